@@ -1,0 +1,49 @@
+# make demo: set up and see it work    make test: set up and run the tests    make check: style, types, architecture
+# make bench: race the peers           make docs: build the documentation
+PYTHON ?= python3
+BIN := .venv/bin
+PIP := $(BIN)/python -m pip install --disable-pip-version-check --progress-bar off --constraint constraints.txt
+
+.PHONY: demo test check bench docs clean
+.DELETE_ON_ERROR:
+
+$(BIN)/python:
+	@echo "== making a virtual environment in .venv"
+	$(PYTHON) -c "import sys; sys.exit('halfspace needs Python 3.11 or newer, this is ' + sys.version.split()[0] if sys.version_info < (3, 11) else 0)"
+	$(PYTHON) -m venv .venv
+
+.venv/%.stamp: pyproject.toml constraints.txt | $(BIN)/python
+	@echo "== installing halfspace and what 'make $*' needs (pinned in constraints.txt)"
+	$(PIP) --editable ".[$(EXTRAS_$*)]"
+	@touch $@
+
+EXTRAS_demo := cli,plots
+EXTRAS_test := test
+EXTRAS_check := check
+EXTRAS_bench := bench
+EXTRAS_docs := docs
+
+demo: .venv/demo.stamp
+	@echo "== training on scikit-learn's breast-cancer and digits data (the first run compiles; later runs are quick)"
+	$(BIN)/python examples/demo.py
+
+test: .venv/test.stamp
+	@echo "== tests, compiled"
+	$(BIN)/python -m pytest -n 2 -q
+	@echo "== tests, with the JIT switched off"
+	NUMBA_DISABLE_JIT=1 $(BIN)/python -m pytest -n 2 -q -m "not compiled"
+
+check: .venv/check.stamp
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
+	$(BIN)/mypy
+	$(BIN)/lint-imports --no-cache
+
+bench: .venv/bench.stamp
+	$(BIN)/python -m benchmarks
+
+docs: .venv/docs.stamp
+	$(BIN)/python -m sphinx -W -b html docs docs/_build/html
+
+clean:
+	rm -rf .venv .numba_cache .pytest_cache .mypy_cache .ruff_cache docs/_build docs/gallery docs/api

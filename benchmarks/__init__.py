@@ -1,0 +1,1 @@
+"""Races against the peers: `python -m benchmarks [case ...]`."""

@@ -1,0 +1,109 @@
+"""Open functions: one name, one implementation per value type, in Python and in compiled code alike.
+
+A view, a rule or a memory is a NamedTuple; `dot`, `strengthen` or `remember` is an open function of it::
+
+    @open_function
+    def dot(X, i, w): ...
+
+    @dot.register(CSR)
+    def _(X, i, w): ...
+
+Compiled code resolves the call by type at compile time, at no cost, and (unlike jitclasses and function arguments) a new
+process finds the result in Numba's on-disk cache. Plain Python looks the type up in a table, so with the JIT switched off
+the very same code runs under a debugger and under coverage.
+
+The sums in the implementations may be reordered (they feed solvers); certificates therefore never call them.
+"""
+
+import functools
+from collections.abc import Callable
+from typing import Any, Protocol, TypeVar, cast
+
+import numpy as np
+from numba import njit, types
+from numba.extending import overload
+
+__all__ = ["OpenFunction", "compiled", "open_function"]
+
+REORDER = {"reassoc", "contract", "nsz", "arcp"}
+"""Reordering and fused multiply-add, but NaN and infinity keep their meaning."""
+
+F = TypeVar("F", bound=Callable[..., Any])
+
+
+def compiled(function: F) -> F:
+    """Compile the one way this package does: cached on disk, other threads go on, division by zero gives infinity."""
+    return cast("F", njit(cache=True, nogil=True, error_model="numpy", fastmath=REORDER)(function))
+
+
+class OpenFunction(Protocol):
+    """A function that further types can join by `register`."""
+
+    def __call__(self, *args: Any) -> Any:
+        """Call the implementation registered for the type of the deciding argument."""
+
+    def register(self, kind: type) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
+        """Add the implementation for values of type `kind`."""
+
+
+def _is_kind(numba_type: Any, kind: type) -> bool:
+    """Tell whether a Numba type stands for the Python type `kind`."""
+    if kind is np.ndarray:
+        return isinstance(numba_type, types.Array)
+    return isinstance(numba_type, types.BaseNamedTuple) and getattr(numba_type, "instance_class", None) is kind
+
+
+def open_function(declaration: Callable[..., Any]) -> OpenFunction:
+    """Make an open function of a declaration; the argument named `X`, or else the first, decides.
+
+    Parameters
+    ----------
+    declaration : callable
+        Gives name, arguments and docstring; its body is never run.
+
+    Returns
+    -------
+    OpenFunction
+        Callable from Python and from compiled code, with a `register` method.
+
+    Examples
+    --------
+    >>> from typing import NamedTuple
+    >>> class Doubled(NamedTuple):
+    ...     value: float
+    >>> @open_function
+    ... def read(thing): ...
+    >>> @read.register(Doubled)
+    ... def _(thing):
+    ...     return 2 * thing.value
+    >>> read(Doubled(21.0))
+    42.0
+    """
+    names = declaration.__code__.co_varnames[: declaration.__code__.co_argcount]
+    deciding = names.index("X") if "X" in names else 0
+    table: dict[type, Callable[..., Any]] = {}
+
+    @functools.wraps(declaration)
+    def call(*args: Any) -> Any:
+        kind = type(args[deciding])
+        if kind not in table:
+            known = ", ".join(sorted(k.__name__ for k in table))
+            msg = f"{declaration.__name__} has no implementation for {kind.__name__}; there are: {known}"
+            raise TypeError(msg)
+        return table[kind](*args)
+
+    def register(kind: type) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
+        def add(implementation: Callable[..., Any]) -> Callable[..., Any]:
+            table[kind] = implementation
+
+            # Inlined, so that reference counts of a view's arrays are not touched at every call: up to twice as fast.
+            @overload(call, strict=False, inline="always")
+            def choose(*args: Any) -> Callable[..., Any] | None:
+                return implementation if _is_kind(args[deciding], kind) else None
+
+            return implementation
+
+        return add
+
+    call.register = register  # type: ignore[attr-defined]
+    return cast("OpenFunction", call)

@@ -1,0 +1,22 @@
+"""Certificates: claims that are re-derived from the data by code that knows no solver."""
+
+from halfspace.certificates.base import Certificate, Verdict, check, from_json
+from halfspace.certificates.kesler import KeslerBracket
+from halfspace.certificates.least_squares import LeastSquaresGap
+from halfspace.certificates.margin import MarginBracket
+from halfspace.certificates.mistakes import MistakeBound, Novikoff, PassiveAggressiveBound
+from halfspace.certificates.per_class import PerClass
+
+__all__ = [
+    "Certificate",
+    "KeslerBracket",
+    "LeastSquaresGap",
+    "MarginBracket",
+    "MistakeBound",
+    "Novikoff",
+    "PassiveAggressiveBound",
+    "PerClass",
+    "Verdict",
+    "check",
+    "from_json",
+]

@@ -1,0 +1,201 @@
+"""The sums a certificate is made of: NumPy only, double precision, with bounds on their rounding.
+
+For a sum of m products the computed value is off by at most m·eps times the sum of absolute values (Higham 2002,
+section 3.1). With rows of length at most R and D columns that gives the two bounds below, each doubled to be safe.
+"""
+
+from fractions import Fraction
+from typing import Any
+
+import numpy as np
+from scipy import sparse
+from sklearn.utils import check_array, check_consistent_length, column_or_1d
+
+from halfspace._typing import FloatArray, Label, Labels, Matrix
+from halfspace.errors import InputError
+
+__all__ = [
+    "as_rows",
+    "combination",
+    "is_array",
+    "is_label",
+    "is_number",
+    "norm",
+    "potentials_and_sums",
+    "radius",
+    "rounding",
+    "signs",
+    "squares",
+    "vanishes_exactly",
+]
+
+EPS = float(np.finfo(np.float64).eps)
+BLOCK_ENTRIES = 1 << 20
+EXACT_ENTRIES = 200_000
+"""Exact sums over more entries than this are not attempted: they would take seconds."""
+
+
+def as_rows(X: Matrix, y: Labels) -> tuple[Any, Labels]:
+    """Check examples and labels handed to a checker: an array or CSR matrix of finite floats, one label per row."""
+    rows = check_array(X, accept_sparse="csr", dtype=[np.float64, np.float32], input_name="X")
+    labels = column_or_1d(y)
+    check_consistent_length(rows, labels)
+    return rows, labels
+
+
+def signs(y: Labels, positive: Label) -> FloatArray:
+    """Return +1.0 where the label is the positive one, -1.0 elsewhere."""
+    return np.where(np.asarray(y) == positive, 1.0, -1.0)
+
+
+def is_number(value: Any, *, least: float = -np.inf, infinite: bool = False) -> bool:
+    """Tell whether a field is a real number of at least `least`, finite unless `infinite` is allowed."""
+    real = isinstance(value, int | float | np.integer | np.floating) and not isinstance(value, bool)
+    try:
+        number = float(value) if real else np.nan
+    except OverflowError:
+        return False
+    return (np.isfinite(number) or (infinite and not np.isnan(number))) and number >= least
+
+
+def is_label(value: Any) -> bool:
+    """Tell whether a field can be one class label: a string, a bool or a number."""
+    return isinstance(value, str | bool | int | float | np.generic)
+
+
+def is_array(value: Any, ndim: int, kind: str = "f") -> bool:
+    """Tell whether a field is an array of finite floats (kind "f") or of whole numbers (kind "i") with `ndim` axes."""
+    return isinstance(value, np.ndarray) and value.ndim == ndim and value.dtype.kind == kind and bool(np.isfinite(value).all())
+
+
+def _blocks(X: Matrix) -> list[slice]:
+    """Cut the rows into blocks of about a million entries: small enough to widen to float64 and to stay in cache."""
+    entries = X.nnz if sparse.issparse(X) else X.size
+    step = max(1, int(BLOCK_ENTRIES * X.shape[0] // max(entries, 1)))
+    return [slice(begin, min(begin + step, X.shape[0])) for begin in range(0, X.shape[0], step)]
+
+
+def _float64(X: Matrix, rows: slice) -> Any:
+    """Return a block of rows in float64, without copying float64 data."""
+    if not sparse.issparse(X):
+        return X[rows].astype(np.float64, copy=False)
+    first, last = X.indptr[rows.start], X.indptr[rows.stop]
+    parts = (
+        X.data[first:last].astype(np.float64, copy=False),
+        X.indices[first:last],
+        X.indptr[rows.start : rows.stop + 1] - first,
+    )
+    return sparse.csr_array(parts, shape=(rows.stop - rows.start, X.shape[1]))
+
+
+def check_width(X: Matrix, W: FloatArray, clamp: float) -> None:
+    """Refuse weights made for other data."""
+    if W.shape[1] != X.shape[1] + bool(clamp):
+        msg = f"the certificate is for {W.shape[1] - bool(clamp)} features, but X has {X.shape[1]}"
+        raise InputError(msg)
+
+
+def potentials_and_sums(X: Matrix, W: FloatArray, c: FloatArray, clamp: float) -> tuple[FloatArray, FloatArray]:
+    """Return the outputs X̃ Wᵀ, shape (n, K), and the sums Σ c_i x̃_i, shape (K, D), in one pass over the rows.
+
+    Parameters
+    ----------
+    X : ndarray or CSR matrix, shape (n, d)
+        Examples.
+    W : ndarray, shape (K, D)
+        Weights, the clamped one last if there is one.
+    c : ndarray, shape (K, n)
+        Coefficients of the sums.
+    clamp : float
+        Value of the clamped input; 0 for none.
+    """
+    check_width(X, W, clamp)
+    d = X.shape[1]
+    V = W[0, :d] if W.shape[0] == 1 else np.ascontiguousarray(W[:, :d].T)
+
+    def work(rows: slice) -> tuple[Any, Any]:
+        block = _float64(X, rows)
+        part = c[0, rows] if c.shape[0] == 1 else c[:, rows].T
+        return np.asarray(block @ V).reshape(-1, W.shape[0]), np.asarray(block.T @ part).T.reshape(c.shape[0], d)
+
+    done = [work(rows) for rows in _blocks(X)]
+    outputs = np.concatenate([out for out, _ in done])
+    sums = np.zeros((c.shape[0], d + bool(clamp)))
+    for _, part in done:
+        sums[:, :d] += part
+    if clamp:
+        outputs += clamp * W[:, d]
+        sums[:, d] = clamp * c.sum(axis=1)
+    return outputs, sums
+
+
+def combination(X: Matrix, c: FloatArray, clamp: float) -> FloatArray:
+    """Return the sums Σ c_i x̃_i, shape (K, D), for coefficients c, shape (K, n)."""
+    return potentials_and_sums(X, np.zeros((1, X.shape[1] + bool(clamp))), c, clamp)[1]
+
+
+def squares(X: Matrix) -> FloatArray:
+    """Return ‖x_i‖² for every row, shape (n,), without the clamped input."""
+
+    def work(rows: slice) -> Any:
+        block = _float64(X, rows)
+        if sparse.issparse(block):
+            return np.asarray(block.multiply(block).sum(axis=1)).ravel()
+        return np.einsum("ij,ij->i", block, block)
+
+    return np.concatenate([work(rows) for rows in _blocks(X)])
+
+
+def radius(X: Matrix, clamp: float) -> float:
+    """Return the length R of the longest row, clamped input included, rounded up."""
+    values = X.data if sparse.issparse(X) else X
+    largest = float(np.abs(values).max(initial=0.0))
+    if largest > 0.0 and not 1e-100 < largest < 1e100:  # squares would be lost: scale first
+        return largest * radius(X / largest, clamp / largest)
+    return float(np.sqrt(squares(X).max() + clamp * clamp) * (1 + (X.shape[1] + 8) * EPS))
+
+
+def norm(w: FloatArray) -> float:
+    """Return the length of w, safe from overflow and underflow."""
+    scale = float(np.abs(w).max(initial=0.0))
+    return scale * float(np.linalg.norm(w / scale)) if scale > 0.0 and np.isfinite(scale) else scale
+
+
+def unit_scale(W: FloatArray) -> FloatArray:
+    """Return the weights times the power of 2 that makes the largest about 1: exact, and safe from overflow."""
+    _, exponent = np.frexp(np.abs(W).max(initial=0.0))
+    scaled: FloatArray = np.ldexp(W, -exponent)
+    return scaled
+
+
+def shares(strengths: FloatArray) -> FloatArray:
+    """Return strengths as shares of their sum, safe from overflow."""
+    scaled = unit_scale(strengths)
+    share: FloatArray = scaled / scaled.sum()
+    return share
+
+
+def rounding(terms: int, R: float) -> float:
+    """Return a bound on the rounding error of a stability, or of a mean of signed rows: sums of `terms` products."""
+    return 2.0 * (terms + 8) * EPS * R
+
+
+def vanishes_exactly(X: Matrix, c: FloatArray, clamp: float) -> bool:
+    """Tell whether Σ c_i x̃_i = 0 in rational arithmetic, where every float is a fraction.
+
+    A float residual, however small, proves nothing: it could be the rounding of a sum that is not zero. Too large a sum
+    (over `EXACT_ENTRIES` entries) is not attempted and answers False.
+    """
+    used = np.flatnonzero(c)
+    block = X[used]
+    entries = block.nnz if sparse.issparse(block) else block.size
+    if used.size == 0 or entries > EXACT_ENTRIES:
+        return False
+    coefficients = [Fraction(float(v)) for v in c[used]]
+    if clamp and sum(coefficients) != 0:
+        return False
+    totals: dict[int, Fraction] = {}
+    block = sparse.coo_array(block)
+    for i, j, x in zip(*block.coords, block.data, strict=True):
+        totals[j] = totals.get(j, Fraction(0)) + coefficients[i] * Fraction(float(x))
+    return not any(totals.values())

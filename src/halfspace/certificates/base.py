@@ -1,0 +1,221 @@
+"""What every certificate is: a frozen value, a check from the data alone, and a JSON form.
+
+No certificate imports a solver. The checks use NumPy's own sums (no fast-math, no threads of ours), in double precision,
+and allow for rounding on the safe side: what is claimed is a little less than what was measured, and the checker accepts
+a claim only if it holds even against its own rounding.
+"""
+
+import json
+import math
+from abc import ABC, abstractmethod
+from dataclasses import dataclass, fields
+from pathlib import Path
+from typing import Any, ClassVar, Self
+
+import numpy as np
+
+from halfspace._typing import Labels, Matrix
+from halfspace.certificates.arithmetic import as_rows
+from halfspace.errors import CertificateError
+
+__all__ = ["Certificate", "Verdict", "check", "from_json"]
+
+FORMAT = 1
+
+
+@dataclass(frozen=True)
+class Verdict:
+    """The answer of a check: true or false, and every reason found.
+
+    Parameters
+    ----------
+    holds : bool
+        Whether every claim was confirmed from the data.
+    reasons : tuple of str
+        What was refuted, a sentence each; empty when the certificate holds.
+
+    Examples
+    --------
+    >>> bool(Verdict(holds=True)), str(Verdict(holds=False, reasons=("the margin is smaller than claimed",)))
+    (True, 'refuted: the margin is smaller than claimed')
+    """
+
+    holds: bool
+    reasons: tuple[str, ...] = ()
+
+    def __bool__(self) -> bool:
+        return self.holds
+
+    def __str__(self) -> str:
+        return "holds" if self.holds else "refuted: " + "; ".join(self.reasons)
+
+    @classmethod
+    def of(cls, *claims: tuple[bool, str]) -> Self:
+        """Judge pairs of (is it true, what to say if not)."""
+        reasons = tuple(text for true, text in claims if not true)
+        return cls(holds=not reasons, reasons=reasons)
+
+    @classmethod
+    def all_of(cls, verdicts: "list[tuple[str, Verdict]]") -> Self:
+        """Join named verdicts: all must hold."""
+        reasons = tuple(f"{name}: {reason}" for name, verdict in verdicts for reason in verdict.reasons)
+        return cls(holds=not reasons, reasons=reasons)
+
+
+class Certificate(ABC):
+    """A claim that `verify` re-derives from the data."""
+
+    kinds: ClassVar[dict[str, type["Certificate"]]] = {}
+
+    def __init_subclass__(cls, **options: Any) -> None:
+        super().__init_subclass__(**options)
+        Certificate.kinds[cls.__name__] = cls
+
+    def verify(self, X: Matrix, y: Labels) -> Verdict:
+        """Recompute every claim from the examples X, shape (n, d), and their labels y, shape (n,).
+
+        Returns
+        -------
+        Verdict
+            True only if every field is sound and every number was confirmed.
+        """
+        sound = self.well_formed()
+        if not sound:
+            return sound
+        X, y = as_rows(X, y)
+        with np.errstate(all="ignore"):  # what is not finite is refused, not warned of
+            return self.confirm(X, y)
+
+    @abstractmethod
+    def well_formed(self) -> Verdict:
+        """Check types, shapes and ranges of the fields, before any arithmetic."""
+
+    @abstractmethod
+    def confirm(self, X: Matrix, y: Labels) -> Verdict:
+        """Recompute the claims of a sound certificate from checked examples and labels."""
+
+    @classmethod
+    @abstractmethod
+    def from_fields(cls, body: dict[str, Any]) -> Self:
+        """Rebuild from the plain form of the fields."""
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the certificate as plain numbers, strings, lists and dictionaries."""
+        body = {f.name: _plain(getattr(self, f.name)) for f in fields(self)}  # type: ignore[arg-type]
+        return {"kind": type(self).__name__, **body}
+
+    def to_json(self, path: str | Path | None = None) -> str:
+        """Return the JSON form, and write it to `path` if one is given."""
+        text = json.dumps({"halfspace": "certificate", "format": FORMAT, **self.to_dict()})
+        if path is not None:
+            Path(path).write_text(text, encoding="utf-8")
+        return text
+
+
+def _plain(value: Any) -> Any:
+    """Turn a field into what JSON can hold; floats keep every bit."""
+    if isinstance(value, Certificate):
+        return value.to_dict()
+    if isinstance(value, np.ndarray | np.generic):
+        value = value.tolist()
+    if isinstance(value, float) and not math.isfinite(value):
+        return str(value)  # JSON has no infinity
+    if isinstance(value, tuple) and hasattr(value, "_asdict"):
+        return {"theorem": type(value).__name__, **{name: _plain(v) for name, v in value._asdict().items()}}
+    if isinstance(value, list | tuple):
+        return [_plain(v) for v in value]
+    if value is None or isinstance(value, str | bool | int | float):
+        return value
+    msg = f"a certificate cannot be written as JSON with a label of type {type(value).__name__}; use strings or numbers"
+    raise CertificateError(msg)
+
+
+def from_dict(body: dict[str, Any]) -> Certificate:
+    """Rebuild a certificate from its plain form."""
+    kind = body.get("kind") if isinstance(body, dict) else body
+    if not isinstance(kind, str) or kind not in Certificate.kinds:
+        msg = f"unknown certificate kind {kind!r}; there are: {', '.join(sorted(Certificate.kinds))}"
+        raise CertificateError(msg)
+    cls = Certificate.kinds[kind]
+    expected, found = {f.name for f in fields(cls)}, set(body) - {"kind", "halfspace", "format"}  # type: ignore[arg-type]
+    if expected != found:
+        msg = f"this {kind} certificate is damaged: it has the fields {sorted(found)}, not {sorted(expected)}"
+        raise CertificateError(msg)
+    try:
+        certificate = cls.from_fields({name: body[name] for name in expected})
+    except (AttributeError, KeyError, OverflowError, TypeError, ValueError) as error:
+        msg = f"this {kind} certificate is damaged: {error}"
+        raise CertificateError(msg) from error
+    sound = certificate.well_formed()
+    if not sound:
+        msg = f"this {kind} certificate is damaged: {'; '.join(sound.reasons)}"
+        raise CertificateError(msg)
+    return certificate
+
+
+def from_json(text: str) -> Certificate:
+    """Read a certificate from its JSON form.
+
+    Parameters
+    ----------
+    text : str
+        What `Certificate.to_json` returned.
+
+    Returns
+    -------
+    Certificate
+        The same claims, with bit-equal numbers.
+
+    Examples
+    --------
+    >>> from_json("{}")
+    Traceback (most recent call last):
+        ...
+    halfspace.errors.CertificateError: this is not a halfspace certificate
+    """
+    try:
+        body = json.loads(text)
+    except (ValueError, RecursionError) as error:  # ValueError: bad JSON, or a number of thousands of digits
+        msg = f"this is not JSON, so not a certificate: {error}"
+        raise CertificateError(msg) from error
+    if not isinstance(body, dict) or body.get("halfspace") != "certificate":
+        msg = "this is not a halfspace certificate"
+        raise CertificateError(msg)
+    if body.get("format") != FORMAT:
+        msg = f"certificate format {body.get('format')!r} is not known to this version (it knows {FORMAT}); update halfspace"
+        raise CertificateError(msg)
+    return from_dict(body)
+
+
+def check(path: str | Path, X: Matrix, y: Labels) -> Verdict:
+    """Check a certificate file against data, trusting neither the file nor the solver.
+
+    Parameters
+    ----------
+    path : path
+        A file written by `Certificate.to_json`.
+    X : matrix, shape (n, d)
+        The examples.
+    y : array, shape (n,)
+        Their labels.
+
+    Returns
+    -------
+    Verdict
+        True only if every number was confirmed.
+
+    Examples
+    --------
+    >>> import tempfile, numpy as np, halfspace as hs
+    >>> X, y = np.array([[1.0], [-1.0]]), np.array([1, 0])
+    >>> path = tempfile.mktemp(suffix=".json")
+    >>> text = hs.Perceptron().fit(X, y).certificate_.to_json(path)
+    >>> str(check(path, X, y)), bool(check(path, -X, y))
+    ('holds', False)
+    """
+    try:
+        text = Path(path).read_text(encoding="utf-8")
+    except UnicodeDecodeError as error:
+        msg = f"{path} is not text, so not a certificate: {error}"
+        raise CertificateError(msg) from error
+    return from_json(text).verify(X, y)

@@ -1,0 +1,264 @@
+"""Views: how rows are stored, and the three row operations that are all an algorithm ever asks of them.
+
+======================  =============================================================
+`dot(X, i, w)`          the inner product of row i with the weights
+`axpy(a, X, i, w)`      w += a x_i
+`sqnorm(X, i)`          ‖x_i‖²
+======================  =============================================================
+
+A dense view is the array itself (C order, float32 or float64; sums are float64). `CSR` holds a sparse matrix' own
+buffers, `Gram` a kernel matrix, where the weights are the signed strengths of the examples: *the kernel trick is a data
+type*. `Clamped` adds the clamped input, a constant column that is never stored: the last weight is the bias.
+
+Invariant: an operation loops over the columns of the row, never over the weights, so `w` may be longer than the row.
+"""
+
+from typing import Any, NamedTuple
+
+import numpy as np
+from scipy import sparse
+
+from halfspace._dispatch import open_function
+from halfspace._typing import FloatArray, Matrix, View
+
+__all__ = ["CSR", "Clamped", "Gram", "axpy", "dot", "entries_per_row", "n_columns", "n_rows", "sqnorm", "view_of"]
+
+
+class CSR(NamedTuple):
+    """Sparse rows: values and column numbers of row i lie at `indptr[i]:indptr[i + 1]`.
+
+    Column numbers are unsigned: a signed index makes compiled code test for "counted from the end" at every entry, which
+    costs a fifth to a half of the time.
+    """
+
+    data: Any
+    indices: Any
+    indptr: Any
+    n_columns: int
+
+
+class Gram(NamedTuple):
+    """Rows in a feature space known only by its inner products K; weights are signed strengths, one per example."""
+
+    K: Any
+
+
+class Clamped(NamedTuple):
+    """The rows of another view, each with one more column that always holds `scale`."""
+
+    rows: Any
+    scale: float
+
+
+@open_function
+def dot(X: View, i: int, w: FloatArray) -> float:
+    """Inner product of row i with the weights."""
+
+
+@open_function
+def axpy(a: float, X: View, i: int, w: FloatArray) -> None:
+    """Add a times row i to the weights."""
+
+
+@open_function
+def sqnorm(X: View, i: int) -> float:
+    """Squared length of row i."""
+
+
+@open_function
+def n_rows(X: View) -> int:
+    """Count the rows."""
+
+
+@open_function
+def n_columns(X: View) -> int:
+    """Count the weights a row acts on."""
+
+
+# ---------------------------------------------------------------- dense
+@dot.register(np.ndarray)
+def _(X: View, i: int, w: FloatArray) -> float:
+    total = 0.0
+    for j in range(X.shape[1]):
+        total += X[i, j] * w[j]
+    return total
+
+
+@axpy.register(np.ndarray)
+def _(a: float, X: View, i: int, w: FloatArray) -> None:
+    for j in range(X.shape[1]):
+        w[j] += a * X[i, j]
+
+
+@sqnorm.register(np.ndarray)
+def _(X: View, i: int) -> float:
+    total = 0.0
+    for j in range(X.shape[1]):
+        x = np.float64(X[i, j])
+        total += x * x
+    return total
+
+
+@n_rows.register(np.ndarray)
+def _(X: View) -> int:
+    return X.shape[0]
+
+
+@n_columns.register(np.ndarray)
+def _(X: View) -> int:
+    return X.shape[1]
+
+
+# ---------------------------------------------------------------- sparse
+@dot.register(CSR)
+def _(X: View, i: int, w: FloatArray) -> float:
+    total = 0.0
+    for p in range(X.indptr[i], X.indptr[i + 1]):
+        total += X.data[p] * w[X.indices[p]]
+    return total
+
+
+@axpy.register(CSR)
+def _(a: float, X: View, i: int, w: FloatArray) -> None:
+    for p in range(X.indptr[i], X.indptr[i + 1]):
+        w[X.indices[p]] += a * X.data[p]
+
+
+@sqnorm.register(CSR)
+def _(X: View, i: int) -> float:
+    total = 0.0
+    for p in range(X.indptr[i], X.indptr[i + 1]):
+        x = np.float64(X.data[p])
+        total += x * x
+    return total
+
+
+@n_rows.register(CSR)
+def _(X: View) -> int:
+    return X.indptr.size - 1
+
+
+@n_columns.register(CSR)
+def _(X: View) -> int:
+    return X.n_columns
+
+
+# ---------------------------------------------------------------- kernel rows
+@dot.register(Gram)
+def _(X: View, i: int, w: FloatArray) -> float:
+    total = 0.0
+    for j in range(X.K.shape[1]):
+        total += X.K[i, j] * w[j]
+    return total
+
+
+@axpy.register(Gram)
+def _(a: float, X: View, i: int, w: FloatArray) -> None:
+    w[i] += a
+
+
+@sqnorm.register(Gram)
+def _(X: View, i: int) -> float:
+    return np.float64(X.K[i, i])
+
+
+@n_rows.register(Gram)
+def _(X: View) -> int:
+    return X.K.shape[0]
+
+
+@n_columns.register(Gram)
+def _(X: View) -> int:
+    return X.K.shape[1]
+
+
+# ---------------------------------------------------------------- the clamped input
+@dot.register(Clamped)
+def _(X: View, i: int, w: FloatArray) -> float:
+    return dot(X.rows, i, w) + X.scale * w[w.size - 1]
+
+
+@axpy.register(Clamped)
+def _(a: float, X: View, i: int, w: FloatArray) -> None:
+    axpy(a, X.rows, i, w)
+    w[w.size - 1] += a * X.scale
+
+
+@sqnorm.register(Clamped)
+def _(X: View, i: int) -> float:
+    return sqnorm(X.rows, i) + X.scale * X.scale
+
+
+@n_rows.register(Clamped)
+def _(X: View) -> int:
+    return n_rows(X.rows)
+
+
+@n_columns.register(Clamped)
+def _(X: View) -> int:
+    return n_columns(X.rows) + 1
+
+
+class _Memory:
+    """The memory of an array, offered as writable."""
+
+    def __init__(self, array: Any) -> None:
+        self.owner = array
+        self.__array_interface__ = {**array.__array_interface__, "data": (array.ctypes.data, False)}
+
+
+def _writable(array: Any) -> Any:
+    """See a read-only array (a memory map, say) as writable: views are never written to, and Numba would compile anew."""
+    return array if array.flags.writeable else np.asarray(_Memory(array))
+
+
+def _unsigned(indices: Any) -> Any:
+    """See the same bytes as unsigned numbers."""
+    return _writable(indices).view(np.uint32 if indices.dtype.itemsize == 4 else np.uint64)
+
+
+def view_of(X: Matrix, clamp: float = 0.0) -> View:
+    """Make the view of a checked matrix, without copying it where that can be avoided.
+
+    Parameters
+    ----------
+    X : ndarray or scipy.sparse matrix, shape (n, d)
+        Finite float32 or float64 values. Not copied when dense in C order, or CSR without duplicate entries. Other dense
+        orders are copied once: a row of a column-ordered array touches one cache line per entry.
+    clamp : float, default 0.0
+        Value of the clamped input; 0 for none.
+
+    Returns
+    -------
+    View
+        What `dot`, `axpy` and `sqnorm` accept.
+
+    Examples
+    --------
+    >>> X = np.array([[3.0, 4.0]])
+    >>> float(sqnorm(view_of(X), 0)), float(sqnorm(view_of(X, clamp=1.0), 0))
+    (25.0, 26.0)
+    """
+    rows: View
+    if sparse.issparse(X):
+        matrix = X.tocsr()
+        if not matrix.has_canonical_format:
+            matrix = matrix.copy()
+            matrix.sum_duplicates()
+        rows = CSR(_writable(matrix.data), _unsigned(matrix.indices), _unsigned(matrix.indptr), int(matrix.shape[1]))
+    else:
+        rows = _writable(np.ascontiguousarray(X))
+    return Clamped(rows, float(clamp)) if clamp else rows
+
+
+def entries_per_row(X: View) -> float:
+    """Return the mean number of stored entries in a row: what one presentation reads.
+
+    Examples
+    --------
+    >>> entries_per_row(Clamped(np.eye(3), 1.0))
+    4.0
+    """
+    if isinstance(X, Clamped):
+        return entries_per_row(X.rows) + 1.0
+    return X.data.size / max(n_rows(X), 1) if isinstance(X, CSR) else float(n_columns(X))

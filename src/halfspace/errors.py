@@ -1,0 +1,17 @@
+"""What `halfspace` raises and warns: every message says who, what was expected, what came, what to do."""
+
+from sklearn.exceptions import ConvergenceWarning
+
+__all__ = ["CertificateError", "InputError", "NotSeparatedWarning"]
+
+
+class InputError(ValueError):
+    """The data or a parameter cannot be used as given; nothing was changed."""
+
+
+class CertificateError(ValueError):
+    """A certificate file is malformed: not a certificate of this package, truncated, or of a newer format."""
+
+
+class NotSeparatedWarning(ConvergenceWarning):
+    """The fit stopped without separating the classes; `outcome_` says why and what to try."""

@@ -1,0 +1,60 @@
+"""Progress of a fit: lines for `verbose`, and scikit-learn's callbacks (`set_callbacks`, scikit-learn 1.9)."""
+
+import sys
+import time
+from collections.abc import Callable
+from typing import Any
+
+from halfspace.solvers.loop import Progress
+
+__all__ = ["Reporter"]
+
+EVERY = 0.5
+"""Seconds between two printed lines."""
+
+
+class Reporter:
+    """Called after every epoch; tells whoever listens, and returns whether a callback asks to stop."""
+
+    def __init__(self, estimator: Any, X: Any, y: Any, attributes: Callable[[], dict[str, Any]], epochs: int) -> None:
+        self.estimator, self.X, self.y, self.attributes, self.epochs = estimator, X, y, attributes, epochs
+        self.printed = time.perf_counter()
+        self.root: Any = None
+        self.epoch: Any = None
+        if getattr(estimator, "_skl_callbacks", None):
+            self.root = estimator._init_callback_context(max_subtasks=epochs)  # noqa: SLF001  (public contract)
+            self.root.call_on_fit_task_begin(estimator=estimator, X=X, y=y)
+            self.epoch = self._next_epoch()
+
+    def _next_epoch(self) -> Any:
+        """Open the task of the coming epoch."""
+        context = self.root.subcontext(task_name="epoch")
+        return context.call_on_fit_task_begin(estimator=self.estimator, X=self.X, y=self.y)
+
+    def __call__(self, at: Progress) -> bool:
+        """Report the end of an epoch."""
+        now = time.perf_counter()
+        if self.estimator.verbose and (now - self.printed >= EVERY or self.estimator.verbose > 1):
+            self.printed = now
+            self.line(f"epoch {at.epoch + 1}: {int(at.state.mistakes.sum()):,} mistakes, {at.seconds:.1f} s")
+        if self.root is None:
+            return False
+        stop = self.epoch.call_on_fit_task_end(
+            estimator=self.estimator, X=self.X, y=self.y, reconstruction_attributes=self.attributes
+        )
+        self.epoch = self._next_epoch() if at.epoch + 1 < self.epochs else None
+        return bool(stop)
+
+    def line(self, text: str) -> None:
+        """Print a line about this fit."""
+        if self.estimator.verbose:
+            sys.stderr.write(f"[{type(self.estimator).__name__}] {text}\n")
+
+    def close(self) -> None:
+        """End the open tasks."""
+        if self.root is not None:
+            if self.epoch is not None:
+                self.epoch.call_on_fit_task_end(estimator=self.estimator)
+            self.root.call_on_fit_task_end(
+                estimator=self.estimator, X=self.X, y=self.y, reconstruction_attributes=self.attributes
+            )

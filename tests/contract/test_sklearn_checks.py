@@ -1,0 +1,39 @@
+"""scikit-learn's own checks, on every estimator, with no expected failure."""
+
+import pytest
+from sklearn.utils.estimator_checks import parametrize_with_checks
+
+import halfspace as hs
+
+
+class OnlineAdaline(hs.Adaline):
+    """The delta rule depends on the order, so it takes no sample_weight, and its signature says so."""
+
+    def __init__(self, *, max_iter=1000, random_state=None):
+        super().__init__(solver="online", max_iter=max_iter, random_state=random_state)
+
+    def fit(self, X, y):
+        return super().fit(X, y)
+
+
+ESTIMATORS = [
+    hs.Perceptron(),
+    hs.Perceptron(multi_class="native"),
+    hs.AveragedPerceptron(),
+    hs.AveragedPerceptron(multi_class="native"),
+    hs.VotedPerceptron(),
+    hs.PocketPerceptron(),
+    hs.HebbClassifier(),
+    hs.Adaline(),
+    OnlineAdaline(),
+    hs.PassiveAggressive(),
+    hs.PassiveAggressive(multi_class="native", variant="PA-II"),
+]
+
+
+@pytest.mark.compiled
+@pytest.mark.filterwarnings("ignore::halfspace.errors.NotSeparatedWarning")
+@parametrize_with_checks(ESTIMATORS)
+def test_scikit_learn_contract(estimator, check):
+    """The estimator keeps scikit-learn's contract."""
+    check(estimator)

@@ -1,0 +1,72 @@
+"""Open functions: the same in Python and compiled, and found in the cache by a new process."""
+
+import os
+import subprocess
+import sys
+from typing import NamedTuple
+
+import numpy as np
+import pytest
+
+from halfspace._dispatch import open_function
+from halfspace.data.views import Clamped, dot
+
+SCRIPT = """
+import numpy as np
+from scipy import sparse
+import halfspace as hs
+from halfspace.solvers import sweep
+from halfspace.data import outputs
+
+rng = np.random.default_rng(0)
+X = rng.standard_normal((60, 5))
+y = np.where(X[:, 0] > 0, 1, 0)
+for A in (X, sparse.csr_matrix(X), X.astype(np.float32)):
+    hs.Perceptron().fit(A, y).predict(A)
+hs.AveragedPerceptron().fit(X, y)
+hs.PassiveAggressive().fit(X, y)
+functions = [sweep.present, outputs.__globals__["_outputs"], outputs.__globals__["_squared_norms"]]
+hits = sum(sum(f.stats.cache_hits.values()) for f in functions)
+misses = sum(sum(f.stats.cache_misses.values()) for f in functions)
+print(hits, misses)
+"""
+
+
+@pytest.mark.compiled
+def test_a_second_process_compiles_nothing(tmp_path):
+    """What one process compiled, nested views and rules included, the next one finds in the on-disk cache."""
+    environment = {**os.environ, "NUMBA_CACHE_DIR": str(tmp_path), "NUMBA_DISABLE_JIT": "0"}
+
+    def run():
+        done = subprocess.run([sys.executable, "-c", SCRIPT], capture_output=True, text=True, check=True, env=environment)
+        return tuple(int(number) for number in done.stdout.split())
+
+    hits, misses = run()
+    assert hits == 0
+    assert misses > 0
+    files = {path: path.stat().st_mtime_ns for path in tmp_path.rglob("*.nb*")}
+    assert run() == (misses, 0)
+    assert {path: path.stat().st_mtime_ns for path in tmp_path.rglob("*.nb*")} == files
+
+
+def test_python_and_compiled_code_agree():
+    """The same call gives the same result in plain Python and in compiled code."""
+    from halfspace._dispatch import compiled
+
+    view, w = Clamped(np.arange(6.0).reshape(2, 3), 2.0), np.array([1.0, -1.0, 0.5, 3.0])
+    assert compiled(lambda X, w: dot(X, 1, w))(view, w) == dot(view, 1, w) == 3.0 - 4.0 + 2.5 + 6.0
+
+
+def test_an_unknown_type_is_refused_by_name():
+    """A type nobody registered is refused with the list of those that are."""
+
+    class Stranger(NamedTuple):
+        a: int
+
+    @open_function
+    def greet(thing): ...
+
+    greet.register(np.ndarray)(lambda thing: thing.size)
+    assert greet(np.ones(3)) == 3
+    with pytest.raises(TypeError, match=r"greet has no implementation for Stranger; there are: ndarray"):
+        greet(Stranger(1))
