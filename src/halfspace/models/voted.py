@@ -105,8 +105,8 @@ class VotedPerceptron(RosenblattClassifier):
         state, memory, began = super()._begin(task, data, before)
         if began.any():  # new data after a warm start: the old vectors keep their votes
             state.clock[:] = before["_state"].clock
-        else:
-            self._pages = self._pages if state is before.get("_state") else []
+        elif state.clock[0] == 0:  # from scratch
+            self._pages = []
         return state, memory, began
 
     def _run(self, task: Task, data: Examples, watch: Callable[..., bool]) -> Run:
