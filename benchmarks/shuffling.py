@@ -1,4 +1,4 @@
-"""Shuffling in blocks of 32 rows against shuffling single rows: held-out accuracy, over ten seeds."""
+"""Shuffling in blocks of rows against shuffling single rows: held-out accuracy, over ten seeds."""
 
 from unittest import mock
 
@@ -22,7 +22,7 @@ def cases():
         X, y = rows[:40_000], labels[:40_000]
 
         def check(outputs):
-            blocks, rows = outputs["blocks of 32"], outputs["single rows"]
+            blocks, rows = outputs["blocks"], outputs["single rows"]
             error = np.sqrt(blocks.var() / 10 + rows.var() / 10) + 1e-4
             if blocks.mean() < rows.mean() - 3 * error:
                 msg = f"blocks are worse: {blocks.mean():.4f} against {rows.mean():.4f}"
@@ -32,7 +32,7 @@ def cases():
         yield Case(
             f"shuffling in blocks, {name} 40k rows: accuracy does not suffer",
             {
-                "blocks of 32": lambda X=X, y=y: _accuracies(X, y, single=False),
+                "blocks": lambda X=X, y=y: _accuracies(X, y, single=False),
                 "single rows": lambda X=X, y=y: _accuracies(X, y, single=True),
             },
             1.0,

@@ -10,7 +10,9 @@ from halfspace._typing import IntArray
 __all__ = ["Harmonic", "in_order", "shuffled"]
 
 BLOCK = 32
-"""Rows that stay together in a block shuffle."""
+"""Rows that stay together in a block shuffle, at least; narrow rows up to eight times as many."""
+BLOCK_ENTRIES = 1 << 13
+"""Entries that a block should have: 64 KB, enough that the jump to the next one costs little."""
 CACHE_ENTRIES = 1 << 15
 """Data of at most this many entries are shuffled row by row: they are in cache anyway."""
 
@@ -31,10 +33,11 @@ def in_order(n: int) -> Iterator[IntArray]:
 def shuffled(n: int, entries: float, target: IntArray, rng: np.random.Generator) -> Iterator[IntArray]:
     """Yield a fresh order for every epoch that does not walk randomly through memory.
 
-    Rows far apart in memory cost three times as much to visit as neighbours. So blocks of 32 neighbouring rows are
-    shuffled, not rows, and the cuts between blocks fall elsewhere in every epoch. Where this could hurt, rows are shuffled
-    one by one: in data that fit the cache or have few rows, and in data sorted by class (labels change less than half as
-    often from row to row as they would by chance). `benchmarks/shuffling.py` shows that held-out accuracy does not suffer.
+    Rows far apart in memory cost three times as much to visit as neighbours. So blocks of neighbouring rows (32 to 256,
+    about 64 KB) are shuffled, not rows, and the cuts between blocks fall elsewhere in every epoch. Where this could hurt,
+    rows are shuffled one by one: in data that fit the cache or have few rows, and in data sorted by class (labels change
+    less than half as often from row to row as they would by chance). `benchmarks/shuffling.py` shows that held-out accuracy
+    does not suffer.
 
     The array is reused from epoch to epoch: copy it to keep it.
 
@@ -54,25 +57,26 @@ def shuffled(n: int, entries: float, target: IntArray, rng: np.random.Generator)
     >>> next(shuffled(5, 2.0, np.array([0, 1, 0, 1, 0]), np.random.default_rng(0))).tolist()
     [2, 4, 3, 0, 1]
     """
+    block = int(np.clip(BLOCK_ENTRIES // max(entries, 1.0), BLOCK, 8 * BLOCK))
     share = np.bincount(target) / max(n, 1)
     changes = np.count_nonzero(np.diff(target)) / max(n - 1, 1)
-    by_row = n * entries <= CACHE_ENTRIES or n < 64 * BLOCK or changes < 0.5 * (1.0 - float(share @ share))
+    by_row = n * entries <= CACHE_ENTRIES or n < 64 * block or changes < 0.5 * (1.0 - float(share @ share))
     rows, order = np.arange(n), np.empty(n, dtype=np.int64)
     while True:
         if by_row:
             yield rng.permutation(n)
         else:
-            _shuffle_blocks(rows, order, rng)
+            _shuffle_blocks(rows, order, block, rng)
             yield order
 
 
-def _shuffle_blocks(rows: IntArray, order: IntArray, rng: np.random.Generator) -> None:
+def _shuffle_blocks(rows: IntArray, order: IntArray, block: int, rng: np.random.Generator) -> None:
     """Cut the rows into blocks at a random offset and shuffle these; the incomplete ones at both ends come last."""
-    first = int(rng.integers(BLOCK))
-    blocks = (rows.size - first) // BLOCK
-    last = blocks * BLOCK
-    whole = rows[first : first + last].reshape(blocks, BLOCK)
-    np.take(whole, rng.permutation(blocks), axis=0, out=order[:last].reshape(blocks, BLOCK))
+    first = int(rng.integers(block))
+    blocks = (rows.size - first) // block
+    last = blocks * block
+    whole = rows[first : first + last].reshape(blocks, block)
+    np.take(whole, rng.permutation(blocks), axis=0, out=order[:last].reshape(blocks, block))
     order[last : last + first] = rows[:first]
     order[last + first :] = rows[first + last :]
 

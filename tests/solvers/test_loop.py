@@ -86,7 +86,7 @@ def test_iterate_stops_by_itself_only_when_nothing_changes():
     assert all(step.active.size for step in steps[:-1])
 
 
-@pytest.mark.filterwarnings("ignore:overflow encountered:RuntimeWarning")
+@pytest.mark.filterwarnings("ignore::RuntimeWarning")
 def test_overflowing_weights_are_said_to_diverge():
     """Weights that overflow end the run with an outcome that says so."""
     task = overlapping()

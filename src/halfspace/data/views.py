@@ -18,10 +18,22 @@ from typing import Any, NamedTuple
 import numpy as np
 from scipy import sparse
 
-from halfspace._dispatch import open_function
+from halfspace._dispatch import compiled, open_function
 from halfspace._typing import FloatArray, Matrix, View
 
-__all__ = ["CSR", "Clamped", "Gram", "axpy", "dot", "entries_per_row", "n_columns", "n_rows", "sqnorm", "view_of"]
+__all__ = [
+    "CSR",
+    "Clamped",
+    "Gram",
+    "axpy",
+    "dot",
+    "entries_per_row",
+    "indices_inside",
+    "n_columns",
+    "n_rows",
+    "sqnorm",
+    "view_of",
+]
 
 
 class CSR(NamedTuple):
@@ -215,6 +227,29 @@ def _writable(array: Any) -> Any:
 def _unsigned(indices: Any) -> Any:
     """See the same bytes as unsigned numbers."""
     return _writable(indices).view(np.uint32 if indices.dtype.itemsize == 4 else np.uint64)
+
+
+@compiled
+def _inside(indices: Any, starts: Any, entries: int, columns: int) -> bool:
+    if starts[0] != 0 or starts[starts.size - 1] > entries:
+        return False
+    sound = True
+    for i in range(starts.size - 1):
+        sound &= starts[i] <= starts[i + 1]
+    for p in range(indices.size):
+        sound &= indices[p] < columns
+    return sound
+
+
+def indices_inside(indices: Any, starts: Any, entries: int, columns: int) -> bool:
+    """Tell whether the index arrays of a CSR matrix stay within its entries and columns.
+
+    Examples
+    --------
+    >>> indices_inside(np.array([0, 3]), np.array([0, 2]), 2, 3)
+    False
+    """
+    return bool(_inside(_unsigned(indices), _unsigned(starts), entries, columns))
 
 
 def view_of(X: Matrix, clamp: float = 0.0) -> View:

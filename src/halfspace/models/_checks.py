@@ -15,7 +15,7 @@ from sklearn.utils.validation import validate_data
 from halfspace._typing import FloatArray, IntArray, Labels, Matrix, View
 from halfspace.data.labels import read_classes
 from halfspace.data.outputs import squared_norms
-from halfspace.data.views import view_of
+from halfspace.data.views import indices_inside, view_of
 from halfspace.errors import InputError
 
 __all__ = [
@@ -148,9 +148,7 @@ def _check_sparse(X: Matrix, owner: str) -> None:
     """Refuse a sparse matrix whose index arrays point outside it: compiled code would follow them."""
     rows, columns = X.shape
     starts, indices = X.indptr, X.indices
-    bounds = starts.size == rows + 1 and starts[0] == 0 and starts[-1] <= min(indices.size, X.data.size)
-    rising = bounds and bool((starts[1:] >= starts[:-1]).all())
-    if not rising or (indices.size and not 0 <= indices.min() <= indices.max() < columns):
+    if starts.size != rows + 1 or not indices_inside(indices, starts, min(indices.size, X.data.size), columns):
         msg = f"{owner}: the sparse matrix X is damaged: its index arrays point outside its {rows} rows and {columns} columns."
         raise InputError(msg)
 

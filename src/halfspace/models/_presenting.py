@@ -72,7 +72,7 @@ class PresentingClassifier(StreamMixin, ClassifierMixin, CallbackSupportMixin, B
         require_choice(self, "intercept", "clamped", "none")
         require_number(self, "intercept_scaling")
         for name in ("shuffle", "warm_start", "ratchet"):
-            if name in self.get_params():
+            if hasattr(self, name):
                 require_switch(self, name)
         require(self, "verbose", "a whole number >= 0", holds=isinstance(self.verbose, int | np.integer) and self.verbose >= 0)
         if hasattr(self, "max_iter"):

@@ -86,14 +86,23 @@ class StreamMixin(PredictingMixin):
         if first:
             with restored_on_error(self):
                 return self._start_stream(X, y, classes, sample_weight)
-        self._check_parameters()
+        seen = self._recheck()
         if classes is not None and not self._same_classes(classes):
             msg = f"classes={classes!r} is not the same as on the first call to partial_fit: {self.classes_.tolist()}."
             raise InputError(msg)
-        if is_ready(self, X) and isinstance(y, np.ndarray) and y.shape == (X.shape[0],):
-            return self._take_in(X, y, sample_weight)
-        X, y = read_matrix(self, X, y, reset=False)
-        return self._take_in(X, y, sample_weight)
+        if not (is_ready(self, X) and isinstance(y, np.ndarray) and y.shape == (X.shape[0],)):
+            X, y = read_matrix(self, X, y, reset=False)
+        self._take_in(X, y, sample_weight)
+        self._seen = seen
+        return self
+
+    def _recheck(self) -> dict[str, Any]:
+        """Check the parameters if one was set since the last chunk, which must not pay for it each time; return them."""
+        now = {name: value for name, value in vars(self).items() if name[0] != "_" and name[-1] != "_"}
+        seen = getattr(self, "_seen", {})
+        if now.keys() != seen.keys() or any(now[name] is not seen[name] for name in now):
+            self._check_parameters()
+        return now
 
     def _same_classes(self, classes: Any) -> bool:
         """Tell whether these are the classes announced first."""

@@ -38,7 +38,7 @@ class Perceptron(PlaneMixin, RosenblattClassifier):
     max_time : float, optional
         Most seconds.
     shuffle : bool, default True
-        New order in every epoch, in blocks of 32 neighbouring rows for large data (see `halfspace.schedules.shuffled`).
+        New order in every epoch, in blocks of neighbouring rows for large data (see `halfspace.schedules.shuffled`).
     multi_class : {"ovr", "native"}, default "ovr"
         More than two classes: one plane each against the rest, or all together (truth up, winner down).
     class_weight : dict or "balanced", optional
