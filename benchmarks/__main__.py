@@ -46,11 +46,31 @@ def table(results):
     return lines
 
 
+def short_table(results):
+    """Return the table of the README: case, ratio, bar."""
+    lines = ["| case | ratio | bar | cleared |", "|---|---|---|---|"]
+    for r in results:
+        peers = ", ".join(list(r.seconds)[1:])
+        against = f"{r.ratio:.2f}x the time of {peers}" if r.at_most else f"{r.ratio:.1f}x as fast as {peers}"
+        bar = f"at most {r.bar:g}x" if r.at_most else f"{r.bar:g}x"
+        lines.append(f"| {r.name} | {against} | {bar} | {'yes' if r.cleared else '**no**'} |")
+    return lines
+
+
+def update_readme(lines):
+    """Put the table between its marks in the README."""
+    path = ROOT / "README.md"
+    before, rest = path.read_text(encoding="utf-8").split("<!-- speed table: begin -->\n")
+    after = rest.split("<!-- speed table: end -->")[1]
+    marked = ["<!-- speed table: begin -->", *lines, "<!-- speed table: end -->"]
+    path.write_text(before + "\n".join(marked) + after, encoding="utf-8")
+
+
 def main():
     parser = argparse.ArgumentParser(prog="python -m benchmarks", description=__doc__)
     parser.add_argument("files", nargs="*", default=FILES, help=f"which case files to run (default: {' '.join(FILES)})")
     parser.add_argument("--json", action="store_true", help="print the results as JSON")
-    parser.add_argument("--write", action="store_true", help="write benchmarks/RESULTS.md")
+    parser.add_argument("--write", action="store_true", help="write benchmarks/RESULTS.md and the README's table")
     options = parser.parse_args()
     strangers = set(options.files) - set(FILES)
     if strangers:
@@ -70,13 +90,9 @@ def main():
     report = [*machine(), "", *table(results)]
     print("\n".join(report))
     if options.write:
-        head = [
-            "# Results",
-            "",
-            "Written by `python -m benchmarks --write`: best of interleaved repeats, one run, one machine.",
-            "",
-        ]
-        (ROOT / "benchmarks" / "RESULTS.md").write_text("\n".join([*head, *report]) + "\n", encoding="utf-8")
+        head = "# Results\n\nWritten by `python -m benchmarks --write`: best of interleaved repeats, one run, one machine.\n\n"
+        (ROOT / "benchmarks" / "RESULTS.md").write_text(head + "\n".join(report) + "\n", encoding="utf-8")
+        update_readme([*(f"{line}  " for line in machine()), "", *short_table(results)])
 
 
 if __name__ == "__main__":

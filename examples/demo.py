@@ -77,7 +77,7 @@ def picture():
     """Draw a plane with its margin and the mistakes that made it, and the two curves of the convergence proof."""
     X, y, *_ = hs.data.two_clouds(120, distance=5.0, random_state=3)
     X += 3.0  # away from the origin, the clamped weight has to catch up
-    model = hs.Perceptron(random_state=0).fit(X, y)
+    model = hs.Perceptron(random_state=17).fit(X, y)
     figure, (left, right) = plt.subplots(1, 2, figsize=(12, 5.2), layout="constrained")
     MarginDisplay.from_estimator(model, X, y).plot(left)
     left.set_title("Plane, margin, and (outlined, larger the stronger) the mistakes that made it", fontsize=10)

@@ -84,15 +84,16 @@ def class_numbers(y: Labels, classes: Labels, owner: str) -> IntArray:
     """
     y = np.asarray(y)
     if classes.size == 2:
-        target = (y == classes[1]).astype(np.int64)
-        known = (y == classes[0]) | (target == 1)
+        upper = y == classes[1]
+        known = upper | (y == classes[0])
+        target = upper.astype(np.int64)
     else:
         try:
             target = np.searchsorted(classes, y)
         except TypeError:  # labels of another kind
             target = np.zeros(y.size, dtype=np.int64)
         known = classes[np.minimum(target, classes.size - 1)] == y
-    if not np.all(known):
+    if not known.all():
         strangers = ", ".join(sorted({repr(label) for label in y[~np.broadcast_to(known, y.shape)].tolist()})[:5])
         msg = f"{owner}.partial_fit met labels it was not told of: {strangers}. It was told: {classes.tolist()}."
         raise InputError(msg)

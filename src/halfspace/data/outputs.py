@@ -10,7 +10,7 @@ from halfspace._dispatch import compiled
 from halfspace._typing import FloatArray, View
 from halfspace.data.views import dot, entries_per_row, n_rows, sqnorm
 
-__all__ = ["outputs", "squared_norms"]
+__all__ = ["fill_squared_norms", "outputs", "squared_norms"]
 
 THREADED = 1 << 20
 """Entries from which a second thread pays."""
@@ -51,6 +51,19 @@ def outputs(X: View, W: FloatArray) -> FloatArray:
     out = np.empty((n_rows(X), W.shape[0]))
     _by_rows(lambda start, stop: _outputs(X, W, out, start, stop), X)
     return out
+
+
+def fill_squared_norms(X: View, out: FloatArray) -> None:
+    """Write the squared length of every row of a view into `out`, shape (n,), in the calling thread alone.
+
+    Examples
+    --------
+    >>> out = np.empty(1)
+    >>> fill_squared_norms(np.array([[3.0, 4.0]]), out)
+    >>> out
+    array([25.])
+    """
+    _squared_norms(X, out, 0, out.size)
 
 
 def squared_norms(X: View) -> FloatArray:

@@ -1,6 +1,7 @@
 """Checks of parameters and data, before anything is learnt or changed."""
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import cached_property
@@ -14,7 +15,7 @@ from sklearn.utils.validation import validate_data
 
 from halfspace._typing import FloatArray, IntArray, Labels, Matrix, View
 from halfspace.data.labels import read_classes
-from halfspace.data.outputs import squared_norms
+from halfspace.data.outputs import fill_squared_norms, squared_norms
 from halfspace.data.views import indices_inside, view_of
 from halfspace.errors import InputError
 
@@ -90,6 +91,8 @@ class Examples:
     target: IntArray
     q: FloatArray
     clamp: float
+    inspection: Callable[[], None] = lambda: None
+    """Waits for `q` to be filled and refuses rows that cannot be used; to be called before `q` is read."""
 
     @cached_property
     def radius(self) -> float:
@@ -132,16 +135,26 @@ def is_ready(estimator: Any, X: Matrix) -> bool:
 
 def usable_rows(X: Matrix, clamp: float, owner: str) -> tuple[View, FloatArray]:
     """Return the view of X and its squared norms, shape (n,); refuse NaN, infinity, and values too large."""
+    view = _sound_view(X, clamp, owner)
+    q = squared_norms(view)
+    _refuse_unusable(X, q, owner)
+    return view, q
+
+
+def _sound_view(X: Matrix, clamp: float, owner: str) -> View:
+    """Return the view of X; refuse a damaged sparse matrix."""
     if sparse.issparse(X):
         _check_sparse(X, owner)
-    view = view_of(X, clamp)
-    q = squared_norms(view)
+    return view_of(X, clamp)
+
+
+def _refuse_unusable(X: Matrix, q: FloatArray, owner: str) -> None:
+    """Refuse NaN, infinity and values too large, by the squared norms."""
     longest = q.max()  # NaN and infinity make their way to the maximum
     if not longest < LARGEST:
         check_array(X, accept_sparse="csr", input_name="X", estimator=owner)
         msg = f"{owner}: X holds values so large that products overflow. Scale the features, e.g. with StandardScaler."
         raise InputError(msg)
-    return view, q
 
 
 def _check_sparse(X: Matrix, owner: str) -> None:
@@ -163,10 +176,23 @@ def _refuse_vanishing(X: Matrix, q: FloatArray, clamp: float, owner: str) -> Non
 
 
 def read_examples(estimator: Any, X: Matrix, y: Labels, clamp: float) -> Examples:
-    """Check examples and labels for a fit from scratch, and set the scikit-learn attributes that describe them."""
+    """Check examples and labels for a fit from scratch, and set the scikit-learn attributes that describe them.
+
+    The pass over the rows that measures them and looks for NaN runs beside the first epoch, in a thread of its own; a rule
+    that reads the norms calls `inspection` first, the others after the first epoch.
+    """
     owner = type(estimator).__name__
     X, y = read_matrix(estimator, X, y, reset=True)
-    view, q = usable_rows(X, clamp, owner)
-    _refuse_vanishing(X, q, clamp, owner)
+    view = _sound_view(X, clamp, owner)
     classes, target = read_classes(y, owner)
-    return Examples(X, y, view, classes, target, q, clamp)
+    q = np.empty(target.size)
+    pool = ThreadPoolExecutor(1)
+    filled = pool.submit(fill_squared_norms, view, q)
+    pool.shutdown(wait=False)
+
+    def inspection() -> None:
+        filled.result()
+        _refuse_unusable(X, q, owner)
+        _refuse_vanishing(X, q, clamp, owner)
+
+    return Examples(X, y, view, classes, target, q, clamp, inspection)

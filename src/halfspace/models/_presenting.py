@@ -31,11 +31,14 @@ from halfspace.models._checks import (
 from halfspace.models._progress import Reporter
 from halfspace.models._stream import StreamMixin
 from halfspace.schedules import in_order, shuffled
-from halfspace.solvers.loop import Budget, Method, Run, solve
+from halfspace.solvers.loop import Budget, Method, Progress, Run, solve
 from halfspace.solvers.outcome import Outcome
 from halfspace.solvers.sweep import Forget, State, Task, start
 
 __all__ = ["PresentingClassifier"]
+
+OVERLAPPED = 1 << 20
+"""Entries from which measuring the rows beside the first epoch pays."""
 
 
 class PresentingClassifier(StreamMixin, ClassifierMixin, CallbackSupportMixin, BaseEstimator):
@@ -46,6 +49,8 @@ class PresentingClassifier(StreamMixin, ClassifierMixin, CallbackSupportMixin, B
     and `verbose`, and where they make sense `shuffle`, `random_state` and `multi_class`.
     """
 
+    _reads_norms: bool = True
+    """Whether the rule reads the squared norms; if not, they are measured beside the first epoch."""
     shuffle: bool = False
     random_state: Any = None
     verbose: int
@@ -122,8 +127,16 @@ class PresentingClassifier(StreamMixin, ClassifierMixin, CallbackSupportMixin, B
             self._settled(task)
             return deepcopy({name: value for name, value in vars(self).items() if name.startswith("_") or name == "classes_"})
 
+        if self._reads_norms or entries_per_row(data.view) * data.y.size < OVERLAPPED:
+            data.inspection()
         reporter = Reporter(self, X, y, so_far, self._budget().max_iter)
-        run = self._run(task, data, reporter)
+
+        def watch(at: Progress) -> bool:
+            data.inspection()
+            return reporter(at)
+
+        run = self._run(task, data, watch)
+        data.inspection()
         self._settled(task)
         self._conclude(run, data, s)
         reporter.line(str(self.outcome_))

@@ -15,6 +15,7 @@ __all__ = ["RosenblattClassifier"]
 class RosenblattClassifier(PresentingClassifier):
     """A model that learns by Rosenblatt's rule; `eta0` and `margin` are parameters where a subclass offers them."""
 
+    _reads_norms = False
     eta0: float = 1.0
     margin: float = 0.0
 

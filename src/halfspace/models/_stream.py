@@ -98,11 +98,12 @@ class StreamMixin(PredictingMixin):
 
     def _recheck(self) -> dict[str, Any]:
         """Check the parameters if one was set since the last chunk, which must not pay for it each time; return them."""
-        now = {name: value for name, value in vars(self).items() if name[0] != "_" and name[-1] != "_"}
-        seen = getattr(self, "_seen", {})
-        if now.keys() != seen.keys() or any(now[name] is not seen[name] for name in now):
-            self._check_parameters()
-        return now
+        own = vars(self)
+        seen: dict[str, Any] = own.get("_seen", {})
+        if seen and all(own[name] is value for name, value in seen.items()):
+            return seen
+        self._check_parameters()
+        return {name: value for name, value in own.items() if name[0] != "_" and name[-1] != "_"}
 
     def _same_classes(self, classes: Any) -> bool:
         """Tell whether these are the classes announced first."""

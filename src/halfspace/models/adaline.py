@@ -140,6 +140,7 @@ class Adaline(PlaneMixin, PresentingClassifier):
     def _fit_exactly(self, X: Matrix, y: Labels, sample_weight: Any) -> Self:
         """Solve the least-squares problem and certify it."""
         data = read_examples(self, X, y, self._asked_clamp())
+        data.inspection()
         self._fitted_clamp = data.clamp
         s = example_weights(self.class_weight, sample_weight, data.classes, data.target, type(self).__name__)
         signs = np.where(data.target[:, None] == data.positive, 1.0, -1.0)
