@@ -115,3 +115,20 @@ def test_feature_names_are_kept_and_checked():
     assert model.predict(frame).tolist() == ["in", "in", "out"]
     with pytest.raises(ValueError, match="feature names"):
         model.predict(frame.rename(columns={"width": "depth"}))
+
+
+@quiet
+@pytest.mark.compiled
+@pytest.mark.parametrize("model", [hs.Perceptron, hs.AveragedPerceptron, hs.PassiveAggressive], ids=lambda m: m.__name__)
+@pytest.mark.parametrize("bad", [np.nan, np.inf, 1e200])
+def test_bad_rows_of_large_data_are_found_beside_the_first_epoch(model, bad):
+    """In data large enough to be inspected beside the first epoch a bad value is refused all the same, and nothing changes."""
+    rng = np.random.default_rng(0)
+    X, y = rng.standard_normal((20_000, 60)), rng.integers(0, 2, 20_000)
+    fitted = model(max_iter=2, random_state=0, warm_start=True).fit(X, y)
+    before, outputs = dict(vars(fitted)), fitted.decision_function(X[:50])
+    X[12_345, 6] = bad
+    with pytest.raises(ValueError, match=r"NaN|infinity|Scale"):
+        fitted.fit(X, y)
+    assert vars(fitted) == before
+    np.testing.assert_array_equal(fitted.decision_function(X[:50]), outputs)

@@ -145,17 +145,21 @@ class _Cycles:
     """
 
     def __init__(self, state: State) -> None:
-        self.anchor, self.next = (state.W.copy(), state.alpha.copy()), 1
+        self.W, self.alpha, self.next = state.W.copy(), np.zeros(state.alpha.shape), 1
+        if state.alpha.any():
+            np.copyto(self.alpha, state.alpha)
 
     def multipliers(self, epoch: int, state: State, active: IntArray) -> Iterator[tuple[int, FloatArray]]:
         """Yield the problems whose weights are back at the anchor, with the strengths gained since."""
         for k in active:
-            if np.array_equal(state.W[k], self.anchor[0][k]):
-                gained = state.alpha[k] - self.anchor[1][k]
+            if np.array_equal(state.W[k], self.W[k]):
+                gained = state.alpha[k] - self.alpha[k]
                 if gained.any():
                     yield int(k), gained
         if epoch + 1 == self.next:
-            self.anchor, self.next = (state.W.copy(), state.alpha.copy()), 2 * self.next
+            np.copyto(self.W, state.W)  # into the same memory: fresh pages cost more than the copy
+            np.copyto(self.alpha, state.alpha)
+            self.next *= 2
 
 
 def solve(
