@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 import pytest
-from hypothesis import assume, given, settings
+from hypothesis import HealthCheck, assume, given, settings
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 from scipy import sparse
@@ -30,7 +30,7 @@ from halfspace.certificates import (
 )
 from halfspace.errors import CertificateError, InputError
 
-QUICK = settings(max_examples=25, deadline=None, derandomize=True, database=None)
+QUICK = settings(max_examples=25, deadline=None, derandomize=True, database=None, suppress_health_check=[HealthCheck.too_slow])
 
 X = np.array([[1.0, 2.0], [2.0, 1.0], [-1.0, -1.0], [-2.0, -1.5]])
 Y = np.array([1, 1, 0, 0])

@@ -47,7 +47,7 @@ def test_time_budget_holds():
     begin = time.perf_counter()
     with pytest.warns(hs.errors.NotSeparatedWarning, match="max_time"):
         model = hs.Perceptron(max_iter=10**9, max_time=0.3, random_state=0).fit(X, y)
-    assert 0.3 <= time.perf_counter() - begin < 1.0
+    assert 0.3 <= time.perf_counter() - begin < 3.0
     assert model.outcome_.reason == "time budget spent"
     assert model.certificate_.verify(X, y)
 

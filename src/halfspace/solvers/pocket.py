@@ -47,9 +47,8 @@ def _errors(task: Task, w: FloatArray, positive: int, limit: float) -> float:
 
 
 @compiled
-def _challenge(pocket: Pocket, task: Task, state: State, k: int, now: int) -> None:
-    """Put the current weights of problem k into the pocket if they are better."""
-    run = now - pocket.last[k]
+def _challenge(pocket: Pocket, task: Task, state: State, k: int, run: int) -> None:
+    """Put the current weights of problem k, with their run of correct answers, into the pocket if they are better."""
     if run > pocket.run[k]:
         better = True
         if pocket.ratchet[0] == 1:
@@ -66,15 +65,16 @@ def _challenge(pocket: Pocket, task: Task, state: State, k: int, now: int) -> No
 @remember.register(Pocket)
 def _(memory: Pocket, task: Task, state: State, k: int, i: int, change: float, t: int) -> None:
     now = state.clock[0] + t
-    _challenge(memory, task, state, k, now)
+    _challenge(memory, task, state, k, now - memory.last[k])
     memory.last[k] = now + 1
 
 
 @compiled
 def close_runs(pocket: Pocket, task: Task, state: State) -> None:
-    """Let the weights in force at the end compete too."""
+    """Let the weights in force at the end compete too; with the ratchet their errors alone decide."""
     for k in range(state.W.shape[0]):
-        _challenge(pocket, task, state, k, state.clock[0])
+        run = state.clock[0] - pocket.last[k]
+        _challenge(pocket, task, state, k, max(run, pocket.run[k] + 1) if pocket.ratchet[0] == 1 else run)
 
 
 def start_pocket(state: State, *, ratchet: bool) -> Pocket:
