@@ -132,3 +132,15 @@ def test_bad_rows_of_large_data_are_found_beside_the_first_epoch(model, bad):
         fitted.fit(X, y)
     assert vars(fitted) == before
     np.testing.assert_array_equal(fitted.decision_function(X[:50]), outputs)
+
+
+@quiet
+def test_balanced_weights_are_not_silently_dropped_by_a_stream():
+    """class_weight='balanced' needs all labels at once: partial_fit says so, before and after a fit."""
+    X, y, *_ = two_clouds(40, 2, random_state=0)
+    model = hs.AveragedPerceptron(class_weight="balanced", random_state=0)
+    with pytest.raises(ValueError, match="balanced"):
+        model.partial_fit(X, y, classes=[-1, 1])
+    model.fit(X, y)
+    with pytest.raises(ValueError, match="balanced"):
+        model.partial_fit(X, y)

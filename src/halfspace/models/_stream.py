@@ -82,8 +82,10 @@ class StreamMixin(PredictingMixin):
         return self._partial_fit(X, y, classes)
 
     def _partial_fit(self, X: Matrix, y: Labels, classes: Labels | None, sample_weight: Any = None) -> Self:
-        first = not hasattr(self, "classes_")
-        if first:
+        if isinstance(self.class_weight, str) and self.class_weight == "balanced":
+            msg = "class_weight='balanced' needs all labels at once: pass a dict of weights to use partial_fit."
+            raise InputError(msg)
+        if not hasattr(self, "classes_"):
             with restored_on_error(self):
                 return self._start_stream(X, y, classes, sample_weight)
         seen = self._recheck()
@@ -118,9 +120,6 @@ class StreamMixin(PredictingMixin):
         if classes is None:
             msg = "classes must be passed on the first call to partial_fit: all labels there will ever be."
             raise InputError(msg)
-        if isinstance(self.class_weight, str) and self.class_weight == "balanced":
-            msg = "class_weight='balanced' needs all labels at once: pass a dict of weights to use partial_fit."
-            raise InputError(msg)
         X, y = read_matrix(self, X, y, reset=True)
         self._fitted_clamp = self._asked_clamp()
         self.classes_ = given_classes(classes, type(self).__name__)
@@ -133,8 +132,7 @@ class StreamMixin(PredictingMixin):
         owner = type(self).__name__
         view, q = usable_rows(X, self._clamp, owner)
         target = class_numbers(y, self.classes_, owner)
-        weights = None if isinstance(self.class_weight, str) and self.class_weight == "balanced" else self.class_weight
-        s = example_weights(weights, sample_weight, self.classes_, target, owner)
+        s = example_weights(self.class_weight, sample_weight, self.classes_, target, owner)
         positive = np.array([1]) if self.classes_.size == 2 else np.arange(self.classes_.size)
         task = Task(view, target, positive, q, s)
         state: State | None = getattr(self, "_state", None)
