@@ -2,7 +2,7 @@
 
 from sklearn.exceptions import ConvergenceWarning
 
-__all__ = ["CertificateError", "InputError", "NotSeparatedWarning"]
+__all__ = ["CertificateError", "GapWarning", "InputError", "NotSeparatedWarning"]
 
 
 class InputError(ValueError):
@@ -15,3 +15,7 @@ class CertificateError(ValueError):
 
 class NotSeparatedWarning(ConvergenceWarning):
     """The fit stopped without separating the classes; `outcome_` says why and what to try."""
+
+
+class GapWarning(ConvergenceWarning):
+    """The fit stopped before its duality gap was as small as asked for; `outcome_` says how large it is and what to do."""

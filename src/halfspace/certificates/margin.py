@@ -3,6 +3,8 @@
 Lower side. The margin of any weights is at most the best:  min_i y_i w·x_i / ‖w‖ <= kappa*.
 Upper side. For any strengths lambda >= 0 with sum 1:  kappa* <= ‖Σ lambda_i y_i x_i‖,  because a unit vector with margin
 kappa* has inner product at least kappa* with every y_i x_i, so also with their mean, whose length is at least that.
+Free bias.  With outputs w·x + b the lower side is  min_i y_i (w·x_i + b) / ‖w‖,  and the upper side needs  Σ lambda_i y_i = 0,
+which cancels b; what is left of that sum is multiplied by 2R, the most a sensible bias can be, and added.
 """
 
 from dataclasses import dataclass, replace
@@ -67,6 +69,10 @@ class MarginBracket(Certificate):
         Value of the clamped input; 0 for none.
     positive : label
         The label that counts as +1.
+    bias : float
+        Free bias; 0 if there is none.
+    free : bool
+        Whether the bias is free: not counted in the length of the weights.
 
     Examples
     --------
@@ -86,6 +92,8 @@ class MarginBracket(Certificate):
     strengths: FloatArray
     clamp: float
     positive: Label
+    bias: float = 0.0
+    free: bool = False
 
     def __str__(self) -> str:
         return f"{self.lower:.4g} <= kappa* <= {self.upper:.4g}"
@@ -105,20 +113,22 @@ class MarginBracket(Certificate):
         strengths: FloatArray | None = None,
         clamp: float = 0.0,
         positive: Label,
+        bias: float | None = None,
     ) -> Self:
         """Measure the bracket of these weights (D,) and strengths (n,) on examples X (n, d) with labels y (n,).
 
-        Without usable strengths the shortest example is the upper side's witness.
+        Without usable strengths the shortest example is the upper side's witness. A `bias` that is given is a free one.
         """
         X, y = as_rows(X, y)
         strengths = np.zeros(X.shape[0]) if strengths is None else np.maximum(np.nan_to_num(strengths), 0.0)
         if not strengths.any():
             strengths[np.argmin(squares(X))] = 1.0
         rows = np.flatnonzero(strengths)
-        lower, upper = _sides(X, signs(y, positive), weights, rows, strengths[rows], clamp)
-        sides = Sides(lower, upper, radius(X, clamp), sum(X.shape))
+        draft = cls(-np.inf, np.inf, 0.0, weights, rows, strengths[rows], clamp, positive, bias or 0.0, bias is not None)
+        sides = draft._sides(X, y)
         bracket = cls.claim(sides, weights=weights, strengths=strengths, clamp=clamp, positive=positive)
-        if upper <= rounding(sides.terms, sides.radius) and _gordan(X, y, positive, rows, strengths[rows], clamp):
+        bracket = replace(bracket, bias=draft.bias, free=draft.free)
+        if sides.upper <= 2 * rounding(sides.terms, sides.radius) and draft._gordan(X, y):
             return replace(bracket, upper=0.0)
         return bracket
 
@@ -135,6 +145,12 @@ class MarginBracket(Certificate):
             *sound_bracket(self),
             (is_array(self.weights, 1), "the weights are not a row of finite numbers"),
             (is_label(self.positive), f"{self.positive!r} cannot be a label"),
+            (isinstance(self.free, bool), "free is neither true nor false"),
+            (
+                is_number(self.bias) and (self.free is True or self.bias == 0.0),
+                "the bias is not a number, or not free and not 0",
+            ),
+            (not (self.free is True and self.clamp), "a bias cannot be both free and clamped"),
             (not sound_witnesses(self) or np.unique(self.rows).size == self.rows.size, "a row is named twice"),
         )
 
@@ -143,10 +159,26 @@ class MarginBracket(Certificate):
         shaped = Verdict.of(*matching(self, X), (both_signs(y, self.positive), f"not both {self.positive!r} and others in y"))
         if not shaped:
             return shaped
-        R = radius(X, self.clamp)
-        lower, upper = _sides(X, signs(y, self.positive), self.weights, self.rows, self.strengths, self.clamp)
-        proved = self.upper == 0.0 and _gordan(X, y, self.positive, self.rows, self.strengths, self.clamp)
-        return Verdict.of(*confirmed(self, Sides(lower, upper, R, sum(X.shape)), exactly_zero=proved))
+        proved = self.upper == 0.0 and self._gordan(X, y)
+        return Verdict.of(*confirmed(self, self._sides(X, y), exactly_zero=proved))
+
+    def _sides(self, X: Matrix, y: Labels) -> Sides:
+        """Return min_i y_i (w·x_i + bias) / ‖w‖ (minus infinity for w = 0) and the length of the mean Σ lambda_i y_i x_i."""
+        w, sign, R = unit_scale(self.weights), signs(y, self.positive), radius(X, self.clamp)
+        scale = norm(self.weights) / norm(w) if norm(w) > 0 else 1.0
+        c = np.zeros(X.shape[0])
+        c[self.rows] = shares(self.strengths)
+        outputs, sums = potentials_and_sums(X, w[None], (c * sign)[None], self.clamp)
+        lower = float((sign * (outputs[:, 0] + self.bias / scale)).min()) / norm(w) if norm(w) > 0 else -np.inf
+        rest = 2.0 * R * abs(float((c * sign).sum())) if self.free else 0.0
+        return Sides(lower, norm(sums) + rest, R, sum(X.shape))
+
+    def _gordan(self, X: Matrix, y: Labels) -> bool:
+        """Tell whether the strengths are an exact Gordan certificate: not all zero, none negative, signed sum zero."""
+        c = np.zeros(X.shape[0])
+        c[self.rows] = self.strengths
+        clamp = 1.0 if self.free else self.clamp
+        return bool((self.strengths >= 0).all()) and vanishes_exactly(X, c * signs(y, self.positive), clamp)
 
     @classmethod
     def from_fields(cls, body: dict[str, Any]) -> Self:
@@ -164,28 +196,11 @@ def _array(values: Any, kind: Any) -> Any:
 
 
 def rebuilt(body: dict[str, Any]) -> dict[str, Any]:
-    """Turn the plain fields of a bracket back into arrays and floats."""
+    """Turn the plain fields of a bracket or a gap back into arrays and floats."""
     kinds = {"weights": np.float64, "rows": np.int64, "rivals": np.int64, "strengths": np.float64}
     fields = {name: _array(value, kinds[name]) if name in kinds else value for name, value in body.items()}
-    return {**fields, **{name: float(body[name]) for name in ("lower", "upper", "radius", "clamp")}}
-
-
-def _sides(X: Matrix, y: FloatArray, w: FloatArray, rows: IntArray, strengths: FloatArray, clamp: float) -> tuple[float, float]:
-    """Return min_i y_i w·x_i / ‖w‖ (minus infinity for w = 0) and the length of the mean Σ lambda_i y_i x_i."""
-    w = unit_scale(w)
-    length = norm(w)
-    c = np.zeros(X.shape[0])
-    c[rows] = shares(strengths)
-    outputs, sums = potentials_and_sums(X, w[None], (c * y)[None], clamp)
-    lower = float((y * outputs[:, 0]).min()) / length if length > 0 else -np.inf
-    return lower, norm(sums)
-
-
-def _gordan(X: Matrix, y: Labels, positive: Label, rows: IntArray, strengths: FloatArray, clamp: float) -> bool:
-    """Tell whether the strengths are an exact Gordan certificate: not all zero, none negative, signed sum zero."""
-    c = np.zeros(X.shape[0])
-    c[rows] = strengths
-    return bool((strengths >= 0).all()) and vanishes_exactly(X, c * signs(y, positive), clamp)
+    numbers = ("lower", "upper", "radius", "clamp", "bias", "primal", "dual", "C")
+    return {**fields, **{name: float(body[name]) for name in numbers if name in body}}
 
 
 def both_signs(y: Labels, positive: Label) -> bool:

@@ -74,6 +74,6 @@ class PerClass(Certificate):
 def _about(part: Any, label: Label) -> Verdict:
     """Check that a part is sound and that its positive label is the class it is filed under."""
     sound: Verdict = part.well_formed()
-    positive = getattr(getattr(part, "bracket", part), "positive", None)
+    positive = part.positive if hasattr(part, "positive") else getattr(getattr(part, "bracket", None), "positive", None)
     same = type(positive) is type(label) and positive == label
     return sound if not sound else Verdict.of((same, f"the part is about {positive!r}"))

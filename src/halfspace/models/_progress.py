@@ -33,16 +33,21 @@ class Reporter:
 
     def __call__(self, at: Progress) -> bool:
         """Report the end of an epoch."""
+        text = f"epoch {at.epoch + 1}: {int(at.state.mistakes.sum()):,} mistakes, {at.seconds:.1f} s"
+        return self.tell(text, last=at.epoch + 1 >= self.epochs)
+
+    def tell(self, text: str, *, last: bool = False) -> bool:
+        """Report the end of a piece of work in a sentence; return whether a callback asks to stop."""
         now = time.perf_counter()
         if self.estimator.verbose and (now - self.printed >= EVERY or self.estimator.verbose > 1):
             self.printed = now
-            self.line(f"epoch {at.epoch + 1}: {int(at.state.mistakes.sum()):,} mistakes, {at.seconds:.1f} s")
+            self.line(text)
         if self.root is None:
             return False
         stop = self.epoch.call_on_fit_task_end(
             estimator=self.estimator, X=self.X, y=self.y, reconstruction_attributes=self.attributes
         )
-        self.epoch = self._next_epoch() if at.epoch + 1 < self.epochs else None
+        self.epoch = None if last else self._next_epoch()
         return bool(stop)
 
     def line(self, text: str) -> None:

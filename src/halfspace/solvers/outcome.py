@@ -11,6 +11,7 @@ Reason = Literal[
     "passes done",
     "iteration budget spent",
     "time budget spent",
+    "rounding limit reached",
     "proved inseparable",
     "interrupted",
     "stopped by callback",

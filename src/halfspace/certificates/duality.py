@@ -1,0 +1,244 @@
+"""The duality gap: how far a large-margin plane is from the best one, between two numbers.
+
+Problem    P(w) = ½‖w‖² + Σ C s_i max(0, 1 - E_i),   E_i = y_i (w·x_i + bias);   C = inf demands E_i >= 1.
+Upper side The value P(w) of any weights; for C = inf of the weights scaled so that the least potential is 1.
+Lower side For strengths 0 <= alpha_i <= C s_i and v = Σ alpha_i y_i x_i:  Σ alpha_i - ½‖v‖² <= P(w) for every w, because
+           max(0, 1 - E_i) C s_i >= alpha_i (1 - E_i)  and  ½‖w‖² - v·w >= -½‖v‖².  For C = inf any multiple of the strengths
+           will do, the best giving  ½ (Σ alpha_i / ‖v‖)²;  then  kappa* = 1/‖w*‖  and the gap is a margin bracket.
+           A clamped input counts in w and v. A free bias is in neither, and Σ alpha_i y_i = 0 is demanded instead: what
+           rounding leaves of that sum is paid for in full.
+"""
+
+from dataclasses import dataclass
+from typing import Any, NamedTuple, Self
+
+import numpy as np
+
+from halfspace._typing import FloatArray, IntArray, Label, Labels, Matrix
+from halfspace.certificates.arithmetic import (
+    EPS,
+    as_rows,
+    is_array,
+    is_label,
+    is_number,
+    norm,
+    potentials_and_sums,
+    radius,
+    rounding,
+    signs,
+    unit_scale,
+)
+from halfspace.certificates.base import Certificate, Verdict
+from halfspace.certificates.margin import SLACK, both_signs, matching, rebuilt, sound_witnesses
+
+__all__ = ["DualityGap"]
+
+
+class _Sums(NamedTuple):
+    """What both values are made of, each with a bound on its rounding."""
+
+    square: float  # ‖w‖²
+    loss: float
+    least: float  # least potential
+    total: float  # Σ alpha_i
+    size: float  # ‖v‖
+    primal_error: float
+    least_error: float
+    dual_error: float
+    size_error: float
+    spare: float  # relative rounding of sums over the examples
+
+    def values(self, slack: float, *, hard: bool) -> tuple[float, float]:
+        """Return primal and dual value, moved apart by `slack` rounding errors."""
+        if not hard:
+            primal, dual = 0.5 * self.square + self.loss, self.total - 0.5 * self.size**2
+            return primal + slack * self.primal_error, dual - slack * self.dual_error
+        least, total = self.least - slack * self.least_error, self.total * (1.0 - slack * self.spare)
+        primal = 0.5 * self.square * (1.0 + slack * self.spare) / least**2 if least > 0.0 else np.inf
+        longest = np.float64(self.size + slack * self.size_error)
+        return float(primal), float(0.5 * (total / longest) ** 2) if total > 0.0 else 0.0
+
+
+@dataclass(frozen=True, eq=False)
+class DualityGap(Certificate):
+    """Primal and dual value of a large-margin problem, with the weights and strengths that prove them.
+
+    Parameters
+    ----------
+    primal, dual : float
+        `dual <= optimum <= primal`, rounding allowed for; `primal` is the value of the weights, infinite if C is and some
+        example is on the wrong side.
+    C : float
+        Cap; inf for no errors.
+    sample_weight : ndarray, shape (n,), or None
+        Weights s_i that multiply the caps, if not all 1; an example of weight 0 is not there.
+    weights : ndarray, shape (D,)
+        The plane, clamped weight last.
+    rows, strengths : ndarray, shape (m,)
+        The examples of positive strength, and their strengths.
+    bias : float
+        Free bias; 0 if there is none.
+    free : bool
+        Whether the bias is free, so that Σ strengths_i y_i = 0 is demanded.
+    clamp : float
+        Value of the clamped input; 0 for none.
+    positive : label
+        The label that counts as +1.
+
+    Examples
+    --------
+    >>> X, y = np.array([[2.0], [-2.0]]), np.array([1, 0])
+    >>> gap = DualityGap.measure(X, y, weights=np.array([0.5]), strengths=np.array([0.125, 0.125]), C=1.0, positive=1)
+    >>> print(gap)
+    0.125 <= optimum <= 0.125, relative gap 0
+    >>> bool(gap.verify(X, y))
+    True
+    """
+
+    primal: float
+    dual: float
+    C: float
+    sample_weight: FloatArray | None
+    weights: FloatArray
+    rows: IntArray
+    strengths: FloatArray
+    bias: float
+    free: bool
+    clamp: float
+    positive: Label
+
+    def __str__(self) -> str:
+        gap = 0.0 if self.relative_gap < 1e-12 else self.relative_gap
+        return f"{self.dual:.6g} <= optimum <= {self.primal:.6g}, relative gap {gap:.2g}"
+
+    @property
+    def relative_gap(self) -> float:
+        """(primal - dual) / primal; infinite if the primal value is, 0 if it is 0."""
+        if not np.isfinite(self.primal):
+            return np.inf
+        return (self.primal - self.dual) / self.primal if self.primal > 0.0 else 0.0
+
+    @property
+    def margin(self) -> tuple[float, float]:
+        """For C = inf: the bracket of the best margin, 1/‖w*‖, that both values prove."""
+        if np.isfinite(self.C):
+            msg = "only a certificate with C = inf brackets the margin"
+            raise AttributeError(msg)
+        lower = 1.0 / np.sqrt(2.0 * self.primal) if self.primal > 0.0 else np.inf
+        return float(lower), float(1.0 / np.sqrt(2.0 * self.dual)) if self.dual > 0.0 else np.inf
+
+    @classmethod
+    def measure(
+        cls,
+        X: Matrix,
+        y: Labels,
+        *,
+        weights: FloatArray,
+        strengths: FloatArray,
+        C: float,
+        sample_weight: FloatArray | None = None,
+        bias: float | None = None,
+        clamp: float = 0.0,
+        positive: Label,
+    ) -> Self:
+        """Measure the values of these weights (D,) and strengths (n,); a `bias` that is given is a free one."""
+        X, y = as_rows(X, y)
+        rows = np.flatnonzero(strengths > 0)
+        draft = cls(
+            np.inf,
+            0.0,
+            float(C),
+            sample_weight,
+            weights.copy(),
+            rows,
+            strengths[rows],
+            bias or 0.0,
+            bias is not None,
+            clamp,
+            positive,
+        )
+        with np.errstate(all="ignore"):
+            primal, dual = draft._sums(X, y).values(SLACK, hard=np.isinf(C))
+        return cls(**{**vars(draft), "primal": float(primal), "dual": float(min(max(dual, 0.0), primal))})
+
+    def well_formed(self) -> Verdict:
+        """Check types, shapes and ranges of the fields."""
+        sides = is_number(self.primal, least=0.0, infinite=True) and is_number(self.dual, least=0.0)
+        s = self.sample_weight
+        weighted = s is None or (is_array(s, 1) and bool((s >= 0).all()) and bool(s.any()))
+        nothing = is_array(self.rows, 1, "i") and is_array(self.strengths, 1) and self.rows.size == self.strengths.size == 0
+        witnessed = nothing or (sound_witnesses(self) and np.unique(self.rows).size == self.rows.size)
+        return Verdict.of(
+            (sides, "the primal and dual values are not numbers >= 0"),
+            (not sides or self.dual <= self.primal, "the dual value is above the primal one"),
+            (is_number(self.C, infinite=True) and self.C > 0.0, "the cap is not a positive number"),
+            (weighted, "the sample weights are not numbers >= 0, some positive"),
+            (is_array(self.weights, 1), "the weights are not a row of finite numbers"),
+            (witnessed, "rows and strengths are not matching different rows >= 0 and strengths >= 0"),
+            (isinstance(self.free, bool), "free is neither true nor false"),
+            (
+                is_number(self.bias) and (self.free is True or self.bias == 0.0),
+                "the bias is not a number, or not free and not 0",
+            ),
+            (is_number(self.clamp), "the clamped input is not a number"),
+            (not (self.free is True and self.clamp), "a bias cannot be both free and clamped"),
+            (is_label(self.positive), f"{self.positive!r} cannot be a label"),
+        )
+
+    def confirm(self, X: Matrix, y: Labels) -> Verdict:
+        """Recompute both values and the bounds on the strengths."""
+        s = self.sample_weight
+        shaped = Verdict.of(
+            *matching(self, X),
+            (s is None or s.shape == y.shape, "one sample weight per example expected"),
+            (both_signs(y, self.positive), f"not both {self.positive!r} and others in y"),
+        )
+        if not shaped:
+            return shaped
+        caps = np.full(y.size, self.C) if s is None else np.where(s > 0, self.C * s, 0.0)
+        sums, hard = self._sums(X, y), np.isinf(self.C)
+        primal, dual = sums.values(1.0, hard=hard)
+        highest, lowest = sums.values(64.0, hard=hard)
+        same = self.primal == primal == np.inf or (np.isfinite(primal) and primal <= self.primal <= highest * (1 + 1e-9))
+        true = np.isfinite(dual) and max(lowest, 0.0) * (1 - 1e-9) <= self.dual <= max(dual, 0.0)
+        return Verdict.of(
+            (bool((self.strengths <= caps[self.rows]).all()), "a strength is above its cap"),
+            (bool(same), f"the weights cost {primal:.12g}, not {self.primal:.12g}"),
+            (bool(true), f"the strengths prove {dual:.12g}, not {self.dual:.12g}"),
+        )
+
+    def _sums(self, X: Matrix, y: Labels) -> _Sums:
+        """Compute from checked data what the values are made of."""
+        sign, w, (n, D) = signs(y, self.positive), self.weights, (y.size, self.weights.size)
+        bias, given = np.float64(self.bias), self.strengths
+        if np.isinf(self.C):  # only their directions matter: keep the squares from underflow
+            given, w, bias = unit_scale(given), unit_scale(w), bias * norm(unit_scale(w)) / norm(w) if w.any() else bias
+        strengths = np.zeros(n)
+        strengths[self.rows] = given
+        outputs, sums = potentials_and_sums(X, w[None], (strengths * sign)[None], self.clamp)
+        E, s = sign * (outputs[:, 0] + bias), np.ones(n) if self.sample_weight is None else self.sample_weight
+        R, total, spare = radius(X, self.clamp), strengths.sum(), 2 * (n + D + 8) * EPS
+        square, size = np.float64(norm(w)) ** 2, np.float64(norm(sums[0]))
+        least_error = rounding(D, R) * np.sqrt(square) + 8 * EPS * abs(bias)
+        size_error = rounding(n, R) * total
+        if np.isinf(self.C):
+            loss = exposed = np.float64(0.0)
+        else:
+            loss = np.float64((self.C * s * np.maximum(0.0, 1.0 - E)).sum())
+            exposed = np.float64((self.C * s * (1.0 + least_error > E)).sum())
+        dual_error = spare * (total + size**2) + size_error * (size + size_error)
+        if self.free:  # strengths that do not quite balance can be made to by taking the rest away from the stronger class
+            rest = abs(float((strengths * sign).sum())) + spare * total
+            dual_error, size_error, spare = (
+                dual_error + rest * (1 + size * R + rest * R * R),
+                size_error + rest * R,
+                spare + rest / max(total, 1e-300),
+            )
+        primal_error = spare * (square + loss) + least_error * exposed
+        return _Sums(square, loss, float(E[s > 0].min()), total, size, primal_error, least_error, dual_error, size_error, spare)
+
+    @classmethod
+    def from_fields(cls, body: dict[str, Any]) -> Self:
+        """Rebuild from the plain form."""
+        s = body["sample_weight"]
+        return cls(**rebuilt({**body, "sample_weight": None if s is None else np.asarray(s, dtype=np.float64)}))

@@ -1,0 +1,202 @@
+"""The vote of a committee: how many training examples it gets wrong, and how far its members agree.
+
+Members are planes. A member's vote is the side of its plane, or with more than two classes its plane of largest output. By
+majority, a tie goes to the class of larger summed stability, then to the lowest. Otherwise summed stabilities decide alone.
+
+A vote within rounding of a plane may fall on either side, depending on the order of a sum. The checker counts such examples
+and allows the claims to be off by as many; an output that is exactly zero because the weights are counts as -1.
+"""
+
+from dataclasses import dataclass
+from typing import Any, NamedTuple, Self
+
+import numpy as np
+
+from halfspace._typing import FloatArray, IntArray, Label, Labels, Matrix
+from halfspace.certificates.arithmetic import (
+    as_rows,
+    is_array,
+    is_label,
+    is_number,
+    potentials_and_sums,
+    radius,
+    rounding,
+    unit_scale,
+)
+from halfspace.certificates.base import Certificate, Verdict
+
+__all__ = ["CommitteeVote", "Count", "count_votes"]
+
+TIE_BREAK = 0.25
+"""Most that stability adds to a count of votes: two of them stay below one vote."""
+
+
+class Count(NamedTuple):
+    """The votes on n examples."""
+
+    scores: FloatArray  # (n, K) outputs of the committee, K = 1 for two classes
+    choice: IntArray  # (n,) class number the committee predicts
+    votes: IntArray  # (n, M) class number each member votes for
+
+    def disagreement(self) -> FloatArray:
+        """Return the share of members that vote against the committee, shape (n,)."""
+        against: FloatArray = (self.votes != self.choice[:, None]).mean(axis=1)
+        return against
+
+
+def count_votes(outputs: FloatArray, lengths: FloatArray, vote: str, R: float) -> Count:
+    """Count the votes of M members.
+
+    Parameters
+    ----------
+    outputs : ndarray, shape (n, M, K)
+        Outputs of the members' planes; K = 1 for two classes.
+    lengths : ndarray, shape (M, K)
+        Lengths of their weights.
+    vote : {"majority", "stability"}
+        What is added up.
+    R : float
+        Length of the longest training example: the unit of stability where it breaks ties.
+
+    Examples
+    --------
+    >>> outputs = np.array([[[2.0], [-1.0]]])
+    >>> count = count_votes(outputs, np.ones((2, 1)), "majority", 2.0)
+    >>> count.choice.tolist(), count.votes.tolist(), count.disagreement().tolist()
+    ([1], [[1, 0]], [0.5])
+    """
+    M, K = outputs.shape[1:]
+    stability = (outputs / np.where(lengths > 0, lengths, 1.0)).mean(axis=1)
+    votes = (outputs[:, :, 0] > 0).astype(np.int64) if K == 1 else outputs.argmax(axis=2)
+    scores = stability
+    if vote == "majority":
+        shares = 2.0 * votes[:, :, None] - 1.0 if K == 1 else (votes[:, :, None] == np.arange(K)).astype(np.float64)
+        in_units = stability / (R if R > 0 else 1.0)
+        scores = (shares.sum(axis=1) + TIE_BREAK * in_units / (1.0 + np.abs(in_units))) / M
+    choice = (scores[:, 0] > 0).astype(np.int64) if K == 1 else scores.argmax(axis=1)
+    return Count(scores, choice, votes)
+
+
+@dataclass(frozen=True, eq=False)
+class CommitteeVote(Certificate):
+    """Training errors of a committee and the disagreement among its members, with their planes.
+
+    Parameters
+    ----------
+    errors : int
+        Examples the committee gets wrong.
+    disagreement : float
+        Share of members voting against the committee, in the mean over the examples.
+    members : ndarray, shape (M, K, D)
+        The members' planes, clamped weight last; K = 1 for two classes.
+    vote : {"majority", "stability"}
+        What is added up.
+    radius : float
+        Length R of the longest example, clamped input included.
+    clamp : float
+        Value of the clamped input; 0 for none.
+    classes : tuple
+        The labels, in the order of the planes.
+
+    Examples
+    --------
+    >>> X, y = np.array([[2.0], [-2.0]]), np.array([1, 0])
+    >>> members = np.array([[[1.0]], [[3.0]], [[-1.0]]])
+    >>> proof = CommitteeVote.measure(X, y, members=members, vote="majority", clamp=0.0, classes=(0, 1))
+    >>> print(proof, bool(proof.verify(X, y)))
+    3 members, 0 training errors, disagreement 0.333 True
+    """
+
+    errors: int
+    disagreement: float
+    members: FloatArray
+    vote: str
+    radius: float
+    clamp: float
+    classes: tuple[Label, ...]
+
+    def __str__(self) -> str:
+        return f"{len(self.members)} members, {self.errors} training errors, disagreement {self.disagreement:.3g}"
+
+    @classmethod
+    def measure(cls, X: Matrix, y: Labels, *, members: FloatArray, vote: str, clamp: float, classes: tuple[Label, ...]) -> Self:
+        """Count the votes of members (M, K, D) on examples X (n, d) with labels y (n,)."""
+        X, y = as_rows(X, y)
+        R = radius(X, clamp)
+        count = count_votes(*_outputs(X, members, clamp), vote, R)
+        errors = int((np.array(classes)[count.choice] != y).sum())
+        return cls(errors, float(count.disagreement().mean()), members.copy(), vote, R, clamp, classes)
+
+    def well_formed(self) -> Verdict:
+        """Check types, shapes and ranges of the fields."""
+        labels = isinstance(self.classes, tuple) and all(is_label(c) for c in self.classes)
+        distinct = labels and len(set(self.classes)) == len(self.classes) >= 2
+        planes = is_array(self.members, 3) and self.members.size > 0
+        K = 1 if distinct and len(self.classes) == 2 else len(self.classes) if distinct else 0
+        whole = isinstance(self.errors, int | np.integer) and not isinstance(self.errors, bool)
+        return Verdict.of(
+            (distinct, "the classes are not at least two different labels"),
+            (planes, "the members are not tables of finite numbers"),
+            (not (planes and distinct) or self.members.shape[1] == K, f"the members do not have {K} planes each"),
+            (isinstance(self.vote, str) and self.vote in {"majority", "stability"}, f"unknown vote {self.vote!r}"),
+            (whole and self.errors >= 0, "the errors are not a whole number >= 0"),
+            (is_number(self.disagreement, least=0.0), "the disagreement is not a number >= 0"),
+            (is_number(self.radius, least=0.0), "the radius is not a number >= 0"),
+            (is_number(self.clamp), "the clamped input is not a number"),
+        )
+
+    def confirm(self, X: Matrix, y: Labels) -> Verdict:
+        """Count the votes anew."""
+        D, strangers = X.shape[1] + bool(self.clamp), set(y.tolist()) - set(self.classes)
+        shaped = Verdict.of(
+            (self.members.shape[2] == D, f"weights for {self.members.shape[2]} inputs, but the data have {D}"),
+            (not strangers, f"y has labels the certificate does not know: {sorted(map(str, strangers))}"),
+        )
+        if not shaped:
+            return shaped
+        R = radius(X, self.clamp)
+        outputs, lengths = _outputs(X, self.members, self.clamp)
+        count = count_votes(outputs, lengths, self.vote, R)
+        finite = bool(np.isfinite(outputs).all() and np.isfinite(R))
+        errors = int((np.array(self.classes)[count.choice] != y).sum())
+        share = float(count.disagreement().mean())
+        unsure = int(_undecided(outputs, lengths, count.scores, self.vote, (D + len(self.members), R)).sum())
+        return Verdict.of(
+            (finite, "the outputs overflow"),
+            (abs(self.errors - errors) <= unsure, f"there are {errors} errors, not {self.errors}"),
+            (
+                abs(self.disagreement - share) <= unsure / y.size + 1e-12,
+                f"the disagreement is {share:.6g}, not {self.disagreement:.6g}",
+            ),
+            (abs(self.radius - R) <= 1e-9 * R, f"the radius is {R:.6g}, not {self.radius:.6g}"),
+        )
+
+    @classmethod
+    def from_fields(cls, body: dict[str, Any]) -> Self:
+        """Rebuild from the plain form."""
+        floats = {name: float(body[name]) for name in ("disagreement", "radius", "clamp")}
+        members, classes = np.asarray(body["members"], dtype=np.float64), tuple(body["classes"])
+        return cls(**{**body, **floats, "members": members, "classes": classes})
+
+
+def _outputs(X: Matrix, members: FloatArray, clamp: float) -> tuple[FloatArray, FloatArray]:
+    """Return the outputs (n, M, K) of all planes, scaled by a power of 2 per member, and the lengths (M, K) of the weights."""
+    M, K, D = members.shape
+    scaled = np.array([unit_scale(member) for member in members])
+    outputs, _ = potentials_and_sums(X, scaled.reshape(M * K, D), np.zeros((1, X.shape[0])), clamp)
+    return outputs.reshape(-1, M, K), np.linalg.norm(scaled, axis=2)
+
+
+def _gap(values: FloatArray) -> FloatArray:
+    """Return how far the largest value on the last axis is above the second, or a single one from zero."""
+    if values.shape[-1] == 1:
+        return np.abs(values[..., 0])
+    top: FloatArray = np.sort(values, axis=-1)
+    return top[..., -1] - top[..., -2]
+
+
+def _undecided(outputs: FloatArray, lengths: FloatArray, scores: FloatArray, vote: str, size: tuple[int, float]) -> Any:
+    """Tell for which examples, shape (n,), a vote or the choice could change by rounding: sums of `size[0]` terms."""
+    terms, R = size
+    members = _gap(outputs) < rounding(terms, R) * lengths.max(axis=1)
+    return members.any(axis=1) | (_gap(scores) < rounding(terms, 1.0 if vote == "majority" else R))

@@ -1,0 +1,151 @@
+"""What models of large margin share: one problem per class, solved side by side, and the table of support vectors."""
+
+import threading
+import time
+from concurrent.futures import ThreadPoolExecutor
+from typing import Any, NamedTuple
+
+import numpy as np
+from joblib import effective_n_jobs
+from sklearn.utils import check_random_state
+
+from halfspace._typing import FloatArray, IntArray, Labels
+from halfspace.certificates.separability import Separability
+from halfspace.data.rows import one_blas_thread, sparsified, take
+from halfspace.data.views import view_of
+from halfspace.errors import InputError
+from halfspace.models._checks import Examples, require, require_number, require_switch
+from halfspace.solvers.large_margin import Answer, Limits, Plan, solve
+from halfspace.solvers.separating import Signed, search
+from halfspace.solvers.soft_margin import Point, Problem, combined, value
+
+__all__ = ["Fitting", "check_budget", "prove_inseparable", "solve_classes", "support_table"]
+
+
+def check_budget(estimator: Any) -> None:
+    """Refuse parameters about bias, budget, threads and chance that cannot be used."""
+    require_number(estimator, "intercept_scaling")
+    whole = isinstance(estimator.max_iter, int | np.integer) and not isinstance(estimator.max_iter, bool)
+    require(estimator, "max_iter", "a positive integer", holds=bool(whole and int(estimator.max_iter) > 0))
+    if estimator.max_time is not None:
+        require_number(estimator, "max_time")
+    require_switch(estimator, "warm_start")
+    jobs, verbose = estimator.n_jobs, estimator.verbose
+    whole = jobs is None or (isinstance(jobs, int | np.integer) and not isinstance(jobs, bool))
+    require(estimator, "n_jobs", "a whole number other than 0, or None", holds=bool(whole and jobs != 0))
+    require(estimator, "verbose", "a whole number >= 0", holds=isinstance(verbose, int | np.integer) and int(verbose) >= 0)
+    try:
+        check_random_state(estimator.random_state)
+    except ValueError as error:
+        msg = f"The 'random_state' parameter of {type(estimator).__name__} must be None, a seed or a RandomState: {error}."
+        raise InputError(msg) from error
+
+
+class Fitting(NamedTuple):
+    """Checked data as the solvers of all classes read them: examples of weight 0 are left out."""
+
+    data: Examples
+    s: FloatArray  # (n,) weights of all examples
+    rows: IntArray | None  # the examples of positive weight, if that is not all
+    view: Any
+    q: FloatArray
+
+    @classmethod
+    def of(cls, data: Examples, s: FloatArray) -> "Fitting":
+        """Leave out what has no weight, and store mostly zero rows sparsely."""
+        if s.all():
+            return cls(data, s, None, sparsified(data.view), data.q)
+        rows = np.flatnonzero(s)
+        absent = np.bincount(data.target[rows], minlength=data.classes.size) == 0
+        if absent.any():
+            msg = f"Every class needs an example of positive weight, but these have none: {data.classes[absent].tolist()}."
+            raise InputError(msg)
+        return cls(data, s, rows, sparsified(take(data.view, rows)), data.q[rows])
+
+    def problem(self, number: int, C: float) -> Problem:
+        """Return the problem of class `number` against the rest."""
+        target, s = (self.data.target, self.s) if self.rows is None else (self.data.target[self.rows], self.s[self.rows])
+        caps = np.full(s.size, np.inf) if np.isinf(C) else C * s
+        return Problem(self.view, np.where(target == number, 1.0, -1.0), caps, self.q)
+
+    def spread(self, alpha: FloatArray) -> FloatArray:
+        """Return strengths of all examples, 0 for those left out."""
+        if self.rows is None:
+            return alpha
+        everyone = np.zeros(self.s.size)
+        everyone[self.rows] = alpha
+        return everyone
+
+    def start(self, problem: Problem, w: FloatArray, alpha: FloatArray, bias: float, *, free: bool) -> Point:
+        """Return the point of an earlier answer, its strengths cut at the caps."""
+        kept = np.minimum(alpha if self.rows is None else alpha[self.rows], problem.c)
+        at = problem._replace(shift=bias) if free else problem
+        point = value(at, w, kept, combined(problem, kept))
+        return point._replace(dual=0.0, bias=bias) if free else point
+
+
+def prove_inseparable(fitting: Fitting, number: int, *, intercept: bool, deadline: float | None) -> Separability | None:
+    """Return the exact proof that no plane separates a class from the rest, if there is one and it is found in time."""
+    data, rows = fitting.data, fitting.rows
+    X, target = (data.X, data.target) if rows is None else (data.X[rows], data.target[rows])
+    clamp = 1.0 if intercept else 0.0
+    signed = Signed(X, view_of(X, clamp), np.where(target == number, 1.0, -1.0), clamp)
+    found = search(signed, lambda: deadline is not None and time.perf_counter() >= deadline)
+    if not found.multipliers:
+        return None
+    multipliers = found.multipliers if rows is None else {int(rows[i]): share for i, share in found.multipliers.items()}
+    positive = data.classes[number : number + 1].tolist()[0]
+    return Separability.by_multipliers(multipliers, X.shape[1], intercept=intercept, positive=positive)
+
+
+def solve_classes(
+    problems: list[Problem],
+    plan: Plan,
+    limits: list[Limits],
+    seeds: list[int],
+    starts: list[Point | None],
+    n_jobs: int | None,
+) -> list[Answer]:
+    """Solve the problem of every class, side by side in threads; the answers do not depend on how many there are."""
+    stop = threading.Event()
+
+    def work(k: int) -> Answer:
+        watched = limits[k]._replace(cancelled=stop.is_set)
+        return solve(problems[k], plan, watched, np.random.default_rng(seeds[k]), starts[k])
+
+    with one_blas_thread():
+        workers = min(effective_n_jobs(-1 if n_jobs is None else n_jobs), len(problems))
+        if workers == 1:
+            return [work(k) for k in range(len(problems))]
+        with ThreadPoolExecutor(workers) as pool:
+            waiting = [pool.submit(work, k) for k in range(len(problems))]
+            try:
+                return [future.result() for future in waiting]
+            except KeyboardInterrupt:
+                stop.set()
+                return [future.result() for future in waiting]
+
+
+def support_table(
+    alpha: FloatArray, E: FloatArray, length: FloatArray, caps: FloatArray, y: Labels, classes: list[Any], *, everyone: bool
+) -> Any:
+    """List examples with strength, stability, slack and role; a DataFrame if pandas is there, else a structured array."""
+    parts: list[dict[str, Any]] = []
+    for k, label in enumerate(classes):
+        rows = np.arange(y.size) if everyone else np.flatnonzero(alpha[k] > 0)
+        a, potential = alpha[k, rows], E[k, rows]
+        role = np.where(a <= 0, "outside", np.where(a >= caps[rows], "capped", "free"))
+        stability = potential / length[k] if length[k] > 0 else np.zeros(rows.size)
+        slack = np.maximum(0.0, 1.0 - potential)
+        columns = {"row": rows, "label": y[rows], "strength": a, "stability": stability, "slack": slack, "role": role}
+        parts.append({"class": np.full(rows.size, label), **columns} if len(classes) > 1 else columns)
+    table = {name: np.concatenate([part[name] for part in parts]) for name in parts[0]}
+    try:
+        import pandas as pd  # noqa: PLC0415  (optional)
+    except ImportError:
+        kinds = [(name, column.dtype) for name, column in table.items()]
+        array = np.empty(table["row"].size, dtype=kinds)
+        for name, column in table.items():
+            array[name] = column
+        return array
+    return pd.DataFrame(table)

@@ -1,0 +1,334 @@
+"""The AdaTron: planes of maximal margin, with or without errors."""
+
+import sys
+import time
+import warnings
+from numbers import Real
+from typing import Any, Self
+
+import numpy as np
+from sklearn.base import BaseEstimator, ClassifierMixin
+from sklearn.callback import CallbackSupportMixin, with_callbacks
+from sklearn.utils import check_random_state
+
+from halfspace._typing import FloatArray, IntArray, Labels, Matrix
+from halfspace.certificates import Certificate, PerClass
+from halfspace.certificates.duality import DualityGap
+from halfspace.certificates.separability import Separability
+from halfspace.data.labels import example_weights
+from halfspace.data.outputs import outputs
+from halfspace.errors import GapWarning, NotSeparatedWarning
+from halfspace.models._checks import read_examples, require, require_choice, require_number, restored_on_error
+from halfspace.models._large_margin import Fitting, check_budget, prove_inseparable, solve_classes, support_table
+from halfspace.models._plane import PlaneMixin
+from halfspace.models._progress import Reporter
+from halfspace.solvers.large_margin import Answer, Limits, Plan
+from halfspace.solvers.outcome import Outcome, Reason
+from halfspace.solvers.soft_margin import Point
+
+__all__ = ["AdaTron"]
+
+
+class AdaTron(PlaneMixin, ClassifierMixin, CallbackSupportMixin, BaseEstimator):
+    """The plane of maximal margin (C = inf), or of the best trade between margin and errors: a linear support vector machine.
+
+    The fit stops when the relative duality gap, a proof of how far the plane can be from the best one, is at most `tol`. It
+    chooses by the shape of the data between sweeps of Anlauf and Biehl's rule and a second-order finish; both lead to
+    the same plane.
+
+    Parameters
+    ----------
+    C : float, default 1.0
+        Cap on the strength of an example. `inf`: no errors tolerated; inseparable data are then proved inseparable.
+    tol : float, default 1e-4
+        Relative duality gap at which to stop.
+    rate : float, optional
+        Rate of the rule, between 0 and 2; 1 climbs each coordinate to its top, more is over-relaxation. By default 1.5 where
+        caps are wide (mean C‖x‖² at least 1), else 1.
+    solver : {"auto", "sweep"}, default "auto"
+        "sweep" keeps the plain rule, every example in every sweep, in order.
+    intercept : {"clamped", "free", "none"}, default "clamped"
+        Bias as the weight of a clamped input; a bias that costs nothing; or none.
+    intercept_scaling : float, default 1.0
+        Value of the clamped input.
+    max_iter : int, default 10000
+        Most iterations (sweeps and Newton steps) per class.
+    max_time : float, optional
+        Most seconds.
+    class_weight : dict or "balanced", optional
+        Multiplies C per class.
+    warm_start : bool, default False
+        Go on from the last fit, with the gap it had.
+    n_jobs : int, optional
+        Threads for more than two classes; by default one per core. The answer does not depend on it.
+    verbose : int, default 0
+        1: a line every half second; 2: a line whenever the gap is computed.
+    random_state : int, RandomState or None, default 0
+        Seed of the order of examples.
+
+    Attributes
+    ----------
+    certificate_ : DualityGap, PerClass or Separability
+        Primal and dual value and their relative gap; for C = inf on inseparable data the exact proof of that.
+    outcome_ : Outcome
+        Why the fit stopped, and a remedy.
+    coef_, intercept_ : ndarray, shape (K, d), (K,)
+        The plane.
+    alpha_ : ndarray, shape (n,) or (K, n)
+        Strengths, 0 <= alpha_i <= C; `w` is Σ alpha_i y_i x_i up to the gap.
+    support_ : ndarray, shape (m,)
+        Rows of positive strength, in any class.
+    history_ : dict of ndarray
+        Iteration, seconds, primal and dual value whenever the gap was computed; of the slowest class.
+    classes_, n_features_in_, n_iter_
+        As in scikit-learn.
+
+    Examples
+    --------
+    >>> import numpy as np, halfspace as hs
+    >>> X, y = np.array([[2.0, 0.0], [3.0, 1.0], [-2.0, 0.0]]), np.array([1, 1, 0])
+    >>> model = hs.AdaTron(C=np.inf, intercept="free").fit(X, y)
+    >>> model.coef_.round(3).tolist(), bool(model.certificate_.verify(X, y))
+    ([[0.5, 0.0]], True)
+    >>> [round(side, 3) for side in model.certificate_.margin]
+    [2.0, 2.0]
+    """
+
+    def __init__(
+        self,
+        *,
+        C: float = 1.0,
+        tol: float = 1e-4,
+        rate: float | None = None,
+        solver: str = "auto",
+        intercept: str = "clamped",
+        intercept_scaling: float = 1.0,
+        max_iter: int = 10_000,
+        max_time: float | None = None,
+        class_weight: dict[Any, float] | str | None = None,
+        warm_start: bool = False,
+        n_jobs: int | None = None,
+        verbose: int = 0,
+        random_state: Any = 0,
+    ) -> None:
+        self.C = C
+        self.tol = tol
+        self.rate = rate
+        self.solver = solver
+        self.intercept = intercept
+        self.intercept_scaling = intercept_scaling
+        self.max_iter = max_iter
+        self.max_time = max_time
+        self.class_weight = class_weight
+        self.warm_start = warm_start
+        self.n_jobs = n_jobs
+        self.verbose = verbose
+        self.random_state = random_state
+
+    def __sklearn_tags__(self) -> Any:
+        """Say that sparse matrices are welcome."""
+        tags = super().__sklearn_tags__()
+        tags.input_tags.sparse = True
+        return tags
+
+    @with_callbacks
+    def fit(self, X: Matrix, y: Labels, sample_weight: Any = None) -> Self:
+        """Learn from examples.
+
+        Parameters
+        ----------
+        X : array or CSR matrix, shape (n, d)
+            Examples; float32 and float64 are used as they are.
+        y : array, shape (n,)
+            Labels of any kind: numbers, strings, bools.
+        sample_weight : array, shape (n,), optional
+            Multiplies C per example: a weight of 2 is the same as the example twice, 0 as leaving it out.
+
+        Returns
+        -------
+        self
+            With `certificate_`, `outcome_`, `coef_`, `intercept_`, `alpha_`, `support_`, `history_`, `n_iter_`, `classes_`.
+        """
+        with restored_on_error(self):
+            began = time.perf_counter()
+            self._check_parameters()
+            before = dict(vars(self))
+            data = read_examples(self, X, y, self._asked_clamp())
+            data.inspection()
+            reserve = 2.0 * (time.perf_counter() - began)  # proving the answer reads the data as often as checking them did
+            s = example_weights(self.class_weight, sample_weight, data.classes, data.target, type(self).__name__)
+            deadline = None if self.max_time is None else max(began + float(self.max_time) - reserve, began)
+            return self._learn(Fitting.of(data, s), before if self.warm_start else {}, deadline, (X, y))
+
+    def _check_parameters(self) -> None:
+        number = isinstance(self.C, Real) and not isinstance(self.C, bool)
+        sensible = number and bool(1e-50 <= self.C <= 1e50 or np.isposinf(self.C))
+        require(self, "C", "a positive number from 1e-50 to 1e50, or inf for no errors", holds=sensible)
+        require_number(self, "tol")
+        require(self, "tol", "below 1", holds=self.tol < 1)
+        if self.rate is not None:
+            require_number(self, "rate")
+            require(self, "rate", "between 0 and 2, or None", holds=self.rate < 2)
+        require_choice(self, "solver", "auto", "sweep")
+        require_choice(self, "intercept", "clamped", "free", "none")
+        check_budget(self)
+
+    def _learn(self, fitting: Fitting, before: dict[str, Any], deadline: float | None, given: tuple[Any, Any]) -> Self:
+        """Solve the problem of every class and certify the answers."""
+        self._conclude(fitting, *self._solve(fitting, before, deadline, given))
+        if self.verbose:
+            sys.stderr.write(f"[{type(self).__name__}] {self.outcome_}\n")
+        return self
+
+    def _solve(
+        self, fitting: Fitting, before: dict[str, Any], deadline: float | None, given: tuple[Any, Any]
+    ) -> tuple[list[Answer], dict[int, Separability]]:
+        """Solve the problem of every class, from where `before` left off if it fits."""
+        data = fitting.data
+        self._fitted_clamp, self.classes_, C = data.clamp, data.classes, float(self.C)
+        problems = [fitting.problem(number, C) for number in data.positive]
+        seeds = check_random_state(self.random_state).randint(np.iinfo(np.int32).max, size=len(problems)).tolist()
+        plan = Plan(0.95 * self.tol, self.rate, self.solver == "sweep", self.intercept == "free")
+        starts = self._starts(fitting, problems, before, free=plan.free)
+        proofs: dict[int, Separability] = {}
+        reporter = Reporter(self, *given, self._so_far, int(self.max_iter) + 1)
+
+        def limits(k: int) -> Limits:
+            def inseparable() -> bool:
+                proof = prove_inseparable(fitting, data.positive[k], intercept=self.intercept != "none", deadline=deadline)
+                if proof is not None:
+                    proofs[k] = proof
+                return proof is not None
+
+            def watch(iteration: int, point: Point) -> bool:
+                if len(problems) > 1:
+                    return False
+                return reporter.tell(f"iteration {iteration}: relative gap {point.gap:.2g}")
+
+            return Limits(int(self.max_iter), deadline, inseparable, watch)
+
+        self._W = np.zeros((len(problems), data.X.shape[1] + bool(data.clamp)))
+        self._alpha, self._bias = np.zeros((len(problems), data.y.size)), np.zeros(len(problems))
+        answers = solve_classes(problems, plan, [limits(k) for k in range(len(problems))], seeds, starts, self.n_jobs)
+        for k, answer in enumerate(answers):
+            self._W[k], self._bias[k] = answer.point.w, answer.point.bias
+            self._alpha[k] = fitting.spread(answer.point.alpha)
+        self._caps = np.where(fitting.s > 0, C * np.maximum(fitting.s, 1e-300), 0.0)
+        reporter.close()
+        return answers, proofs
+
+    def _so_far(self) -> dict[str, Any]:
+        """Return what a callback needs to rebuild the model while it is being fitted."""
+        names = ("_W", "_alpha", "_bias", "_fitted_clamp", "classes_", "n_features_in_")
+        return {name: vars(self)[name] for name in names}
+
+    def _starts(self, fitting: Fitting, problems: Any, before: dict[str, Any], *, free: bool) -> list[Point | None]:
+        """Return the points of the last fit, if it was one on data of this shape."""
+        data, W = fitting.data, before.get("_W", np.empty(0))
+        same = W.shape == (len(problems), data.X.shape[1] + bool(data.clamp))
+        if not same or before["_alpha"].shape[1] != data.y.size or not np.array_equal(before["classes_"], data.classes):
+            return [None] * len(problems)
+        alpha, caps = before["_alpha"], before["_caps"]
+        if np.isfinite(self.C):  # who took all there was will take all there is
+            alpha = np.where((alpha >= caps) & (caps > 0), np.finfo(float).max, alpha)
+        answers = zip(problems, W, alpha, before["_bias"], strict=True)
+        return [fitting.start(problem, w, alpha, float(b) if free else 0.0, free=free) for problem, w, alpha, b in answers]
+
+    def _conclude(self, fitting: Fitting, answers: list[Answer], proofs: dict[int, Separability]) -> None:
+        """Store what was learnt, why it stopped, and the proof."""
+        data, s = fitting.data, fitting.s
+        slowest = max(answers, key=lambda answer: answer.iterations)
+        self.n_iter_ = slowest.iterations
+        columns = np.array(slowest.course or [(0, 0.0, np.inf, 0.0)]).T
+        self.history_ = dict(zip(("iteration", "seconds", "primal", "dual"), columns, strict=True))
+        labels = data.classes[data.positive].tolist()
+        weight = None if (s == 1.0).all() else s
+        parts: list[Certificate] = [
+            proofs.get(k)
+            or DualityGap.measure(
+                data.X,
+                data.y,
+                weights=self._W[k],
+                strengths=self._alpha[k],
+                C=float(self.C),
+                sample_weight=weight,
+                bias=float(self._bias[k]) if self.intercept == "free" else None,
+                clamp=data.clamp,
+                positive=label,
+            )
+            for k, label in enumerate(labels)
+        ]
+        self.certificate_: Certificate = parts[0] if len(parts) == 1 else PerClass(tuple(labels), tuple(parts))
+        signs = np.where(data.target == data.positive[:, None], 1.0, -1.0)
+        self._potentials = signs * (outputs(data.view, self._W) + self._bias).T
+        self._labels = data.y.copy()
+        self.outcome_ = self._explained(parts, [answer.reason for answer in answers])
+
+    def _explained(self, parts: list[Certificate], reasons: list[Reason]) -> Outcome:
+        """Say how far the fit came, and what to do if that is not far enough."""
+        gaps = [part.relative_gap for part in parts if isinstance(part, DualityGap)]
+        gap = max(gaps, default=np.inf)
+        sweeps = f"after {self.n_iter_} iterations"
+        if any(isinstance(part, Separability) for part in parts):
+            sentence = f"Proved inseparable {sweeps}: no plane separates these data without errors."
+            outcome = Outcome("proved inseparable", sentence, "Use a finite C, which tolerates errors, or a kernel.")
+            warnings.warn(f"{type(self).__name__}: {outcome}", NotSeparatedWarning, stacklevel=5)
+            return outcome
+        if gap <= self.tol:
+            return Outcome("converged", f"Converged {sweeps}: relative duality gap {gap:.2g} <= tol={self.tol:g}.")
+        if all(reason == "converged" for reason in reasons):
+            sentence = f"Stopped {sweeps} with relative duality gap {gap:.2g}: rounding lets no smaller one be proved."
+            return Outcome("rounding limit reached", sentence, f"tol={self.tol:g} is out of reach; use a larger one.")
+        spent: Reason = "iteration budget spent"
+        reason = next((reason for reason in reasons if reason != "converged"), spent)
+        sentence = f"Stopped {sweeps} ({reason}) with relative duality gap {gap:.2g} > tol={self.tol:g}."
+        remedy = "warm_start=True goes on from here; raise max_iter or max_time, scale the features, or accept a larger tol."
+        outcome = Outcome(reason, sentence, remedy)
+        if reason not in {"interrupted", "stopped by callback"}:
+            warnings.warn(f"{type(self).__name__}: {outcome}", GapWarning, stacklevel=5)
+        return outcome
+
+    # ------------------------------------------------------------ what was learnt
+    def _answer(self) -> tuple[FloatArray, FloatArray]:
+        return self._W, self._alpha
+
+    @property
+    def intercept_(self) -> FloatArray:
+        """Bias, shape (K,): the clamped weight times the clamped input, or the free one."""
+        return super().intercept_ + self._bias
+
+    @property
+    def support_(self) -> IntArray:
+        """Rows of positive strength in any class, shape (m,)."""
+        return np.flatnonzero((self._known()[1] > 0).any(axis=0))
+
+    def _scores(self, X: Matrix) -> FloatArray:
+        scores: FloatArray = super()._scores(X) + self._bias
+        return scores
+
+    def support_table(self, *, everyone: bool = False) -> Any:
+        """List the support vectors: row, label, strength, stability, slack and role (with more than two classes: class).
+
+        Parameters
+        ----------
+        everyone : bool, default False
+            List the examples of strength 0 too.
+
+        Returns
+        -------
+        DataFrame or structured array
+            Roles: "free" (0 < alpha < C, on the margin), "capped" (alpha = C, inside the margin or wrong), "outside"
+            (alpha = 0). A structured array where pandas is not installed.
+
+        Examples
+        --------
+        >>> import numpy as np, halfspace as hs
+        >>> X, y = np.array([[1.0], [2.0], [-1.0]]), np.array([1, 1, 0])
+        >>> table = hs.AdaTron(C=10.0, tol=1e-9).fit(X, y).support_table()
+        >>> table["row"].tolist(), table["role"].tolist()
+        ([0, 2], ['free', 'free'])
+        """
+        W, alpha = self._known()
+        length = np.linalg.norm(W, axis=1)
+        classes = [None] if alpha.shape[0] == 1 else self.classes_.tolist()
+        return support_table(alpha, self._potentials, length, self._caps, self._labels, classes, everyone=everyone)
