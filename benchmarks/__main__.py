@@ -9,11 +9,21 @@ import platform
 import sys
 import warnings
 from dataclasses import asdict
-from importlib.metadata import version
+from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[1]
-FILES = ["perceptron", "mnist", "stream", "cold_start", "shuffling"]
+FILES = [
+    "perceptron",
+    "mnist",
+    "stream",
+    "cold_start",
+    "shuffling",
+    "large_margin",
+    "large_margin_sparse",
+    "separability",
+    "memory",
+]
 
 
 def use_fresh_cache():
@@ -22,16 +32,23 @@ def use_fresh_cache():
     os.environ.setdefault("NUMBA_CACHE_DIR", str(ROOT / ".numba_cache" / digest))
 
 
+def _version(name):
+    try:
+        return version(name)
+    except PackageNotFoundError:
+        return "not installed"
+
+
 def machine():
     """Describe the machine and the versions in one line each."""
     cpu = next(
         (line.split(":")[1].strip() for line in Path("/proc/cpuinfo").read_text().splitlines() if "model name" in line), "?"
     )
     memory = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES") / 2**30
-    packages = ("numpy", "scipy", "numba", "scikit-learn", "river")
+    packages = ("numpy", "scipy", "numba", "scikit-learn", "river", "snapml", "liblinear-official")
     return [
         f"{cpu}, {os.cpu_count()} cores, {memory:.0f} GB, {platform.system()}, Python {platform.python_version()}",
-        ", ".join(f"{name} {version(name)}" for name in packages),
+        ", ".join(f"{name} {_version(name)}" for name in packages),
     ]
 
 
@@ -80,10 +97,12 @@ def main():
     race = importlib.import_module("benchmarks.race")
     results = []
     for file in options.files:
-        for case in importlib.import_module(f"benchmarks.{file}").cases():
+        module, first = importlib.import_module(f"benchmarks.{file}"), len(results)
+        for case in module.cases():
             print(f"{case.name} ...", file=sys.stderr, flush=True)
             results.append(race.run(case))
             print(f"    {results[-1].ratio:.2f}x  {results[-1].remark}", file=sys.stderr, flush=True)
+        results += module.summary(results[first:]) if hasattr(module, "summary") else []
     if options.json:
         print(json.dumps({"machine": machine(), "results": [{**asdict(r), "cleared": r.cleared} for r in results]}, indent=2))
         return

@@ -7,7 +7,7 @@ from pathlib import Path
 import numpy as np
 from scipy import sparse
 
-__all__ = ["dense", "mnist", "sparse_rows"]
+__all__ = ["dense", "mnist", "shared", "sparse_rows", "text_rows"]
 
 SHARED = Path(__file__).resolve().parents[2] / "shared" / "data" / "load.py"
 
@@ -35,12 +35,45 @@ def sparse_rows(n=200_000, d=50_000, entries=75, noise=0.05):
 
 
 @cache
-def mnist():
-    """Return MNIST scaled to [0, 1] as (X, y, X_test, y_test), or None where the data are not there."""
+def text_rows(n=100_000, d=50_000, entries=75, noise=0.05):
+    """Return the sparse rows scaled to length 1, as vectors of texts are."""
+    X, y = sparse_rows(n, d, entries, noise)
+    X = X.copy()
+    lengths = np.sqrt(np.asarray(X.multiply(X).sum(axis=1)).ravel())
+    X.data /= np.repeat(lengths, np.diff(X.indptr))
+    return X, y
+
+
+def _load(name):
+    """Return what the loader of ../shared/data does, or None where the data are not there."""
     if not SHARED.exists():
         return None
     spec = importlib.util.spec_from_file_location("shared_data", SHARED)
     loader = importlib.util.module_from_spec(spec)
     spec.loader.exec_module(loader)
-    X, y, X_test, y_test = loader.load("mnist")
+    return loader.load(name)
+
+
+@cache
+def mnist():
+    """Return MNIST scaled to [0, 1] as (X, y, X_test, y_test), or None where the data are not there."""
+    data = _load("mnist")
+    if data is None:
+        return None
+    X, y, X_test, y_test = data
     return X / 255.0, y, X_test / 255.0, y_test
+
+
+@cache
+def shared(name, *, one_class=None, form="csr"):
+    """Return (X, y) of a published set as floats, y 0 or 1 if `one_class` is set against the rest; None if it is not there."""
+    data = _load(name)
+    if data is None:
+        return None
+    X, y = data[0].astype(np.float64), data[1]
+    if form == "dense" and sparse.issparse(X):
+        X = np.ascontiguousarray(X.toarray())
+    if form == "standardised":
+        spread = X.std(axis=0)
+        X = (X - X.mean(axis=0)) / np.where(spread > 0, spread, 1.0)
+    return X, y if one_class is None else (y == one_class).astype(np.int64)

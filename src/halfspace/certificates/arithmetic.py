@@ -149,7 +149,7 @@ def squares(X: Matrix) -> FloatArray:
 def radius(X: Matrix, clamp: float) -> float:
     """Return the length R of the longest row, clamped input included, rounded up."""
     values = X.data if sparse.issparse(X) else X
-    largest = float(np.abs(values).max(initial=0.0))
+    largest = max(float(values.max(initial=0.0)), -float(values.min(initial=0.0)))  # without a copy of the data
     if largest > 0.0 and not 1e-100 < largest < 1e100:  # squares would be lost: scale first
         return largest * radius(X / largest, clamp / largest)
     return float(np.sqrt(squares(X).max() + clamp * clamp) * (1 + (X.shape[1] + 8) * EPS))

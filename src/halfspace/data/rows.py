@@ -3,6 +3,7 @@
 Accelerators work on sets of rows. What they need beyond the three row operations is here, written once for every view.
 """
 
+import os
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from functools import cache
@@ -29,6 +30,9 @@ CHUNK_ENTRIES = 1 << 19
 def _pool() -> ThreadPoolExecutor:
     """Return the threads that all passes share."""
     return ThreadPoolExecutor(cpu_count())
+
+
+os.register_at_fork(after_in_child=_pool.cache_clear)  # threads do not survive a fork
 
 
 @cache

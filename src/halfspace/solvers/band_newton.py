@@ -130,13 +130,13 @@ def _slacks(problem: Problem, w: FloatArray, out: FloatArray) -> None:
     np.subtract(1.0 - problem.shift * problem.y if problem.shift else 1.0, out, out=out)
 
 
-def _newton_step(X: View, zone: IntArray, scale: FloatArray, gradient: FloatArray) -> FloatArray:
-    """Solve (I + Σ_Z scale² x xᵀ) dw = -gradient."""
+def _newton_step(X: View, zone: IntArray, scale: FloatArray, gradient: FloatArray) -> FloatArray | None:
+    """Solve (I + Σ_Z scale² x xᵀ) dw = -gradient; None if rounding makes that matrix indefinite."""
     H = gram(X, zone, scale)
     H[np.diag_indices_from(H)] += 1.0
-    factor, _ = dpotrf(H.T, lower=1, overwrite_a=1)
+    factor, failed = dpotrf(H.T, lower=1, overwrite_a=1)
     step: FloatArray = dpotrs(factor, -gradient, lower=1)[0]
-    return step
+    return None if failed or not np.isfinite(step).all() else step
 
 
 def _balance(level: Level, place: _Place, mu: float) -> tuple[float, float, float]:
@@ -184,6 +184,8 @@ def _descend(
             mu /= float(np.clip(smoothing / (0.5 * allowed), 1.3, 4.0))
             _keep_zone(problem, place, mu, zone, gradient)
         dw = _newton_step(X, zone, np.sqrt(c[zone] / mu), gradient)
+        if dw is None:
+            break
         decrement = np.inf if narrow else -0.5 * float(gradient @ dw)
         reach = 3.0 * float(np.linalg.norm(dw))
         if not narrow and n > FEWEST and np.linalg.norm(w - began) + reach <= radius:

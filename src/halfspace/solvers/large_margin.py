@@ -117,7 +117,7 @@ def _soft(problem: Problem, plan: Plan, rng: np.random.Generator, start: Point |
             w, mu = yield from _coarse(problem, plan, rng)
         for beat in descend(problem, w, mu, tol=plan.tol, haste=plan.haste):
             yield beat
-            best = beat.point if beat.point is not None else best
+            best = beat.point if beat.point is not None and np.isfinite(beat.point.primal) else best
     alpha = np.zeros(n_rows(problem.X)) if best is None else np.minimum(best.alpha, problem.c)
     rate = plan.rate or relaxation(problem)
     patience = PATIENCE if problem.hard else 0
@@ -247,6 +247,8 @@ class _Run:
 
     def see(self, point: Point) -> None:
         """Keep what is better than before; as long as no primal value is finite, the latest weights."""
+        if np.isnan(point.primal) or np.isnan(point.dual):
+            return
         if point.primal < self.primal or np.isinf(self.primal):
             np.copyto(self.w, point.w)
             self.primal, self.bias = point.primal, point.bias
