@@ -9,7 +9,7 @@ Lower side For strengths 0 <= alpha_i <= C s_i and v = Σ alpha_i y_i x_i:  Σ a
            rounding leaves of that sum is paid for in full.
 """
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, NamedTuple, Self
 
 import numpy as np
@@ -143,23 +143,51 @@ class DualityGap(Certificate):
     ) -> Self:
         """Measure the values of these weights (D,) and strengths (n,); a `bias` that is given is a free one."""
         X, y = as_rows(X, y)
-        rows = np.flatnonzero(strengths > 0)
-        draft = cls(
-            np.inf,
-            0.0,
-            float(C),
-            sample_weight,
-            weights.copy(),
-            rows,
-            strengths[rows],
-            bias or 0.0,
-            bias is not None,
-            clamp,
-            positive,
-        )
+        draft = cls.draft(weights, strengths, C, sample_weight, bias, clamp, positive)
         with np.errstate(all="ignore"):
-            primal, dual = draft._sums(X, y).values(SLACK, hard=np.isinf(C))
-        return cls(**{**vars(draft), "primal": float(primal), "dual": float(min(max(dual, 0.0), primal))})
+            return draft._claiming(draft._sums(X, y))  # noqa: SLF001  (its own kind)
+
+    @classmethod
+    def draft(
+        cls,
+        weights: FloatArray,
+        strengths: FloatArray,
+        C: float,
+        sample_weight: FloatArray | None,
+        bias: float | None,
+        clamp: float,
+        positive: Label,
+    ) -> Self:
+        """Return the certificate that claims nothing yet."""
+        rows = np.flatnonzero(strengths > 0)
+        free = bias is not None
+        return cls(
+            np.inf, 0.0, float(C), sample_weight, weights.copy(), rows, strengths[rows], bias or 0.0, free, clamp, positive
+        )
+
+    def claim(self, E: FloatArray, v: FloatArray, R: float, sign: FloatArray) -> Self:
+        """Claim what follows from numbers that a solver has at hand; `verify` will not take its word for any of them.
+
+        Parameters
+        ----------
+        E : ndarray, shape (n,)
+            Potentials of the weights.
+        v : ndarray, shape (D,)
+            Σ strengths_i y_i x_i.
+        R : float
+            Length of the longest example.
+        sign : ndarray, shape (n,)
+            Labels, ±1.
+        """
+        strengths = np.zeros(E.size)
+        strengths[self.rows] = self.strengths
+        with np.errstate(all="ignore"):
+            return self._claiming(self._collected(E, v, R, sign, (self.weights, strengths, np.float64(self.bias))))
+
+    def _claiming(self, sums: _Sums) -> Self:
+        """Return this certificate with the values of these sums, several rounding errors given away."""
+        primal, dual = sums.values(SLACK, hard=np.isinf(self.C))
+        return replace(self, primal=float(primal), dual=float(min(max(dual, 0.0), primal)))
 
     def well_formed(self) -> Verdict:
         """Check types, shapes and ranges of the fields."""
@@ -209,33 +237,39 @@ class DualityGap(Certificate):
 
     def _sums(self, X: Matrix, y: Labels) -> _Sums:
         """Compute from checked data what the values are made of."""
-        sign, w, (n, D) = signs(y, self.positive), self.weights, (y.size, self.weights.size)
-        bias, given = np.float64(self.bias), self.strengths
-        if np.isinf(self.C):  # only their directions matter: keep the squares from underflow
-            given, w, bias = unit_scale(given), unit_scale(w), bias * norm(unit_scale(w)) / norm(w) if w.any() else bias
-        strengths = np.zeros(n)
-        strengths[self.rows] = given
-        outputs, sums = potentials_and_sums(X, w[None], (strengths * sign)[None], self.clamp)
-        E, s = sign * (outputs[:, 0] + bias), np.ones(n) if self.sample_weight is None else self.sample_weight
-        R, total, spare = radius(X, self.clamp), strengths.sum(), 2 * (n + D + 8) * EPS
-        square, size = np.float64(norm(w)) ** 2, np.float64(norm(sums[0]))
-        least_error = rounding(D, R) * np.sqrt(square) + 8 * EPS * abs(bias)
+        sign, strengths = signs(y, self.positive), np.zeros(y.size)
+        strengths[self.rows] = self.strengths
+        scaled = self._scaled(strengths)
+        outputs, sums = potentials_and_sums(X, scaled[0][None], (scaled[1] * sign)[None], self.clamp)
+        return self._collected(sign * (outputs[:, 0] + scaled[2]), sums[0], radius(X, self.clamp), sign, scaled)
+
+    def _scaled(self, strengths: FloatArray) -> tuple[FloatArray, FloatArray, Any]:
+        """Return weights, strengths and bias; for C = inf, where only directions matter, safe from underflow."""
+        w, bias = self.weights, np.float64(self.bias)
+        if np.isfinite(self.C) or not w.any():
+            return w, strengths if np.isfinite(self.C) else unit_scale(strengths), bias
+        return unit_scale(w), unit_scale(strengths), bias * norm(unit_scale(w)) / norm(w)
+
+    def _collected(self, E: FloatArray, v: FloatArray, R: float, sign: FloatArray, scaled: tuple[Any, Any, Any]) -> _Sums:
+        """Put together potentials and the signed sum of the examples, with bounds on the rounding of each."""
+        (w, strengths, bias), n, s = scaled, E.size, self.sample_weight
+        total, spare = strengths.sum(), 2 * (n + w.size + 8) * EPS
+        square, size = np.float64(norm(w)) ** 2, np.float64(norm(v))
+        least_error = rounding(w.size, R) * np.sqrt(square) + 8 * EPS * abs(bias)
         size_error = rounding(n, R) * total
-        if np.isinf(self.C):
-            loss = exposed = np.float64(0.0)
-        else:
-            loss = np.float64((self.C * s * np.maximum(0.0, 1.0 - E)).sum())
-            exposed = np.float64((self.C * s * (1.0 + least_error > E)).sum())
+        loss = exposed = np.float64(0.0)
+        if np.isfinite(self.C):
+            near = 1.0 + least_error > E
+            slack, caps = np.maximum(0.0, 1.0 - E[near]), self.C if s is None else self.C * s[near]
+            loss, exposed = np.float64((caps * slack).sum()), np.float64((caps * np.ones(slack.size)).sum())
         dual_error = spare * (total + size**2) + size_error * (size + size_error)
         if self.free:  # strengths that do not quite balance can be made to by taking the rest away from the stronger class
-            rest = abs(float((strengths * sign).sum())) + spare * total
-            dual_error, size_error, spare = (
-                dual_error + rest * (1 + size * R + rest * R * R),
-                size_error + rest * R,
-                spare + rest / max(total, 1e-300),
-            )
+            rest = abs((strengths * sign).sum()) + spare * total
+            dual_error += rest * (1 + size * R + rest * R * R)
+            size_error, spare = size_error + rest * R, spare + rest / max(total, 1e-300)
         primal_error = spare * (square + loss) + least_error * exposed
-        return _Sums(square, loss, float(E[s > 0].min()), total, size, primal_error, least_error, dual_error, size_error, spare)
+        least = np.float64((E if s is None else E[s > 0]).min())
+        return _Sums(square, loss, least, total, size, primal_error, least_error, dual_error, size_error, spare)
 
     @classmethod
     def from_fields(cls, body: dict[str, Any]) -> Self:

@@ -1,7 +1,9 @@
 """What models of large margin share: one problem per class, solved side by side, and the table of support vectors."""
 
+import sys
 import threading
 import time
+import warnings
 from concurrent.futures import ThreadPoolExecutor
 from typing import Any, NamedTuple
 
@@ -10,16 +12,18 @@ from joblib import effective_n_jobs
 from sklearn.utils import check_random_state
 
 from halfspace._typing import FloatArray, IntArray, Labels
+from halfspace.certificates import Certificate, DualityGap
 from halfspace.certificates.separability import Separability
 from halfspace.data.rows import one_blas_thread, sparsified, take
 from halfspace.data.views import view_of
-from halfspace.errors import InputError
+from halfspace.errors import GapWarning, InputError, NotSeparatedWarning
 from halfspace.models._checks import Examples, require, require_number, require_switch
 from halfspace.solvers.large_margin import Answer, Limits, Plan, solve
+from halfspace.solvers.outcome import Outcome, Reason
 from halfspace.solvers.separating import Signed, search
 from halfspace.solvers.soft_margin import Point, Problem, combined, value
 
-__all__ = ["Fitting", "check_budget", "prove_inseparable", "solve_classes", "support_table"]
+__all__ = ["Fitting", "announce", "check_budget", "explained", "prove_inseparable", "solve_classes", "support_table"]
 
 
 def check_budget(estimator: Any) -> None:
@@ -124,6 +128,35 @@ def solve_classes(
             except KeyboardInterrupt:
                 stop.set()
                 return [future.result() for future in waiting]
+
+
+def explained(model: Any, parts: list[Certificate], reasons: list[Reason]) -> Outcome:
+    """Say how far a fit came, and what to do if that is not far enough."""
+    gap = max((part.relative_gap for part in parts if isinstance(part, DualityGap)), default=np.inf)
+    when = f"after {model.n_iter_} iterations"
+    if any(isinstance(part, Separability) for part in parts):
+        sentence = f"Proved inseparable {when}: no plane separates these data without errors."
+        return Outcome("proved inseparable", sentence, "Use a finite C, which tolerates errors, or a kernel.")
+    if gap <= model.tol:
+        return Outcome("converged", f"Converged {when}: relative duality gap {gap:.2g} <= tol={model.tol:g}.")
+    if all(reason == "converged" for reason in reasons):
+        sentence = f"Stopped {when} with relative duality gap {gap:.2g}: rounding lets no smaller one be proved."
+        return Outcome("rounding limit reached", sentence, f"tol={model.tol:g} is out of reach; use a larger one.")
+    reason = next(reason for reason in reasons if reason != "converged")
+    sentence = f"Stopped {when} ({reason}) with relative duality gap {gap:.2g} > tol={model.tol:g}."
+    remedy = "warm_start=True goes on from here; raise max_iter or max_time, scale the features, or accept a larger tol."
+    return Outcome(reason, sentence, remedy)
+
+
+def announce(model: Any) -> None:
+    """Print the outcome if asked to, and warn if it is not what was asked for."""
+    outcome = model.outcome_
+    if model.verbose:
+        sys.stderr.write(f"[{type(model).__name__}] {outcome}\n")
+    if outcome.reason == "proved inseparable":
+        warnings.warn(f"{type(model).__name__}: {outcome}", NotSeparatedWarning, stacklevel=6)
+    elif outcome.reason in {"iteration budget spent", "time budget spent"}:
+        warnings.warn(f"{type(model).__name__}: {outcome}", GapWarning, stacklevel=6)
 
 
 def support_table(

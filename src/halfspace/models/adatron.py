@@ -1,8 +1,6 @@
 """The AdaTron: planes of maximal margin, with or without errors."""
 
-import sys
 import time
-import warnings
 from numbers import Real
 from typing import Any, Self
 
@@ -17,14 +15,20 @@ from halfspace.certificates.duality import DualityGap
 from halfspace.certificates.separability import Separability
 from halfspace.data.labels import example_weights
 from halfspace.data.outputs import outputs
-from halfspace.errors import GapWarning, NotSeparatedWarning
 from halfspace.models._checks import read_examples, require, require_choice, require_number, restored_on_error
-from halfspace.models._large_margin import Fitting, check_budget, prove_inseparable, solve_classes, support_table
+from halfspace.models._large_margin import (
+    Fitting,
+    announce,
+    check_budget,
+    explained,
+    prove_inseparable,
+    solve_classes,
+    support_table,
+)
 from halfspace.models._plane import PlaneMixin
 from halfspace.models._progress import Reporter
 from halfspace.solvers.large_margin import Answer, Limits, Plan
-from halfspace.solvers.outcome import Outcome, Reason
-from halfspace.solvers.soft_margin import Point
+from halfspace.solvers.soft_margin import Point, Problem, combined
 
 __all__ = ["AdaTron"]
 
@@ -176,8 +180,6 @@ class AdaTron(PlaneMixin, ClassifierMixin, CallbackSupportMixin, BaseEstimator):
     def _learn(self, fitting: Fitting, before: dict[str, Any], deadline: float | None, given: tuple[Any, Any]) -> Self:
         """Solve the problem of every class and certify the answers."""
         self._conclude(fitting, *self._solve(fitting, before, deadline, given))
-        if self.verbose:
-            sys.stderr.write(f"[{type(self).__name__}] {self.outcome_}\n")
         return self
 
     def _solve(
@@ -243,50 +245,21 @@ class AdaTron(PlaneMixin, ClassifierMixin, CallbackSupportMixin, BaseEstimator):
         self.history_ = dict(zip(("iteration", "seconds", "primal", "dual"), columns, strict=True))
         labels = data.classes[data.positive].tolist()
         weight = None if (s == 1.0).all() else s
-        parts: list[Certificate] = [
-            proofs.get(k)
-            or DualityGap.measure(
-                data.X,
-                data.y,
-                weights=self._W[k],
-                strengths=self._alpha[k],
-                C=float(self.C),
-                sample_weight=weight,
-                bias=float(self._bias[k]) if self.intercept == "free" else None,
-                clamp=data.clamp,
-                positive=label,
-            )
-            for k, label in enumerate(labels)
-        ]
-        self.certificate_: Certificate = parts[0] if len(parts) == 1 else PerClass(tuple(labels), tuple(parts))
         signs = np.where(data.target == data.positive[:, None], 1.0, -1.0)
         self._potentials = signs * (outputs(data.view, self._W) + self._bias).T
+        parts: list[Certificate] = []
+        for k, label in enumerate(labels):
+            if k in proofs:
+                parts.append(proofs[k])
+                continue
+            bias = float(self._bias[k]) if self.intercept == "free" else None
+            draft = DualityGap.draft(self._W[k], self._alpha[k], float(self.C), weight, bias, data.clamp, label)
+            v = combined(Problem(data.view, signs[k], s, data.q), self._alpha[k])
+            parts.append(draft.claim(self._potentials[k], v, data.radius, signs[k]))
+        self.certificate_: Certificate = parts[0] if len(parts) == 1 else PerClass(tuple(labels), tuple(parts))
         self._labels = data.y.copy()
-        self.outcome_ = self._explained(parts, [answer.reason for answer in answers])
-
-    def _explained(self, parts: list[Certificate], reasons: list[Reason]) -> Outcome:
-        """Say how far the fit came, and what to do if that is not far enough."""
-        gaps = [part.relative_gap for part in parts if isinstance(part, DualityGap)]
-        gap = max(gaps, default=np.inf)
-        sweeps = f"after {self.n_iter_} iterations"
-        if any(isinstance(part, Separability) for part in parts):
-            sentence = f"Proved inseparable {sweeps}: no plane separates these data without errors."
-            outcome = Outcome("proved inseparable", sentence, "Use a finite C, which tolerates errors, or a kernel.")
-            warnings.warn(f"{type(self).__name__}: {outcome}", NotSeparatedWarning, stacklevel=5)
-            return outcome
-        if gap <= self.tol:
-            return Outcome("converged", f"Converged {sweeps}: relative duality gap {gap:.2g} <= tol={self.tol:g}.")
-        if all(reason == "converged" for reason in reasons):
-            sentence = f"Stopped {sweeps} with relative duality gap {gap:.2g}: rounding lets no smaller one be proved."
-            return Outcome("rounding limit reached", sentence, f"tol={self.tol:g} is out of reach; use a larger one.")
-        spent: Reason = "iteration budget spent"
-        reason = next((reason for reason in reasons if reason != "converged"), spent)
-        sentence = f"Stopped {sweeps} ({reason}) with relative duality gap {gap:.2g} > tol={self.tol:g}."
-        remedy = "warm_start=True goes on from here; raise max_iter or max_time, scale the features, or accept a larger tol."
-        outcome = Outcome(reason, sentence, remedy)
-        if reason not in {"interrupted", "stopped by callback"}:
-            warnings.warn(f"{type(self).__name__}: {outcome}", GapWarning, stacklevel=5)
-        return outcome
+        self.outcome_ = explained(self, parts, [answer.reason for answer in answers])
+        announce(self)
 
     # ------------------------------------------------------------ what was learnt
     def _answer(self) -> tuple[FloatArray, FloatArray]:

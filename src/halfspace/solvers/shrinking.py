@@ -6,7 +6,12 @@ the last sweep. When the pulls that remain are small, everybody is shown again a
 examples, decides whether that was the end. So a wrongly dropped example costs time, never truth.
 
 Examples are visited in blocks of 32 neighbours, the blocks in random order: rows far apart in memory cost three to four
-times as much to visit, and blocks raise the number of visits by only 5-10 % (longer ones spoil convergence).
+times as much to visit.
+
+A clamped input couples every example with every other, and where thousands of strengths are free this coupling, not the
+data, is what the sweeps labour at (on 100,000 sparse rows, C = 1, four visits in five). Then the bias is taken out of the
+rule: it stays as it is for a sweep, and moves between sweeps by Newton's step for it,
+(Σ alpha_i y_i - b/s²) / (1/s² + Σ_free 1/‖x_i‖²),  which is exact for orthogonal rows. The gap judges this too.
 """
 
 from collections.abc import Iterator
@@ -17,7 +22,7 @@ import numpy as np
 from halfspace._dispatch import compiled
 from halfspace._typing import FloatArray, IntArray, View
 from halfspace.data.shifted import Shifted
-from halfspace.data.views import axpy, dot, entries_per_row, n_rows
+from halfspace.data.views import Clamped, axpy, dot, entries_per_row, n_rows
 from halfspace.solvers.adatron import AdaTron
 from halfspace.solvers.soft_margin import Beat, Haste, Problem, value
 from halfspace.solvers.sweep import strengthen
@@ -25,6 +30,8 @@ from halfspace.solvers.sweep import strengthen
 __all__ = ["ascend", "relaxation"]
 
 BLOCK = 32
+COUPLED = 3000.0
+"""Sum of scale²/‖x_i‖² over the free examples from which the clamped input is taken out of the rule."""
 PIECE = 1 << 22
 """Entries read between two looks at the clock: a few milliseconds."""
 
@@ -107,30 +114,95 @@ def ascend(
     haste : Haste
         When set, the gap is computed at once.
     """
-    X, y, c, q, shift = problem
+    X, y, c, _, _ = problem
     n, rule = n_rows(X), AdaTron(rate, np.inf if problem.hard else 1.0)
-    shifted = Shifted(X, shift)
     piece = max(1, int(PIECE // (BLOCK * max(entries_per_row(X), 1.0))))
     block = BLOCK if n >= 64 * BLOCK else 1
     active, threshold, pull, silent = np.arange(n), 1.0, np.array([np.inf, -np.inf, -np.inf, np.inf]), 0
+    bias = _Bias(problem, alpha, w)
     while True:
-        order = rng.permutation(-(-active.size // block)) if shrink else np.arange(-(-active.size // block))
+        blocks = -(-active.size // block)
+        order = rng.permutation(blocks) if shrink else np.arange(blocks)
         for first in range(0, order.size, piece):
-            _sweep(rule, shifted, y, c, q, alpha, w, active, order[first : first + piece], block, pull)
+            _sweep(rule, bias.view, y, c, bias.q, alpha, bias.w, active, order[first : first + piece], block, pull)
             yield Beat(0)
             if haste.now:
                 break
         active = active[active < n]
         silent += 1
         yield Beat(1)
+        bias.move()
         spread = pull[2] - pull[3]
         if not shrink or spread <= threshold or active.size == 0 or silent == patience or haste.now:
-            point = value(problem, w, alpha, w)
+            point = value(problem, bias.weights(), alpha, bias.combined())
             yield Beat(0, point)
             gap = min(point.gap, 1.0)
             if spread <= threshold:
                 threshold *= float(np.clip(0.7 * np.sqrt(tol / gap), 0.05, 0.5)) if gap > 0.0 else 0.05
             active, silent = np.arange(n), 0
             pull[:] = np.inf, -np.inf, -np.inf, np.inf
+            if shrink:
+                bias.judge(gap)
         else:
             pull[:] = pull[2] if pull[2] > 0.0 else np.inf, pull[3] if pull[3] < 0.0 else -np.inf, -np.inf, np.inf
+
+
+class _Bias:
+    """The clamped weight: part of the rule, or taken out of it where it couples too many free strengths."""
+
+    def __init__(self, problem: Problem, alpha: FloatArray, w: FloatArray) -> None:
+        self.problem, self.alpha, self.all = problem, alpha, w
+        self.best, self.tries = np.inf, 0
+        self._join()
+
+    def _join(self) -> None:
+        """Make the clamped input part of the rule."""
+        self.apart = False
+        self.view, self.w, self.q = Shifted(self.problem.X, self.problem.shift), self.all, self.problem.q
+
+    def _free(self) -> FloatArray:
+        """Return the shares 1/‖x_i‖² of the examples of free strength, without the clamped input."""
+        X, _, c, q, _ = self.problem
+        free = (self.alpha > 0.0) & (self.alpha < c)
+        shares: FloatArray = 1.0 / np.maximum(q[free] - X.scale**2, 1e-3 * q[free])
+        return shares
+
+    def judge(self, gap: float) -> None:
+        """Take the bias out of the rule where that should pay, and back in when it does not."""
+        X = self.problem.X
+        if self.apart:
+            self.tries = 0 if gap < self.best else self.tries + 1
+            if self.tries == 2:
+                self.all[-1] = X.scale * float(self.alpha @ self.problem.y)
+                self._join()
+        elif isinstance(X, Clamped) and self.tries == 0 and X.scale**2 * float(self._free().sum()) > COUPLED:
+            self.apart = True
+            self.w = self.all[:-1]
+            self.q = np.maximum(self.problem.q - X.scale**2, 1e-3 * self.problem.q)
+            self._show()
+        self.best = min(self.best, gap)
+
+    def _show(self) -> None:
+        X = self.problem.X
+        self.view = Shifted(X.rows, self.problem.shift + X.scale * float(self.all[-1]))
+
+    def move(self) -> None:
+        """Move a bias that is out of the rule by Newton's step, but not far."""
+        if self.apart:
+            square = self.problem.X.scale**2
+            b, total = self.problem.X.scale * float(self.all[-1]), float(self.alpha @ self.problem.y)
+            step = (total - b / square) / (1.0 / square + float(self._free().sum()))
+            self.all[-1] = (b + float(np.clip(step, -0.2, 0.2))) / self.problem.X.scale
+            self._show()
+
+    def weights(self) -> FloatArray:
+        """Return the weights, the clamped one last."""
+        return self.all
+
+    def combined(self) -> FloatArray:
+        """Return Σ alpha_i y_i x_i."""
+        if not self.apart:
+            return self.all
+        v = self.all.copy()
+        v[-1] = self.problem.X.scale * float(self.alpha @ self.problem.y)
+        return v
