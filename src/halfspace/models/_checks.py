@@ -51,7 +51,7 @@ def require_number(estimator: Any, name: str, *, least: float | None = None) -> 
     number = isinstance(value, Real) and not isinstance(value, bool)
     expected = "a positive number from 1e-50 to 1e50" if least is None else f"a number from {least:g} to 1e50"
     smallest = 1e-50 if least is None else least
-    require(estimator, name, expected, holds=number and bool(smallest <= value <= 1e50))
+    require(estimator, name, expected, holds=number and smallest <= float(value) <= 1e50)
 
 
 def require_choice(estimator: Any, name: str, *choices: str) -> None:

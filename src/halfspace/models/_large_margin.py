@@ -4,6 +4,7 @@ import sys
 import threading
 import time
 import warnings
+from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from typing import Any, NamedTuple
 
@@ -18,10 +19,10 @@ from halfspace.data.rows import one_blas_thread, sparsified, take
 from halfspace.data.views import view_of
 from halfspace.errors import GapWarning, InputError, NotSeparatedWarning
 from halfspace.models._checks import Examples, require, require_number, require_switch
-from halfspace.solvers.large_margin import Answer, Limits, Plan, solve
+from halfspace.solvers.large_margin import Answer, Limits, Plan, balanced, solve
 from halfspace.solvers.outcome import Outcome, Reason
 from halfspace.solvers.separating import Signed, search
-from halfspace.solvers.soft_margin import Point, Problem, combined, value
+from halfspace.solvers.soft_margin import Point, Problem, combined, dual_value, primal_value, value
 
 __all__ = ["Fitting", "announce", "check_budget", "explained", "prove_inseparable", "solve_classes", "support_table"]
 
@@ -83,9 +84,11 @@ class Fitting(NamedTuple):
     def start(self, problem: Problem, w: FloatArray, alpha: FloatArray, bias: float, *, free: bool) -> Point:
         """Return the point of an earlier answer, its strengths cut at the caps."""
         kept = np.minimum(alpha if self.rows is None else alpha[self.rows], problem.c)
-        at = problem._replace(shift=bias) if free else problem
-        point = value(at, w, kept, combined(problem, kept))
-        return point._replace(dual=0.0, bias=bias) if free else point
+        if not free:
+            return value(problem, w, kept, combined(problem, kept))
+        kept = balanced(kept, problem)
+        dual = dual_value(problem, kept, combined(problem, kept))
+        return Point(w, kept, primal_value(problem._replace(shift=bias), w), dual, bias)
 
 
 def prove_inseparable(fitting: Fitting, number: int, *, intercept: bool, deadline: float | None) -> Separability | None:
@@ -94,12 +97,25 @@ def prove_inseparable(fitting: Fitting, number: int, *, intercept: bool, deadlin
     X, target = (data.X, data.target) if rows is None else (data.X[rows], data.target[rows])
     clamp = 1.0 if intercept else 0.0
     signed = Signed(X, view_of(X, clamp), np.where(target == number, 1.0, -1.0), clamp)
-    found = search(signed, lambda: deadline is not None and time.perf_counter() >= deadline)
-    if not found.multipliers:
+    found = _in_time(lambda late: search(signed, late), deadline)
+    if found is None or not found.multipliers:
         return None
     multipliers = found.multipliers if rows is None else {int(rows[i]): share for i, share in found.multipliers.items()}
     positive = data.classes[number : number + 1].tolist()[0]
     return Separability.by_multipliers(multipliers, X.shape[1], intercept=intercept, positive=positive)
+
+
+def _in_time(work: Callable[[Callable[[], bool]], Any], deadline: float | None) -> Any:
+    """Return what `work(late)` does, or None if it is not done in time: its steps are too long to wait for the next look."""
+    if deadline is None:
+        return work(lambda: False)
+    pool = ThreadPoolExecutor(1)
+    future = pool.submit(work, lambda: time.perf_counter() >= deadline)
+    pool.shutdown(wait=False)
+    try:
+        return future.result(max(deadline - time.perf_counter(), 0.0))
+    except TimeoutError:
+        return None
 
 
 def solve_classes(
@@ -111,16 +127,24 @@ def solve_classes(
     n_jobs: int | None,
 ) -> list[Answer]:
     """Solve the problem of every class, side by side in threads; the answers do not depend on how many there are."""
-    stop = threading.Event()
+    stop, waiting_still = threading.Event(), iter(range(len(problems), 0, -1))
 
     def work(k: int) -> Answer:
-        watched = limits[k]._replace(cancelled=stop.is_set)
+        watched, now, still = limits[k]._replace(cancelled=stop.is_set), time.perf_counter(), next(waiting_still)
+        if watched.deadline is not None:  # those that wait need their share of the time that is left
+            share = min(1.0, workers / still) * max(watched.deadline - now, 0.0)
+            watched = watched._replace(deadline=now + share)
         return solve(problems[k], plan, watched, np.random.default_rng(seeds[k]), starts[k])
 
+    workers = min(effective_n_jobs(-1 if n_jobs is None else n_jobs), len(problems))
     with one_blas_thread():
-        workers = min(effective_n_jobs(-1 if n_jobs is None else n_jobs), len(problems))
         if workers == 1:
-            return [work(k) for k in range(len(problems))]
+            answers: list[Answer] = []
+            for k in range(len(problems)):
+                answers.append(work(k))
+                if answers[-1].reason == "interrupted":
+                    stop.set()
+            return answers
         with ThreadPoolExecutor(workers) as pool:
             waiting = [pool.submit(work, k) for k in range(len(problems))]
             try:

@@ -159,14 +159,15 @@ class AdaTron(PlaneMixin, ClassifierMixin, CallbackSupportMixin, BaseEstimator):
             before = dict(vars(self))
             data = read_examples(self, X, y, self._asked_clamp())
             data.inspection()
-            reserve = 2.0 * (time.perf_counter() - began)  # proving the answer reads the data as often as checking them did
+            planes = 1 if data.classes.size == 2 else data.classes.size
+            reserve = (1.0 + planes) * (time.perf_counter() - began)  # proving answers reads the data as checking them did
             s = example_weights(self.class_weight, sample_weight, data.classes, data.target, type(self).__name__)
             deadline = None if self.max_time is None else max(began + float(self.max_time) - reserve, began)
             return self._learn(Fitting.of(data, s), before if self.warm_start else {}, deadline, (X, y))
 
     def _check_parameters(self) -> None:
         number = isinstance(self.C, Real) and not isinstance(self.C, bool)
-        sensible = number and bool(1e-50 <= self.C <= 1e50 or np.isposinf(self.C))
+        sensible = number and (1e-50 <= float(self.C) <= 1e50 or float(self.C) == float("inf"))
         require(self, "C", "a positive number from 1e-50 to 1e50, or inf for no errors", holds=sensible)
         require_number(self, "tol")
         require(self, "tol", "below 1", holds=self.tol < 1)
@@ -205,6 +206,7 @@ class AdaTron(PlaneMixin, ClassifierMixin, CallbackSupportMixin, BaseEstimator):
             def watch(iteration: int, point: Point) -> bool:
                 if len(problems) > 1:
                     return False
+                self._W[0], self._alpha[0], self._bias[0] = point.w, fitting.spread(point.alpha), point.bias
                 return reporter.tell(f"iteration {iteration}: relative gap {point.gap:.2g}")
 
             return Limits(int(self.max_iter), deadline, inseparable, watch)

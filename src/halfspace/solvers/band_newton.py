@@ -35,6 +35,8 @@ FEWEST = 400
 """Rows below which taking a band is not worth the copy."""
 MOST = 0.3
 """Largest share of the rows that counts as a band."""
+OPERATIONS = 1 << 29
+"""Multiplications between two looks at the clock."""
 STEPS = 400
 """Steps on one level after which something else should be tried."""
 
@@ -130,10 +132,21 @@ def _slacks(problem: Problem, w: FloatArray, out: FloatArray) -> None:
     np.subtract(1.0 - problem.shift * problem.y if problem.shift else 1.0, out, out=out)
 
 
-def _newton_step(X: View, zone: IntArray, scale: FloatArray, gradient: FloatArray) -> FloatArray | None:
-    """Solve (I + Σ_Z scale² x xᵀ) dw = -gradient; None if rounding makes that matrix indefinite."""
-    H = gram(X, zone, scale)
-    H[np.diag_indices_from(H)] += 1.0
+def _curvature(X: View, zone: IntArray, scale: FloatArray, haste: Haste) -> Generator[Beat, None, FloatArray]:
+    """Return I + Σ_Z scale² x xᵀ (its upper triangle), with a look at the clock every few hundred million operations."""
+    D = n_columns(X)
+    H, piece = np.eye(D), max(1, OPERATIONS // (D * D))
+    for first in range(0, zone.size, piece):
+        H += gram(X, zone[first : first + piece], scale[first : first + piece])
+        if zone.size > piece:
+            yield Beat(0)
+        if haste.now:
+            break
+    return H
+
+
+def _newton_step(H: FloatArray, gradient: FloatArray) -> FloatArray | None:
+    """Solve H dw = -gradient; None if rounding has made the matrix indefinite."""
     factor, failed = dpotrf(H.T, lower=1, overwrite_a=1)
     step: FloatArray = dpotrs(factor, -gradient, lower=1)[0]
     return None if failed or not np.isfinite(step).all() else step
@@ -183,7 +196,10 @@ def _descend(
         if narrow:
             mu /= float(np.clip(smoothing / (0.5 * allowed), 1.3, 4.0))
             _keep_zone(problem, place, mu, zone, gradient)
-        dw = _newton_step(X, zone, np.sqrt(c[zone] / mu), gradient)
+        H = yield from _curvature(X, zone, np.sqrt(c[zone] / mu), haste)
+        if haste.now:
+            continue
+        dw = _newton_step(H, gradient)
         if dw is None:
             break
         decrement = np.inf if narrow else -0.5 * float(gradient @ dw)

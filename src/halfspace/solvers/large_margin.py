@@ -20,7 +20,7 @@ from halfspace.solvers.outcome import Reason
 from halfspace.solvers.shrinking import ascend, relaxation
 from halfspace.solvers.soft_margin import Beat, Haste, Point, Problem, combined, dual_value, primal_value, value
 
-__all__ = ["Answer", "Limits", "Plan", "second_order", "solve"]
+__all__ = ["Answer", "Limits", "Plan", "balanced", "second_order", "solve"]
 
 SWEEPS = 20
 """Sweeps before the second-order finish."""
@@ -87,7 +87,9 @@ def _silently(beats: Generator[Beat, None, tuple[FloatArray, float]]) -> Generat
         yield beat._replace(point=None)
 
 
-def _coarse(problem: Problem, plan: Plan, rng: np.random.Generator) -> Generator[Beat, None, tuple[FloatArray, float]]:
+def _coarse(
+    problem: Problem, plan: Plan, rng: np.random.Generator, start: Point | None = None
+) -> Generator[Beat, None, tuple[FloatArray, float]]:
     """Return weights and a width of the bend to start Newton's method with."""
     n, D = n_rows(problem.X), n_columns(problem.X)
     m = n // COARSE
@@ -98,12 +100,13 @@ def _coarse(problem: Problem, plan: Plan, rng: np.random.Generator) -> Generator
         w, mu = yield from _silently(_coarse(part, plan, rng))
         w, mu = yield from _silently(descend(part, w, mu, tol=max(plan.tol, 0.2 * D / m), haste=plan.haste))
         return w, min(1.0, 4.0 * mu)
-    alpha, w = np.zeros(n), np.zeros(D)
-    rate = plan.rate or relaxation(problem)
+    alpha = np.zeros(n) if start is None else np.minimum(start.alpha, problem.c)
+    w, rate = combined(problem, alpha), plan.rate or relaxation(problem)
     for beat in ascend(problem, alpha, w, rng, tol=plan.tol, rate=rate, patience=SWEEPS, haste=plan.haste):
         yield beat
         if beat.point is not None:
-            return beat.point.w, bend_for(problem, beat.point)
+            best = beat.point if start is None or beat.point.primal < start.primal else start
+            return best.w.copy(), bend_for(problem, beat.point)
     raise AssertionError("sweeps never end by themselves")
 
 
@@ -111,10 +114,10 @@ def _soft(problem: Problem, plan: Plan, rng: np.random.Generator, start: Point |
     """Sweeps, then Newton's method where it pays; sweeps again should it fail."""
     best = start
     if second_order(problem) and not plan.plain and not problem.hard:
-        if start is not None and start.w.any():
+        if start is not None and start.w.any() and n_rows(problem.X) * entries_per_row(problem.X) > LARGE:
             w, mu = start.w, bend_for(problem, start)
         else:
-            w, mu = yield from _coarse(problem, plan, rng)
+            w, mu = yield from _coarse(problem, plan, rng, start)
         for beat in descend(problem, w, mu, tol=plan.tol, haste=plan.haste):
             yield beat
             best = beat.point if beat.point is not None and np.isfinite(beat.point.primal) else best
@@ -129,8 +132,8 @@ def _soft(problem: Problem, plan: Plan, rng: np.random.Generator, start: Point |
 
 def _hard(problem: Problem, plan: Plan, rng: np.random.Generator, start: Point | None) -> Beats:
     """Raise the cap until nobody needs it; then, or if that fails, sweep without any."""
-    point, cap = start, 1.0 / float(np.mean(problem.q))
-    if second_order(problem) and not plan.plain:
+    point, cap = start, 1.0 / max(float(np.mean(problem.q)), 1e-300)
+    if second_order(problem) and not plan.plain and cap < 1e300:
         for _ in range(10):
             soft = problem._replace(c=np.full(problem.y.size, cap))
             goal = plan._replace(tol=0.2 * plan.tol)
@@ -147,14 +150,18 @@ def _hard(problem: Problem, plan: Plan, rng: np.random.Generator, start: Point |
     yield from _soft(problem, plan, rng, point)
 
 
-def _balanced(alpha: FloatArray, y: FloatArray) -> FloatArray:
-    """Weaken the class that is too strong, so that Σ alpha_i y_i = 0."""
-    strong, weak = float(alpha[y > 0].sum()), float(alpha[y < 0].sum())
-    if strong == weak:
+def balanced(alpha: FloatArray, problem: Problem) -> FloatArray:
+    """Weaken the class that is too strong, so that Σ alpha_i y_i = 0: its free strengths, or if need be all of them."""
+    y = problem.y
+    excess = float(alpha @ y)
+    strong = y > 0 if excess > 0 else y < 0
+    free = strong & (alpha < problem.c)
+    weakened = free if float(alpha[free].sum()) >= abs(excess) else strong
+    total = float(alpha[weakened].sum())
+    if total <= 0.0:
         return alpha
-    share = weak / strong if strong > weak else strong / weak
-    balanced: FloatArray = np.where((y > 0) == (strong > weak), alpha * share, alpha)
-    return balanced
+    rest: FloatArray = np.where(weakened, alpha * max(0.0, 1.0 - abs(excess) / total), alpha)
+    return rest
 
 
 def _free(problem: Problem, plan: Plan, rng: np.random.Generator, start: Point | None) -> Beats:
@@ -186,7 +193,7 @@ def _free(problem: Problem, plan: Plan, rng: np.random.Generator, start: Point |
 def _unclamped(problem: Problem, clamped: Problem, point: Point) -> Point:
     """Return what a point of the problem with a clamped input says about the one with a free bias."""
     bias = clamped.shift + clamped.X.scale * float(point.w[-1])
-    alpha, w = _balanced(point.alpha, problem.y), point.w[:-1].copy()
+    alpha, w = balanced(point.alpha, problem), point.w[:-1].copy()
     primal = primal_value(problem._replace(shift=bias), w)
     return Point(w, alpha, primal, dual_value(problem, alpha, combined(problem, alpha)), bias)
 
