@@ -40,6 +40,7 @@ check: .venv/check.stamp
 	$(BIN)/lint-imports --no-cache
 
 bench: .venv/bench.stamp
+	@$(PIP) --quiet ".[peers]" || echo "== LIBLINEAR needs a compiler and is left out of the races"
 	$(BIN)/python -m benchmarks
 
 docs: .venv/docs.stamp

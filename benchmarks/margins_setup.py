@@ -18,7 +18,7 @@ from benchmarks.race import Case
 
 __all__ = ["arrival_case", "objective"]
 
-LIMIT = 40.0
+LIMIT = 30.0
 """Seconds after which an attempt of a peer is given up."""
 
 
@@ -109,10 +109,14 @@ def _arrivals(X, y, C, best, target, peers):
             if answer is None:
                 remarks.append(f"{name} gave up after {LIMIT:.0f} s" + (f", {nearest:.1e} above" if nearest < np.inf else ""))
                 break
-            nearest = min(nearest, objective(X, y, C, *answer[1:]) / best - 1.0)
-            if nearest <= target:
+            reached = objective(X, y, C, *answer[1:]) / best - 1.0
+            if reached <= target:
                 arriving[name] = (run, tol, answer[0])
                 break
+            if reached > 0.98 * nearest:  # a tighter tolerance no longer helps: its own limit of iterations is reached
+                remarks.append(f"{name} never arrives ({min(nearest, reached):.1e} above)")
+                break
+            nearest = reached
         else:
             remarks.append(f"{name} never arrives ({nearest:.1e} above)")
     return arriving, remarks

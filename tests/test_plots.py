@@ -1,11 +1,12 @@
 """Pictures."""
 
 import matplotlib as mpl
+import numpy as np
 import pytest
 
 import halfspace as hs
 from halfspace.errors import InputError
-from halfspace.plots import MarginDisplay, MistakeBoundDisplay
+from halfspace.plots import GapDisplay, MarginDisplay, MistakeBoundDisplay, PathDisplay
 
 mpl.use("agg")
 
@@ -38,3 +39,74 @@ def test_the_bound_display_shows_the_proof_or_refuses():
     X, y, *_ = hs.data.xor()
     with pytest.raises(InputError, match="separated"):
         MistakeBoundDisplay.from_estimator(hs.Perceptron().fit(X, y))
+
+
+def test_the_gap_display_shows_both_values_and_the_gap_of_an_adatron():
+    """Dual and primal value close in on each other over iterations or seconds, and the last gap is within tol."""
+    import matplotlib.pyplot as plt
+
+    X, y, *_ = hs.data.two_clouds(80, distance=2.0)
+    model = hs.AdaTron(tol=1e-3).fit(X, y)
+    display = GapDisplay.from_estimator(model).plot()
+    assert len(display.axes_) == 2
+    assert display.axes_[1].get_yscale() == "log"
+    assert len(display.axes_[0].lines) == 2
+    assert display.gap[-1] <= 1e-3
+    assert (display.lower <= display.upper).all()
+    assert (GapDisplay.from_estimator(model, seconds=True).position == model.history_["seconds"]).all()
+    plt.close(display.axes_[0].figure)
+
+
+@pytest.mark.parametrize("n_classes", [2, 3])
+def test_the_gap_display_shows_the_bracket_of_minover(n_classes):
+    """The margin's bracket narrows over the pushes; of several classes the widest is shown, on the axes given."""
+    import matplotlib.pyplot as plt
+
+    X = np.vstack([np.eye(3)[:n_classes] * size for size in (1.0, 2.0, 3.0)])
+    model = hs.MinOver(tol=0.2).fit(X, np.tile(np.arange(n_classes), 3))
+    figure, axes = plt.subplots(2)
+    display = GapDisplay.from_estimator(model).plot(axes)
+    assert display.axes_[0] is axes[0]
+    assert display.unit == "pushes"
+    assert display.lower.ndim == 1
+    assert (np.diff(display.upper) <= 0).all()
+    assert display.gap[-1] <= 0.2
+    plt.close(figure)
+
+
+@pytest.mark.filterwarnings("ignore::halfspace.errors.NotSeparatedWarning")
+def test_the_gap_display_refuses_what_has_no_gap():
+    """A model without a course of both sides, and one that found no plane, are refused in words."""
+    X, y, *_ = hs.data.xor()
+    with pytest.raises(InputError, match="got HebbClassifier"):
+        GapDisplay.from_estimator(hs.HebbClassifier().fit(X, y))
+    with pytest.raises(InputError, match="Proved inseparable"):
+        GapDisplay.from_estimator(hs.AdaTron(C=np.inf).fit(X, y))
+
+
+@pytest.mark.filterwarnings("ignore::halfspace.errors.NotSeparatedWarning")
+def test_the_path_display_shows_weights_supports_and_gaps():
+    """Caps are shown in rising order, C = inf beyond the others, and where no plane exists there is no gap."""
+    import matplotlib.pyplot as plt
+
+    X, y, *_ = hs.data.two_clouds(60, n_features=9, distance=1.0)
+    path = hs.adatron_path(X, y, [np.inf, 0.001, 1.0])
+    display = PathDisplay.from_path(path).plot()
+    assert display.Cs.tolist() == [0.001, 1.0, np.inf]
+    assert display.n_support.tolist() == path.n_support[[1, 2, 0]].tolist()
+    assert np.isnan(display.gaps).tolist() == [False, False, True]
+    assert len(display.axes_) == 3
+    assert len(display.axes_[0].lines) == 10
+    assert len(display.axes_[0].get_legend().get_texts()) == 8
+    assert display.axes_[0].get_xscale() == "log"
+    plt.close(display.axes_[0].figure)
+
+
+def test_the_path_display_names_inputs_and_classes():
+    """The weights carry the names of a data frame's columns, and of the class where there are several."""
+    pd = pytest.importorskip("pandas")
+    X, y = pd.DataFrame({"length": [0.0, 1.0, 5.0, 6.0, 9.0, 9.5], "width": [1.0, 2.0, 8.0, 7.0, 1.0, 0.0]}), list("aabbcc")
+    display = PathDisplay.from_path(hs.adatron_path(X, y, [0.1, 1.0]))
+    assert display.weights.shape == (2, 6)
+    assert display.names[:3] == ["length (a)", "width (a)", "length (b)"]
+    assert (display.gaps <= 1e-4).all()

@@ -6,10 +6,13 @@ from typing import Any, Self
 import numpy as np
 
 from halfspace._typing import FloatArray, Labels, Matrix
-from halfspace.certificates import Novikoff
+from halfspace.certificates import Certificate, DualityGap, Novikoff, PerClass
 from halfspace.errors import InputError
 
-__all__ = ["MarginDisplay", "MistakeBoundDisplay"]
+__all__ = ["GapDisplay", "MarginDisplay", "MistakeBoundDisplay", "PathDisplay"]
+
+NAMED = 8
+"""Weights of a path that get a colour and a name of their own; the others are grey."""
 
 
 def _axes(ax: Any) -> Any:
@@ -19,6 +22,15 @@ def _axes(ax: Any) -> Any:
     import matplotlib.pyplot as plt  # noqa: PLC0415  (an extra: imported only when a picture is asked for)
 
     return plt.subplots()[1]
+
+
+def _panels(axes: Any, heights: tuple[float, ...]) -> Any:
+    """Return the axes given, one per panel, or new ones above each other."""
+    if axes is not None:
+        return axes
+    import matplotlib.pyplot as plt  # noqa: PLC0415  (as above)
+
+    return plt.subplots(len(heights), 1, sharex=True, layout="constrained", height_ratios=heights)[1]
 
 
 @dataclass
@@ -147,4 +159,141 @@ class MistakeBoundDisplay:
         ax.set_xlabel("mistakes t")
         ax.set_title(f"They must cross before t = (R/κ)² = {(self.radius / self.kappa) ** 2:,.0f}", fontsize=10)
         ax.legend(fontsize=8)
+        return self
+
+
+@dataclass
+class GapDisplay:
+    """How a fit closed in on the best answer: what was proved from both sides, and below it their relative distance.
+
+    Parameters
+    ----------
+    position : ndarray, shape (m,)
+        Iterations, pushes or seconds.
+    lower, upper : ndarray, shape (m,)
+        What was proved by then: dual and primal value of an AdaTron, both sides of the margin bracket of a MinOver.
+    unit, value : str
+        What the positions count, and what lies between the sides.
+
+    Examples
+    --------
+    >>> import halfspace as hs
+    >>> from halfspace.plots import GapDisplay
+    >>> toy = hs.data.teacher_student(100, 5, margin=0.1)
+    >>> display = GapDisplay.from_estimator(hs.MinOver(tol=0.1).fit(toy.X, toy.y))
+    >>> bool((display.lower <= display.upper).all()), bool(display.gap[-1] <= 0.1)
+    (True, True)
+    """
+
+    position: FloatArray
+    lower: FloatArray
+    upper: FloatArray
+    unit: str = "iterations"
+    value: str = "value"
+
+    @property
+    def gap(self) -> FloatArray:
+        """(upper - lower) / upper, shape (m,)."""
+        return (self.upper - self.lower) / self.upper
+
+    @classmethod
+    def from_estimator(cls, estimator: Any, *, seconds: bool = False) -> Self:
+        """Read the course of a fitted `AdaTron` or `MinOver` over its iterations (pushes), or over seconds."""
+        course, name = getattr(estimator, "history_", {}), type(estimator).__name__
+        if "primal" in course:
+            unit, value, columns = "iterations", "objective", (course["iteration"], course["dual"], course["primal"])
+        elif "push" in course:
+            unit, value, columns = "pushes", "margin", (course["push"], course["lower"], course["upper"])
+        else:
+            msg = f"GapDisplay needs a fitted AdaTron or MinOver with a `history_` of both sides; got {name}."
+            raise InputError(msg)
+        position, lower, upper = (np.asarray(column, dtype=float) for column in columns)
+        if lower.ndim == 2:  # of several classes the one known least
+            k = int(np.argmax(1.0 - lower[-1] / upper[-1]))
+            position, lower, upper = position[:, k], lower[:, k], upper[:, k]
+        known = np.isfinite(lower) & np.isfinite(upper)
+        if not known.any():
+            msg = f"this {name} found no plane, so there is no gap to show; its `outcome_` says why: {estimator.outcome_}"
+            raise InputError(msg)
+        position, unit = (np.asarray(course["seconds"], dtype=float), "seconds") if seconds else (position, unit)
+        return cls(position[known], lower[known], upper[known], unit, value)
+
+    def plot(self, axes: Any = None) -> Self:
+        """Draw on the two axes given, or on new ones; `axes_` holds them."""
+        self.axes_ = sides, gap = _panels(axes, (2.0, 1.0))
+        sides.plot(self.position, self.upper, color="#b2182b", marker=".", label=f"{self.value}: no more than this")
+        sides.plot(self.position, self.lower, color="#2166ac", marker=".", label=f"{self.value}: no less than this")
+        sides.fill_between(self.position, self.lower, self.upper, color="black", alpha=0.08, linewidth=0)
+        sides.set_ylabel(f"best {self.value}")
+        sides.legend(fontsize=8)
+        gap.semilogy(self.position, np.where(self.gap > 0, self.gap, np.nan), color="black", marker=".")
+        gap.set(xlabel=self.unit, ylabel="relative gap")
+        sides.set_title(f"{self.lower[-1]:.6g} <= best {self.value} <= {self.upper[-1]:.6g}", fontsize=10)
+        return self
+
+
+def _gap(certificate: Certificate) -> float:
+    """Return the relative gap that a certificate proves, the largest of several classes; NaN if it proves none."""
+    if isinstance(certificate, PerClass):
+        return max(_gap(part) for _, part in certificate)
+    return certificate.relative_gap if isinstance(certificate, DualityGap) else np.nan
+
+
+@dataclass
+class PathDisplay:
+    """AdaTrons over their caps: the weights, how many examples support them, and the gap each was certified to.
+
+    Parameters
+    ----------
+    Cs : ndarray, shape (m,)
+        Caps, rising; C = inf is drawn a decade beyond the largest finite one.
+    weights : ndarray, shape (m, k)
+        Weights, of all classes side by side.
+    n_support, gaps : ndarray, shape (m,)
+        Number of support vectors, and relative duality gap (NaN where inseparability was proved instead).
+    names : list of str, length k
+        Names of the weights.
+
+    Examples
+    --------
+    >>> import halfspace as hs
+    >>> from halfspace.plots import PathDisplay
+    >>> X, y, *_ = hs.data.two_clouds(60, distance=3.0)
+    >>> display = PathDisplay.from_path(hs.adatron_path(X, y, [1.0, 0.01]))
+    >>> display.Cs.tolist(), display.weights.shape, bool((display.gaps <= 1e-4).all())
+    ([0.01, 1.0], (2, 2), True)
+    """
+
+    Cs: FloatArray
+    weights: FloatArray
+    n_support: FloatArray
+    gaps: FloatArray
+    names: list[str]
+
+    @classmethod
+    def from_path(cls, path: Any) -> Self:
+        """Read an `AdaTronPath`, as `adatron_path` returns it."""
+        order, first = np.argsort(path.Cs), path.models[0]
+        inputs = [str(name) for name in getattr(first, "feature_names_in_", [f"input {j}" for j in range(path.coefs.shape[2])])]
+        classes = [f" ({label})" for label in first.classes_] if path.coefs.shape[1] > 1 else [""]
+        names = [name + of for of in classes for name in inputs]
+        weights, gaps = path.coefs.reshape(order.size, -1), np.array([_gap(certificate) for certificate in path.certificates])
+        return cls(path.Cs[order], weights[order], path.n_support[order], gaps[order], names)
+
+    def plot(self, axes: Any = None) -> Self:
+        """Draw on the three axes given, or on new ones; `axes_` holds them."""
+        self.axes_ = weights, support, gap = _panels(axes, (3.0, 1.0, 1.0))
+        finite = np.isfinite(self.Cs)
+        at = np.where(finite, self.Cs, 10.0 * np.max(self.Cs[finite], initial=0.1))
+        large = np.argsort(-np.abs(self.weights).max(axis=0), kind="stable")[:NAMED]
+        for j, name in enumerate(self.names):
+            style = {"label": name, "zorder": 3} if j in large else {"color": "#bbbbbb", "linewidth": 0.8}
+            weights.semilogx(at, self.weights[:, j], marker=".", **style)
+        weights.axhline(0.0, color="black", linewidth=0.8)
+        weights.legend(fontsize=8)
+        weights.set_ylabel("weights")
+        support.semilogx(at, self.n_support, color="black", marker=".")
+        support.set_ylabel("supports")
+        gap.loglog(at, np.where(self.gaps > 0, self.gaps, np.nan), color="black", marker=".")
+        gap.set(xlabel="cap C" if finite.all() else "cap C (rightmost: inf)", ylabel="relative gap")
         return self

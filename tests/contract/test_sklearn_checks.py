@@ -28,11 +28,17 @@ ESTIMATORS = [
     OnlineAdaline(),
     hs.PassiveAggressive(),
     hs.PassiveAggressive(multi_class="native", variant="PA-II"),
+    hs.MinOver(),
+    hs.PerceptronCommittee(),
+    hs.PerceptronCommittee(vote="stability", diversity="bootstrap"),
+    hs.AdaTron(tol=1e-12),  # some checks compare answers to 1e-7: the plane is that near only at a gap of its square
+    hs.AdaTronCV(tol=1e-12, Cs=(0.1, 1.0), cv=2),
 ]
 
 
 @pytest.mark.compiled
 @pytest.mark.filterwarnings("ignore::halfspace.errors.NotSeparatedWarning")
+@pytest.mark.filterwarnings("ignore::halfspace.errors.GapWarning")
 @parametrize_with_checks(ESTIMATORS)
 def test_scikit_learn_contract(estimator, check):
     """The estimator keeps scikit-learn's contract."""

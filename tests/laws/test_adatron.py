@@ -300,16 +300,14 @@ def test_dense_and_sparse_data_give_one_plane(intercept, C):
 
 
 @pytest.mark.compiled
-@every_kind
-def test_single_precision_data_give_the_plane_of_the_same_numbers(intercept):
-    """float32 rows, dense and sparse, give the plane of the same numbers in float64: sums are double."""
+@pytest.mark.parametrize(("intercept", "form"), [("clamped", np.asarray), ("none", sparse.csr_array)])
+def test_single_precision_data_give_the_plane_of_the_same_numbers(intercept, form):
+    """float32 rows, dense or sparse, give the plane of the same numbers in float64: sums are double."""
     X, y = clouds()
     X = X.astype(np.float32)
-    expected = fitted(X.astype(np.float64), y, intercept=intercept)
-    for form in (np.asarray, sparse.csr_array):
-        model = fitted(form(X), y, intercept=intercept)
-        same_plane(model, expected)
-        assert model.certificate_.verify(X, y)
+    model = fitted(form(X), y, intercept=intercept)
+    same_plane(model, fitted(X.astype(np.float64), y, intercept=intercept))
+    assert model.certificate_.verify(X, y)
 
 
 @pytest.mark.compiled
@@ -380,6 +378,19 @@ def test_a_free_bias_does_not_care_where_the_data_are():
     assert_allclose(there.intercept_, here.intercept_ - 5.0 * here.coef_.sum(), atol=1e-3)
 
 
+@pytest.mark.parametrize("C", [1e-4, 1e-2, 0.1])
+@pytest.mark.parametrize("seed", range(4))
+def test_a_free_bias_and_small_caps(seed, C):
+    """With small caps and classes of different size, where all of one class is at its cap, a free bias is found as well."""
+    rng = np.random.default_rng(seed)
+    X = rng.standard_normal((45, 5))
+    y = np.where(X[:, 0] + 1.0 + rng.standard_normal(45) > 0, 1, -1)
+    model = hs.AdaTron(C=C, intercept="free", tol=1e-6, max_iter=2000).fit(X, y)
+    assert model.outcome_.reason == "converged"
+    peer = SVC(kernel="linear", C=C, tol=1e-9).fit(X, y)
+    assert model.certificate_.primal == pytest.approx(objective(peer.coef_[0], peer.intercept_[0], X, y, C), rel=1e-5)
+
+
 @pytest.mark.parametrize("scaling", [0.5, 1.0, 3.0])
 def test_a_clamped_input_is_a_constant_column(scaling):
     """intercept="clamped" is intercept="none" on data with one more column of constants."""
@@ -421,20 +432,31 @@ def test_a_warm_start_goes_on_with_another_cap(intercept):
         same_plane(model, fitted(X, y, C=C, intercept=intercept))
 
 
+def gaps_of_short_fits(intercept, solver, max_iter, fits):
+    """Return the gaps of fits with a warm start and so few iterations each, until one converges."""
+    X, y = clouds()
+    model = hs.AdaTron(C=10.0, intercept=intercept, solver=solver, max_iter=max_iter, tol=1e-6, warm_start=True)
+    gaps = []
+    while len(gaps) < fits and not (gaps and model.outcome_.converged):
+        gaps.append(model.fit(X, y).certificate_.relative_gap)
+    return gaps
+
+
 @pytest.mark.filterwarnings("ignore::halfspace.errors.GapWarning")
 @pytest.mark.parametrize("solver", ["auto", "sweep"])
 @every_kind
-def test_an_interrupted_fit_never_gets_worse(intercept, solver):
-    """Fits of a few iterations with a warm start: the gap never widens, and ends within the tolerance."""
-    X, y = clouds()
-    model = hs.AdaTron(C=10.0, intercept=intercept, solver=solver, max_iter=3, tol=1e-6, warm_start=True)
-    gaps = []
-    for _ in range(400):
-        gaps.append(model.fit(X, y).certificate_.relative_gap)
-        if model.outcome_.converged:
-            break
-    assert gaps[-1] <= 1e-6
+def test_going_on_never_makes_it_worse(intercept, solver):
+    """Over fits of three iterations with a warm start the gap never widens."""
+    gaps = gaps_of_short_fits(intercept, solver, 3, 60)
     assert all(after <= before * (1 + 1e-9) for before, after in pairwise(gaps))
+
+
+@pytest.mark.filterwarnings("ignore::halfspace.errors.GapWarning")
+@pytest.mark.parametrize("solver", ["auto", "sweep"])
+@every_kind
+def test_short_fits_add_up(intercept, solver):
+    """Fits of ten iterations with a warm start come to the tolerance, as one long fit does."""
+    assert gaps_of_short_fits(intercept, solver, 10, 100)[-1] <= 1e-6
 
 
 def test_a_warm_start_on_other_data_is_a_fresh_start():

@@ -19,7 +19,8 @@ from halfspace.data.rows import one_blas_thread, sparsified, take
 from halfspace.data.views import view_of
 from halfspace.errors import GapWarning, InputError, NotSeparatedWarning
 from halfspace.models._checks import Examples, require, require_number, require_switch
-from halfspace.solvers.large_margin import Answer, Limits, Plan, balanced, solve
+from halfspace.solvers.free_bias import balanced
+from halfspace.solvers.large_margin import Answer, Limits, Plan, solve
 from halfspace.solvers.outcome import Outcome, Reason
 from halfspace.solvers.separating import Signed, search
 from halfspace.solvers.soft_margin import Point, Problem, combined, dual_value, primal_value, value

@@ -194,6 +194,11 @@ class AdaTronCV(ClassifierMixin, BaseEstimator):
         return self._chosen().outcome_
 
     @property
+    def n_iter_(self) -> int:
+        """Iterations of the fit to all examples."""
+        return self._chosen().n_iter_
+
+    @property
     def coef_(self) -> FloatArray:
         """Weights of the features, shape (K, d)."""
         return self._chosen().coef_

@@ -16,11 +16,12 @@ from halfspace._typing import FloatArray
 from halfspace.data.rows import take
 from halfspace.data.views import Clamped, entries_per_row, n_columns, n_rows
 from halfspace.solvers.band_newton import bend_for, descend
+from halfspace.solvers.free_bias import unclamped
 from halfspace.solvers.outcome import Reason
 from halfspace.solvers.shrinking import ascend, relaxation
-from halfspace.solvers.soft_margin import Beat, Haste, Point, Problem, combined, dual_value, primal_value, value
+from halfspace.solvers.soft_margin import Beat, Haste, Point, Problem, combined, value
 
-__all__ = ["Answer", "Limits", "Plan", "balanced", "second_order", "solve"]
+__all__ = ["Answer", "Limits", "Plan", "second_order", "solve"]
 
 SWEEPS = 20
 """Sweeps before the second-order finish."""
@@ -150,20 +151,6 @@ def _hard(problem: Problem, plan: Plan, rng: np.random.Generator, start: Point |
     yield from _soft(problem, plan, rng, point)
 
 
-def balanced(alpha: FloatArray, problem: Problem) -> FloatArray:
-    """Weaken the class that is too strong, so that Σ alpha_i y_i = 0: its free strengths, or if need be all of them."""
-    y = problem.y
-    excess = float(alpha @ y)
-    strong = y > 0 if excess > 0 else y < 0
-    free = strong & (alpha < problem.c)
-    weakened = free if float(alpha[free].sum()) >= abs(excess) else strong
-    total = float(alpha[weakened].sum())
-    if total <= 0.0:
-        return alpha
-    rest: FloatArray = np.where(weakened, alpha * max(0.0, 1.0 - abs(excess) / total), alpha)
-    return rest
-
-
 def _free(problem: Problem, plan: Plan, rng: np.random.Generator, start: Point | None) -> Beats:
     """Find an unpenalised bias by the method of multipliers around a clamped one."""
     X, y, c, q, _ = problem
@@ -178,24 +165,16 @@ def _free(problem: Problem, plan: Plan, rng: np.random.Generator, start: Point |
             if beat.point is not None:
                 inner = beat.point
                 if np.isinf(inner.primal):
-                    yield Beat(0, _unclamped(problem, clamped, inner))
+                    yield Beat(0, unclamped(problem, clamped, inner))
                 elif inner.gap <= goal.tol or plan.haste.now:
                     break
         if inner is None:
             return
-        point = _unclamped(problem, clamped, inner)
+        point = unclamped(problem, clamped, inner)
         yield Beat(0, point)
         goal = plan._replace(tol=max(0.1 * plan.tol, min(0.1 * point.gap, goal.tol)))
         clamped = clamped._replace(shift=point.bias)
         inner = inner._replace(w=np.append(point.w, 0.0))
-
-
-def _unclamped(problem: Problem, clamped: Problem, point: Point) -> Point:
-    """Return what a point of the problem with a clamped input says about the one with a free bias."""
-    bias = clamped.shift + clamped.X.scale * float(point.w[-1])
-    alpha, w = balanced(point.alpha, problem), point.w[:-1].copy()
-    primal = primal_value(problem._replace(shift=bias), w)
-    return Point(w, alpha, primal, dual_value(problem, alpha, combined(problem, alpha)), bias)
 
 
 def _beats(problem: Problem, plan: Plan, rng: np.random.Generator, start: Point | None) -> Beats:
