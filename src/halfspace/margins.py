@@ -51,6 +51,9 @@ def margin_bracket(
     if not isinstance(tol, Real) or isinstance(tol, bool) or not 0.0 < tol < 1.0:
         msg = f"The 'tol' parameter of margin_bracket must be a number between 0 and 1. Got {tol!r} instead."
         raise InputError(msg)
+    if not isinstance(intercept, bool | np.bool_):
+        msg = f"The 'intercept' parameter of margin_bracket must be True or False. Got {intercept!r} instead."
+        raise InputError(msg)
     if np.unique(np.asarray(y)).size > 2:
         msg = "margin_bracket is a question about two classes. Ask for each class against the rest, e.g. y == label."
         raise InputError(msg)

@@ -124,7 +124,7 @@ def test_the_message_about_the_cap_mentions_infinity():
         {"class_weight": {0: 1e50, 1: 1e50}, "C": 1e50},
         {"class_weight": {0: 1e-50, 1: 1e-50}, "C": 1e-50},
     ],
-    ids=str,
+    ids=lambda settings: ", ".join(f"{name}={value}".split(" at 0x")[0] for name, value in settings.items()),
 )
 @every_kind
 def test_extreme_but_allowed_parameters_are_refused_by_name_or_proved(settings, intercept):

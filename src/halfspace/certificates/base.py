@@ -8,7 +8,7 @@ a claim only if it holds even against its own rounding.
 import json
 import math
 from abc import ABC, abstractmethod
-from dataclasses import dataclass, fields
+from dataclasses import MISSING, dataclass, fields
 from pathlib import Path
 from typing import Any, ClassVar, Self
 
@@ -138,11 +138,13 @@ def from_dict(body: dict[str, Any]) -> Certificate:
         raise CertificateError(msg)
     cls = Certificate.kinds[kind]
     expected, found = {f.name for f in fields(cls)}, set(body) - {"kind", "halfspace", "format"}  # type: ignore[arg-type]
-    if expected != found:
+    # Fields with a default came later: older files lack them.
+    later = {f.name for f in fields(cls) if f.default is not MISSING}  # type: ignore[arg-type]
+    if not expected - later <= found <= expected:
         msg = f"this {kind} certificate is damaged: it has the fields {sorted(found)}, not {sorted(expected)}"
         raise CertificateError(msg)
     try:
-        certificate = cls.from_fields({name: body[name] for name in expected})
+        certificate = cls.from_fields({name: body[name] for name in found})
     except (AttributeError, KeyError, OverflowError, TypeError, ValueError) as error:
         msg = f"this {kind} certificate is damaged: {error}"
         raise CertificateError(msg) from error

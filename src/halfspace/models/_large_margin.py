@@ -161,7 +161,11 @@ def explained(model: Any, parts: list[Certificate], reasons: list[Reason]) -> Ou
     when = f"after {model.n_iter_} iterations"
     if any(isinstance(part, Separability) for part in parts):
         sentence = f"Proved inseparable {when}: no plane separates these data without errors."
-        return Outcome("proved inseparable", sentence, "Use a finite C, which tolerates errors, or a kernel.")
+        return Outcome(
+            "proved inseparable",
+            sentence,
+            "Use a finite C, which tolerates errors, or a feature map (PolynomialFeatures, Nystroem).",
+        )
     if gap <= model.tol:
         return Outcome("converged", f"Converged {when}: relative duality gap {gap:.2g} <= tol={model.tol:g}.")
     if all(reason == "converged" for reason in reasons):
@@ -170,6 +174,10 @@ def explained(model: Any, parts: list[Certificate], reasons: list[Reason]) -> Ou
     reason = next(reason for reason in reasons if reason != "converged")
     sentence = f"Stopped {when} ({reason}) with relative duality gap {gap:.2g} > tol={model.tol:g}."
     remedy = "warm_start=True goes on from here; raise max_iter or max_time, scale the features, or accept a larger tol."
+    if np.isinf(gap):
+        sentence = f"Stopped {when} ({reason}): the classes are neither separated nor proved inseparable."
+        faster = " solver='auto' is faster." if model.solver == "sweep" else ""
+        remedy = f"hs.separability(X, y) decides whether a plane exists; if so raise max_iter or max_time.{faster}"
     return Outcome(reason, sentence, remedy)
 
 
@@ -178,7 +186,8 @@ def announce(model: Any) -> None:
     outcome = model.outcome_
     if model.verbose:
         sys.stderr.write(f"[{type(model).__name__}] {outcome}\n")
-    if outcome.reason == "proved inseparable":
+    unseparated = np.isposinf(model.C) and outcome.sentence.endswith("proved inseparable.")
+    if outcome.reason == "proved inseparable" or unseparated:
         warnings.warn(f"{type(model).__name__}: {outcome}", NotSeparatedWarning, stacklevel=6)
     elif outcome.reason in {"iteration budget spent", "time budget spent"}:
         warnings.warn(f"{type(model).__name__}: {outcome}", GapWarning, stacklevel=6)

@@ -5,7 +5,7 @@ from typing import Any
 import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
-from halfspace._typing import FloatArray, Labels, Matrix
+from halfspace._typing import FloatArray, IntArray, Labels, Matrix
 from halfspace.data.outputs import outputs
 from halfspace.models._checks import is_ready, read_matrix, usable_rows
 
@@ -48,6 +48,11 @@ class PredictingMixin:
         """Strengths, shape (n,) or (K, n): how much of each example the weights hold."""
         alpha = self._known()[1]
         return alpha[0].copy() if alpha.shape[0] == 1 else alpha.copy()
+
+    @property
+    def support_(self) -> IntArray:
+        """Rows that the weights hold some of, in any class, shape (m,)."""
+        return np.flatnonzero((self._known()[1] != 0).any(axis=0))
 
     def decision_function(self, X: Matrix) -> FloatArray:
         """Return the outputs f(x), shape (n,) for two classes and (n, K) for more.

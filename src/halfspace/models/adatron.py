@@ -9,7 +9,7 @@ from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.callback import CallbackSupportMixin, with_callbacks
 from sklearn.utils import check_random_state
 
-from halfspace._typing import FloatArray, IntArray, Labels, Matrix
+from halfspace._typing import FloatArray, Labels, Matrix
 from halfspace.certificates import Certificate, PerClass
 from halfspace.certificates.duality import DualityGap
 from halfspace.certificates.separability import Separability
@@ -73,7 +73,8 @@ class AdaTron(PlaneMixin, ClassifierMixin, CallbackSupportMixin, BaseEstimator):
     Attributes
     ----------
     certificate_ : DualityGap, PerClass or Separability
-        Primal and dual value and their relative gap; for C = inf on inseparable data the exact proof of that.
+        Primal and dual value and their relative gap; for C = inf on inseparable data the exact proof of that (the plane is
+        then the last one tried).
     outcome_ : Outcome
         Why the fit stopped, and a remedy.
     coef_, intercept_ : ndarray, shape (K, d), (K,)
@@ -271,11 +272,6 @@ class AdaTron(PlaneMixin, ClassifierMixin, CallbackSupportMixin, BaseEstimator):
     def intercept_(self) -> FloatArray:
         """Bias, shape (K,): the clamped weight times the clamped input, or the free one."""
         return super().intercept_ + self._bias
-
-    @property
-    def support_(self) -> IntArray:
-        """Rows of positive strength in any class, shape (m,)."""
-        return np.flatnonzero((self._known()[1] > 0).any(axis=0))
 
     def _scores(self, X: Matrix) -> FloatArray:
         scores: FloatArray = super()._scores(X) + self._bias

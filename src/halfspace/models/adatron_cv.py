@@ -194,6 +194,20 @@ class AdaTronCV(ClassifierMixin, BaseEstimator):
         return self._chosen().outcome_
 
     @property
+    def alpha_(self) -> FloatArray:
+        """Strengths, shape (n,) or (K, n)."""
+        return self._chosen().alpha_
+
+    @property
+    def support_(self) -> IntArray:
+        """Rows of positive strength in any class, shape (m,)."""
+        return self._chosen().support_
+
+    def support_table(self, *, everyone: bool = False) -> Any:
+        """List the support vectors, as `AdaTron.support_table` does."""
+        return self._chosen().support_table(everyone=everyone)
+
+    @property
     def n_iter_(self) -> int:
         """Iterations of the fit to all examples."""
         return self._chosen().n_iter_

@@ -98,9 +98,9 @@ class PerceptronCommittee(PredictingMixin, ClassifierMixin, BaseEstimator):
     Examples
     --------
     >>> from halfspace.data import two_clouds
-    >>> from halfspace.models.committee import PerceptronCommittee
+    >>> import halfspace as hs
     >>> X, y, *_ = two_clouds(100, 2, distance=12.0)
-    >>> model = PerceptronCommittee(random_state=0).fit(X, y)
+    >>> model = hs.PerceptronCommittee(random_state=0).fit(X, y)
     >>> print(model.certificate_, bool(model.certificate_.verify(X, y)))
     11 members, 0 training errors, disagreement 0 True
     """

@@ -76,9 +76,9 @@ class MinOver(PlaneMixin, ClassifierMixin, CallbackSupportMixin, BaseEstimator):
     Examples
     --------
     >>> import numpy as np
-    >>> from halfspace.models.minover import MinOver
+    >>> import halfspace as hs
     >>> X, y = np.array([[3.0, 1.0], [3.0, -1.0], [-1.0, 0.0]]), np.array([1, 1, 0])
-    >>> model = MinOver(intercept="none").fit(X, y)
+    >>> model = hs.MinOver(intercept="none").fit(X, y)
     >>> print(model.certificate_, model.outcome_.reason, bool(model.certificate_.verify(X, y)))
     1 <= kappa* <= 1.01 converged True
     """

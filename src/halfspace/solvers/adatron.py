@@ -5,7 +5,7 @@ Dual       max    Σ alpha_i - ½‖w‖²,   w = Σ alpha_i y_i x_i,   0 <= alp
 Rule       alpha_i <- min(C_i, max(0, alpha_i + rate (1 - E_i) / ‖x_i‖²)),   0 < rate < 2,   example by example.
            With rate 1 each step maximises the dual along its coordinate: it is the dual coordinate descent of LIBLINEAR
            (Hsieh et al. 2008), nineteen years earlier. A rate between 1 and 2 is over-relaxation: it pays when C ‖x‖² is
-           large, 1.5 saving a third of the presentations at C = 10 (`benchmarks/large_margin.py` measures it).
+           large (`benchmarks/large_margin_sparse.py` measures it).
 Theorem    No step lowers the dual: the gain is  rate (2 - rate) (1 - E_i)² / (2 ‖x_i‖²)  where no bound stops it, and a
            bound stops it on the way uphill. So the dual rises every sweep, and since any strengths within their bounds give
            a lower bound and any weights an upper bound on the same number, their gap is a proof at every moment.

@@ -213,7 +213,18 @@ def solve(problem: Problem, plan: Plan, limits: Limits, rng: np.random.Generator
                 break
     except KeyboardInterrupt:
         run.reason = "interrupted"
-    return Answer(run.point(), run.reason, run.iterations, run.course)
+    point = _to_scale(run.point()) if problem.hard else run.point()
+    return Answer(point, run.reason, run.iterations, run.course)
+
+
+def _to_scale(point: Point) -> Point:
+    """Return a hard-margin point with least potential 1 and strengths at their best multiple, for which its values hold."""
+    w, alpha, primal, dual, bias = point
+    length, total = float(np.linalg.norm(w)), float(alpha.sum())
+    stretch = np.sqrt(2.0 * primal) / length if np.isfinite(primal) and length > 0.0 else 1.0
+    if abs(stretch - 1.0) < 1e-14:  # a point seen before stays as it is
+        return point
+    return Point(w * stretch, alpha * (2.0 * dual / total if total > 0.0 else 1.0), primal, dual, bias * stretch)
 
 
 class _Run:

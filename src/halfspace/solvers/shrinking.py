@@ -73,11 +73,7 @@ def _sweep(
 
 
 def relaxation(problem: Problem) -> float:
-    """Return the rate that serves best: 1.5 where caps are wide, else 1.
-
-    Row visits to a gap of 1e-6 on 100,000 sparse rows of length 1, rate 1 against 1.5: C = 0.1 9.1 n / 11.3 n,
-    C = 1 24 n / 21 n, C = 10 185 n / 127 n.
-    """
+    """Return the rate that serves best: 1.5 where caps are wide, else 1 (`benchmarks/large_margin_sparse.py` measures it)."""
     return 1.5 if problem.hard or float(np.mean(problem.c * problem.q)) >= 1.0 else 1.0
 
 
