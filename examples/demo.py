@@ -30,6 +30,9 @@ FAMILY = {
     "voted": hs.VotedPerceptron(max_iter=10, random_state=0),
     "pocket": hs.PocketPerceptron(random_state=0),
     "passive-aggressive": hs.PassiveAggressive(random_state=0),
+    "MinOver": hs.MinOver(max_iter=20_000),
+    "AdaTron, C=0.1": hs.AdaTron(C=0.1),
+    "committee of 11": hs.PerceptronCommittee(random_state=0),
 }
 
 
@@ -37,6 +40,11 @@ def two_class_part(certificate):
     """Return the certificate itself, or of several classes the one with the smallest margin."""
     parts = [part for _, part in certificate] if isinstance(certificate, hs.certificates.PerClass) else [certificate]
     return min(parts, key=lambda part: getattr(getattr(part, "bracket", part), "lower", np.inf))
+
+
+def short(proof):
+    """Say what a certificate that is no bracket proves, in a few words."""
+    return f"gap {proof.relative_gap:.1e}" if hasattr(proof, "relative_gap") else str(proof)
 
 
 def row(name, model, X, y, X_test, y_test):
@@ -50,9 +58,9 @@ def row(name, model, X, y, X_test, y_test):
     bound = getattr(proof, "bound", None)
     return [
         name,
-        f"{int(np.sum(model.mistakes_)):,}" if name != "Adaline" else "-",
+        f"{int(np.sum(model.mistakes_)):,}" if hasattr(model, "mistakes_") and name != "Adaline" else "-",
         "-" if bound is None else "no plane known" if np.isinf(bound) else f"{bound:,.0f}",
-        f"[{bracket.lower:.4f}, {bracket.upper:.4f}]" if hasattr(bracket, "lower") else str(proof),
+        f"[{bracket.lower:.4f}, {bracket.upper:.4f}]" if hasattr(bracket, "lower") else short(proof),
         f"{100 * model.score(X_test, y_test):.1f} %",
         f"{1000 * seconds:.0f} ms",
         "[green]holds" if model.certificate_.verify(X, y) else "[red]REFUTED",
@@ -66,11 +74,22 @@ def race(console, title, X, y):
     scaler = StandardScaler().fit(X)
     X, X_test = scaler.transform(X), scaler.transform(X_test)
     table = Table(title=f"{title}: {X.shape[0]} examples, {X.shape[1]} features, {np.unique(y).size} classes")
-    for column in ("model", "mistakes", "bound", "margin bracket", "held-out", "time", "certificate", "stopped"):
+    for column in (
+        "model",
+        "mistakes",
+        "bound",
+        "margin bracket, or other proof",
+        "held-out",
+        "time",
+        "certificate",
+        "stopped",
+    ):
         table.add_column(column, justify="left" if column in {"model", "stopped"} else "right", no_wrap=column != "stopped")
     for name, model in FAMILY.items():
         table.add_row(*row(name, model, X, y, X_test, y_test))
     console.print(table)
+    first = y == np.unique(y)[0]
+    console.print(f"Is class {np.unique(y)[0]} separable from the rest? {hs.separability(X, first)}\n")
 
 
 def picture():
