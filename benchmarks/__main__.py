@@ -13,6 +13,7 @@ from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[1]
+KEPT = ROOT / "benchmarks" / "results"
 FILES = [
     "perceptron",
     "mnist",
@@ -20,7 +21,9 @@ FILES = [
     "cold_start",
     "shuffling",
     "large_margin",
+    "published_dense",
     "large_margin_sparse",
+    "published_sparse",
     "separability",
     "memory",
 ]
@@ -95,23 +98,46 @@ def main():
     use_fresh_cache()
     warnings.simplefilter("ignore")
     race = importlib.import_module("benchmarks.race")
-    results = []
+    ran = {}
     for file in options.files:
-        module, first = importlib.import_module(f"benchmarks.{file}"), len(results)
-        for case in module.cases():
-            print(f"{case.name} ...", file=sys.stderr, flush=True)
-            results.append(race.run(case))
-            print(f"    {results[-1].ratio:.2f}x  {results[-1].remark}", file=sys.stderr, flush=True)
-        results += module.summary(results[first:]) if hasattr(module, "summary") else []
+        ran[file] = {"machine": machine(), "results": run_file(importlib.import_module(f"benchmarks.{file}"), race)}
     if options.json:
-        print(json.dumps({"machine": machine(), "results": [{**asdict(r), "cleared": r.cleared} for r in results]}, indent=2))
+        print(json.dumps(ran, indent=2, default=asdict))
         return
-    report = [*machine(), "", *table(results)]
-    print("\n".join(report))
+    print("\n".join([*machine(), "", *table([r for file in ran.values() for r in file["results"]])]))
     if options.write:
-        head = "# Results\n\nWritten by `python -m benchmarks --write`: best of interleaved repeats, one run, one machine.\n\n"
-        (ROOT / "benchmarks" / "RESULTS.md").write_text(head + "\n".join(report) + "\n", encoding="utf-8")
-        update_readme([*(f"{line}  " for line in machine()), "", *short_table(results)])
+        write(ran, race)
+
+
+def run_file(module, race):
+    """Run the cases of one file and return their results."""
+    results = []
+    for case in module.cases():
+        print(f"{case.name} ...", file=sys.stderr, flush=True)
+        results.append(race.run(case))
+        print(f"    {results[-1].ratio:.2f}x  {results[-1].remark}", file=sys.stderr, flush=True)
+    return results + (module.summary(results) if hasattr(module, "summary") else [])
+
+
+def write(ran, race):
+    """Keep the results of the files that ran, and make RESULTS.md and the README's table of all that are kept."""
+    KEPT.mkdir(exist_ok=True)
+    for file, part in ran.items():
+        (KEPT / f"{file}.json").write_text(json.dumps(part, indent=1, default=asdict) + "\n", encoding="utf-8")
+    head = [
+        "# Results",
+        "",
+        "Written by `python -m benchmarks --write [file ...]`: best of interleaved repeats; each section is one run on one machine.",
+    ]
+    every = []
+    for file in FILES:
+        if (KEPT / f"{file}.json").exists():
+            part = json.loads((KEPT / f"{file}.json").read_text(encoding="utf-8"))
+            results = [race.Result(**{k: v for k, v in r.items() if k != "cleared"}) for r in part["results"]]
+            head += ["", f"## {file}", "", *(f"{line}  " for line in part["machine"]), "", *table(results)]
+            every += results
+    (ROOT / "benchmarks" / "RESULTS.md").write_text("\n".join(head) + "\n", encoding="utf-8")
+    update_readme([*(f"{line}  " for line in machine()), "", *short_table(every)])
 
 
 if __name__ == "__main__":

@@ -14,10 +14,6 @@ def cases():
     yield arrival_case("dense 500k x 50, C=1, to 1e-4", dense(500_000, 50), 1.0, 1e-4, 20.0, ALL)
     covtype = shared("covtype", one_class=2, form="standardised")
     if covtype is None:
-        print("covtype, ijcnn1, a9a: left out, ../shared/data is not there")
+        print("covtype: left out, ../shared/data is not there")
         return
     yield arrival_case("covtype 581k x 54, class 2 against the rest, C=1, to 1e-4", covtype, 1.0, 1e-4, 10.0, ALL)
-    for name, bar in (("ijcnn1", 3.0), ("a9a", 1.2)):
-        for C in (0.1, 1.0, 10.0):
-            data = shared(name, one_class=1, form="dense")
-            yield arrival_case(f"{name} dense, C={C:g}, to 1e-4", data, C, 1e-4, bar, ("LinearSVC",), repeats=5)

@@ -22,7 +22,7 @@ __all__ = ["gram", "in_chunks", "one_blas_thread", "potentials", "sparsified", "
 
 SPARSE = 0.25
 """Share of entries other than 0 below which rows are cheaper to read as sparse ones."""
-CHUNK_ENTRIES = 1 << 19
+CHUNK_ENTRIES = 1 << 20
 """Entries of a piece of work for a thread; a pass over less is done at once."""
 
 

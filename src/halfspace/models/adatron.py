@@ -242,6 +242,7 @@ class AdaTron(PlaneMixin, ClassifierMixin, CallbackSupportMixin, BaseEstimator):
     def _conclude(self, fitting: Fitting, answers: list[Answer], proofs: dict[int, Separability]) -> None:
         """Store what was learnt, why it stopped, and the proof."""
         data, s = fitting.data, fitting.s
+        view = fitting.view if fitting.rows is None else data.view
         slowest = max(answers, key=lambda answer: answer.iterations)
         self.n_iter_ = slowest.iterations
         columns = np.array(slowest.course or [(0, 0.0, np.inf, 0.0)]).T
@@ -249,7 +250,7 @@ class AdaTron(PlaneMixin, ClassifierMixin, CallbackSupportMixin, BaseEstimator):
         labels = data.classes[data.positive].tolist()
         weight = None if (s == 1.0).all() else s
         signs = np.where(data.target == data.positive[:, None], 1.0, -1.0)
-        self._potentials = signs * (outputs(data.view, self._W) + self._bias).T
+        self._potentials = signs * (outputs(view, self._W) + self._bias).T
         parts: list[Certificate] = []
         for k, label in enumerate(labels):
             if k in proofs:
@@ -257,7 +258,7 @@ class AdaTron(PlaneMixin, ClassifierMixin, CallbackSupportMixin, BaseEstimator):
                 continue
             bias = float(self._bias[k]) if self.intercept == "free" else None
             draft = DualityGap.draft(self._W[k], self._alpha[k], float(self.C), weight, bias, data.clamp, label)
-            v = combined(Problem(data.view, signs[k], s, data.q), self._alpha[k])
+            v = combined(Problem(view, signs[k], s, data.q), self._alpha[k])
             parts.append(draft.claim(self._potentials[k], v, data.radius, signs[k]))
         self.certificate_: Certificate = parts[0] if len(parts) == 1 else PerClass(tuple(labels), tuple(parts))
         self._labels = data.y.copy()

@@ -23,7 +23,7 @@ from halfspace.solvers.soft_margin import Beat, Haste, Point, Problem, combined,
 
 __all__ = ["Answer", "Limits", "Plan", "second_order", "solve"]
 
-SWEEPS = 20
+SWEEPS = 12
 """Sweeps before the second-order finish."""
 COARSE = 8
 """On large data, one row in so many is solved first."""
