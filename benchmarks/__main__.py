@@ -127,7 +127,7 @@ def write(ran, race):
     head = [
         "# Results",
         "",
-        "Written by `python -m benchmarks --write [file ...]`: best of interleaved repeats; each section is one run on one machine.",
+        "Written by `python -m benchmarks --write [file ...]`: best of interleaved repeats; a section is one run.",
     ]
     every = []
     for file in FILES:

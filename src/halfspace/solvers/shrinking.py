@@ -30,6 +30,10 @@ from halfspace.solvers.sweep import strengthen
 __all__ = ["ascend", "relaxation"]
 
 BLOCK = 32
+FEW = 1 << 17
+"""Entries of active examples that stay in cache: these are swept many times in one call."""
+SWEEPS = 200
+"""Most sweeps in one call."""
 COUPLED = 3000.0
 """Sum of scale²/‖x_i‖² over the free examples from which the clamped input is taken out of the rule."""
 PIECE = 1 << 22
@@ -70,6 +74,56 @@ def _sweep(
                 axpy(change * y[i], X, i, w)
                 alpha[i] = min(max(a + change, 0.0), c[i])
     pull[2], pull[3] = top, bottom
+
+
+@compiled
+def _sweep_few(
+    rule: Any,
+    X: View,
+    y: FloatArray,
+    c: FloatArray,
+    q: FloatArray,
+    alpha: FloatArray,
+    w: FloatArray,
+    active: IntArray,
+    most: int,
+    threshold: float,
+    seed: int,
+    pull: FloatArray,
+) -> tuple[int, int]:
+    """Sweep up to `most` times over few examples, in cache and in any order; return how many are left, and the sweeps.
+
+    The same rule and the same dropping as above, without a return to Python after each sweep.
+    """
+    m, state, sweeps = active.size, np.uint64(seed), 0
+    while sweeps < most:
+        sweeps += 1
+        above, below, top, bottom = pull[0], pull[1], -np.inf, np.inf
+        t = 0
+        while t < m:
+            state = state * np.uint64(6364136223846793005) + np.uint64(1442695040888963407)
+            other = t + np.int64((state >> np.uint64(33)) % np.uint64(m - t))
+            i = active[other]
+            active[other] = active[t]
+            active[t] = i
+            a = alpha[i]
+            E = y[i] * dot(X, i, w)
+            slope = E - 1.0
+            if (a <= 0.0 and slope > above) or (a >= c[i] and slope < below):
+                m -= 1
+                active[t] = active[m]
+                continue
+            change = strengthen(rule, E, a, q[i], c[i])
+            if change != 0.0:
+                top, bottom = max(top, slope), min(bottom, slope)
+                axpy(change * y[i], X, i, w)
+                alpha[i] = min(max(a + change, 0.0), c[i])
+            t += 1
+        pull[2], pull[3] = top, bottom
+        if top - bottom <= threshold or m == 0:
+            break
+        pull[0], pull[1] = top if top > 0.0 else np.inf, bottom if bottom < 0.0 else -np.inf
+    return m, sweeps
 
 
 def relaxation(problem: Problem) -> float:
@@ -113,28 +167,36 @@ def ascend(
     X, y, c, _, _ = problem
     n, rule = n_rows(X), AdaTron(rate, np.inf if problem.hard else 1.0)
     piece = max(1, int(PIECE // (BLOCK * max(entries_per_row(X), 1.0))))
-    block = BLOCK if n >= 64 * BLOCK else 1
+    block, entries = BLOCK if n >= 64 * BLOCK else 1, max(entries_per_row(X), 1.0)
     active, threshold, pull, silent = np.arange(n), 1.0, np.array([np.inf, -np.inf, -np.inf, np.inf]), 0
     bias = _Bias(problem, alpha, w)
     while True:
-        blocks = -(-active.size // block)
+        few = active.size * entries <= FEW and shrink and not bias.apart
+        if few:
+            most = min(max(1, int(PIECE // (active.size * entries + 1))), patience - silent if patience else SWEEPS)
+            seed = int(rng.integers(1 << 62))
+            left, swept = _sweep_few(rule, bias.view, y, c, bias.q, alpha, bias.w, active, most, threshold, seed, pull)
+            active, silent = active[:left], silent + swept
+            yield Beat(swept)
+        blocks = 0 if few else -(-active.size // block)
         order = rng.permutation(blocks) if shrink else np.arange(blocks)
         for first in range(0, order.size, piece):
             _sweep(rule, bias.view, y, c, bias.q, alpha, bias.w, active, order[first : first + piece], block, pull)
             yield Beat(0)
             if haste.now:
                 break
-        active = active[active < n]
-        silent += 1
-        yield Beat(1)
-        bias.move()
+        if not few:
+            active = active[active < n]
+            silent += 1
+            yield Beat(1)
+            bias.move()
         spread = pull[2] - pull[3]
-        if not shrink or spread <= threshold or active.size == 0 or silent == patience or haste.now:
+        if not shrink or spread <= threshold or active.size == 0 or (patience and silent >= patience) or haste.now:
             point = value(problem, bias.weights(), alpha, bias.combined())
             yield Beat(0, point)
             gap = min(point.gap, 1.0)
             if spread <= threshold:
-                threshold *= float(np.clip(0.7 * np.sqrt(tol / gap), 0.05, 0.5)) if gap > 0.0 else 0.05
+                threshold *= float(np.clip(0.7 * np.sqrt(tol / gap), 0.2, 0.5)) if gap > 0.0 else 0.05
             active, silent = np.arange(n), 0
             pull[:] = np.inf, -np.inf, -np.inf, np.inf
             if shrink:
