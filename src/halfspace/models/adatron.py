@@ -193,7 +193,7 @@ class AdaTron(PlaneMixin, ClassifierMixin, CallbackSupportMixin, BaseEstimator):
         problems = [fitting.problem(number, C) for number in data.positive]
         seeds = check_random_state(self.random_state).randint(np.iinfo(np.int32).max, size=len(problems)).tolist()
         plan = Plan(0.95 * self.tol, self.rate, self.solver == "sweep", self.intercept == "free")
-        starts = self._starts(fitting, problems, before, free=plan.free)
+        starts = fitting.starts(problems, before, free=plan.free)
         proofs: dict[int, Separability] = {}
         reporter = Reporter(self, *given, self._so_far, int(self.max_iter) + 1)
 
@@ -226,18 +226,6 @@ class AdaTron(PlaneMixin, ClassifierMixin, CallbackSupportMixin, BaseEstimator):
         """Return what a callback needs to rebuild the model while it is being fitted."""
         names = ("_W", "_alpha", "_bias", "_fitted_clamp", "classes_", "n_features_in_")
         return {name: vars(self)[name] for name in names}
-
-    def _starts(self, fitting: Fitting, problems: Any, before: dict[str, Any], *, free: bool) -> list[Point | None]:
-        """Return the points of the last fit, if it was one on data of this shape."""
-        data, W = fitting.data, before.get("_W", np.empty(0))
-        same = W.shape == (len(problems), data.X.shape[1] + bool(data.clamp))
-        if not same or before["_alpha"].shape[1] != data.y.size or not np.array_equal(before["classes_"], data.classes):
-            return [None] * len(problems)
-        alpha, caps = before["_alpha"], before["_caps"]
-        if np.isfinite(self.C):  # who took all there was will take all there is
-            alpha = np.where((alpha >= caps) & (caps > 0), np.finfo(float).max, alpha)
-        answers = zip(problems, W, alpha, before["_bias"], strict=True)
-        return [fitting.start(problem, w, alpha, float(b) if free else 0.0, free=free) for problem, w, alpha, b in answers]
 
     def _conclude(self, fitting: Fitting, answers: list[Answer], proofs: dict[int, Separability]) -> None:
         """Store what was learnt, why it stopped, and the proof."""
