@@ -588,18 +588,18 @@ def test_one_iteration_is_an_honest_answer(intercept, solver, C):
 def test_the_time_limit_holds(settings):
     """max_time holds within 5 % and a few milliseconds, the certificate verifies, and its gap is what the outcome says."""
     rng = np.random.default_rng(0)
-    X = rng.standard_normal((20_000, 60))
-    y = np.where(X[:, 0] + 2.0 * rng.standard_normal(20_000) > 0, 1, -1)
-    model = hs.AdaTron(tol=1e-14, max_iter=10**9, max_time=0.5, **settings)
+    X = rng.standard_normal((150_000, 60))
+    y = np.where(X[:, 0] + 2.0 * rng.standard_normal(150_000) > 0, 1, -1)
+    model = hs.AdaTron(tol=1e-14, max_iter=10**9, max_time=0.2, **settings)
     with pytest.warns(GapWarning, match="time budget spent"):
         model.fit(X, y)
     took = []
-    for _ in range(3):
+    for _ in range(5):
         began = time.perf_counter()
         with pytest.warns(GapWarning, match="time budget spent"):
             model.fit(X, y)
         took.append(time.perf_counter() - began)
-    assert min(took) <= 1.05 * 0.5 + 0.02
+    assert min(took) <= 1.05 * 0.2 + 0.02
     assert model.outcome_.reason == "time budget spent"
     assert model.certificate_.verify(X, y)
     assert f"{model.certificate_.relative_gap:.2g}" in model.outcome_.sentence

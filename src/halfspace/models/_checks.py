@@ -21,6 +21,7 @@ from halfspace.errors import InputError
 
 __all__ = [
     "Examples",
+    "as_float",
     "is_ready",
     "read_examples",
     "read_matrix",
@@ -51,7 +52,15 @@ def require_number(estimator: Any, name: str, *, least: float | None = None) -> 
     number = isinstance(value, Real) and not isinstance(value, bool)
     expected = "a positive number from 1e-50 to 1e50" if least is None else f"a number from {least:g} to 1e50"
     smallest = 1e-50 if least is None else least
-    require(estimator, name, expected, holds=number and smallest <= float(value) <= 1e50)
+    require(estimator, name, expected, holds=number and smallest <= as_float(value) <= 1e50)
+
+
+def as_float(value: Any) -> float:
+    """Return a number as a Python float, infinity if it is too large: a float32 cannot be compared with 1e50."""
+    try:
+        return float(value)
+    except OverflowError:
+        return np.inf
 
 
 def require_choice(estimator: Any, name: str, *choices: str) -> None:

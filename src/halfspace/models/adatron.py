@@ -15,7 +15,7 @@ from halfspace.certificates.duality import DualityGap
 from halfspace.certificates.separability import Separability
 from halfspace.data.labels import example_weights
 from halfspace.data.outputs import outputs
-from halfspace.models._checks import read_examples, require, require_choice, require_number, restored_on_error
+from halfspace.models._checks import as_float, read_examples, require, require_choice, require_number, restored_on_error
 from halfspace.models._large_margin import (
     Fitting,
     announce,
@@ -168,8 +168,8 @@ class AdaTron(PlaneMixin, ClassifierMixin, CallbackSupportMixin, BaseEstimator):
 
     def _check_parameters(self) -> None:
         number = isinstance(self.C, Real) and not isinstance(self.C, bool)
-        sensible = number and (1e-50 <= float(self.C) <= 1e50 or float(self.C) == float("inf"))
-        require(self, "C", "a positive number from 1e-50 to 1e50, or inf for no errors", holds=sensible)
+        sensible = number and (1e-50 <= as_float(self.C) <= 1e50 or (isinstance(self.C, float) and np.isposinf(self.C)))
+        require(self, "C", "a positive number from 1e-50 to 1e50, or inf for no errors", holds=bool(sensible))
         require_number(self, "tol")
         require(self, "tol", "below 1", holds=self.tol < 1)
         if self.rate is not None:

@@ -204,7 +204,7 @@ def solve(problem: Problem, plan: Plan, limits: Limits, rng: np.random.Generator
     Answer
         With the best point reached.
     """
-    run, plan = _Run(problem, plan.tol, limits), plan._replace(haste=Haste())
+    run, plan = _Run(problem, plan.tol, limits), plan._replace(haste=Haste(limits.max_iter))
     if start is not None:
         run.see(start)
     try:
@@ -257,6 +257,7 @@ class _Run:
     def ends(self, beat: Beat, haste: Haste) -> bool:
         """Take in a piece of work; tell whether it was the last, and ask for haste when a limit is reached."""
         self.iterations += beat.iterations
+        haste.left = max(self.limits.max_iter - self.iterations, 1)
         if beat.point is not None:
             self.see(beat.point)
             verdict = self._verdict(beat.point)

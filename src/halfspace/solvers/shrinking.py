@@ -173,7 +173,8 @@ def ascend(
     while True:
         few = active.size * entries <= FEW and shrink and not bias.apart
         if few:
-            most = min(max(1, int(PIECE // (active.size * entries + 1))), patience - silent if patience else SWEEPS)
+            most = min(int(PIECE // (active.size * entries + 1)) + 1, SWEEPS, haste.left)
+            most = min(most, patience - silent) if patience else most
             seed = int(rng.integers(1 << 62))
             left, swept = _sweep_few(rule, bias.view, y, c, bias.q, alpha, bias.w, active, most, threshold, seed, pull)
             active, silent = active[:left], silent + swept

@@ -50,8 +50,9 @@ class Point(NamedTuple):
 class Haste:
     """Set by whoever consumes a solver's work: from then on it should come to a point, which is all that is waited for."""
 
-    def __init__(self) -> None:
+    def __init__(self, left: int = 1 << 62) -> None:
         self.now = False
+        self.left = left  # iterations that may still be made
 
 
 class Beat(NamedTuple):
