@@ -584,13 +584,21 @@ def test_one_iteration_is_an_honest_answer(intercept, solver, C):
 
 
 @pytest.mark.compiled
-@pytest.mark.parametrize("settings", [{"C": 100.0}, {"C": 100.0, "solver": "sweep"}, {"C": 1e4, "intercept": "free"}], ids=str)
-def test_the_time_limit_holds(settings):
+@pytest.mark.parametrize(
+    ("settings", "n", "seconds"),
+    [
+        ({"C": 100.0}, 150_000, 0.2),
+        ({"C": 100.0, "solver": "sweep"}, 20_000, 0.5),
+        ({"C": 1e4, "intercept": "free"}, 20_000, 0.5),
+    ],
+    ids=str,
+)
+def test_the_time_limit_holds(settings, n, seconds):
     """max_time holds within 5 % and a few milliseconds, the certificate verifies, and its gap is what the outcome says."""
     rng = np.random.default_rng(0)
-    X = rng.standard_normal((150_000, 60))
-    y = np.where(X[:, 0] + 2.0 * rng.standard_normal(150_000) > 0, 1, -1)
-    model = hs.AdaTron(tol=1e-14, max_iter=10**9, max_time=0.2, **settings)
+    X = rng.standard_normal((n, 60))
+    y = np.where(X[:, 0] + 2.0 * rng.standard_normal(n) > 0, 1, -1)
+    model = hs.AdaTron(tol=1e-14, max_iter=10**9, max_time=seconds, **settings)
     with pytest.warns(GapWarning, match="time budget spent"):
         model.fit(X, y)
     took = []
@@ -599,7 +607,7 @@ def test_the_time_limit_holds(settings):
         with pytest.warns(GapWarning, match="time budget spent"):
             model.fit(X, y)
         took.append(time.perf_counter() - began)
-    assert min(took) <= 1.05 * 0.2 + 0.02
+    assert min(took) <= 1.05 * seconds + 0.02
     assert model.outcome_.reason == "time budget spent"
     assert model.certificate_.verify(X, y)
     assert f"{model.certificate_.relative_gap:.2g}" in model.outcome_.sentence
