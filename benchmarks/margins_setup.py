@@ -114,10 +114,10 @@ def _scan(run, tolerances, above, target):
         took, reached = answer[0], above(*answer[1:])
         if reached <= target:
             return (tol, took), ""
-        if took > 1.0 and reached > 0.98 * nearest:  # a tighter tolerance no longer helps: its limit of iterations is reached
+        if took > 5.0 and reached > 0.98 * nearest:  # a tighter tolerance no longer helps: its limit of iterations is reached
             break
         nearest = min(nearest, reached)
-        if took > 1.0:
+        if took > 5.0:
             left = left[2:-1:3] + left[-1:]
     return None, f"never arrives ({min(nearest, reached):.1e} above)"
 
