@@ -225,3 +225,17 @@ def test_bounds_need_a_plain_gap_and_a_probability():
     text = SupportBounds.measure(X, y, hs.AdaTron().fit(X, y).certificate_).to_json().replace('"support"', '"props"')
     with pytest.raises(CertificateError):
         hs.certificates.from_json(text)
+
+
+def test_blas_gets_its_threads_back():
+    """A fit leaves the number of BLAS threads as it was, also one whose folds run side by side."""
+    from threadpoolctl import threadpool_info
+
+    def threads():
+        return [library["num_threads"] for library in threadpool_info() if library["user_api"] == "blas"]
+
+    X, y = load_iris(return_X_y=True)
+    before = threads()
+    hs.AdaTronCV(Cs=[0.1, 1.0], n_jobs=2).fit(X, y)
+    hs.AdaTron(n_jobs=2).fit(X, y)
+    assert threads() == before

@@ -4,8 +4,10 @@ Accelerators work on sets of rows. What they need beyond the three row operation
 """
 
 import os
-from collections.abc import Callable
+import threading
+from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager
 from functools import cache
 from typing import Any
 
@@ -40,8 +42,17 @@ def _libraries() -> ThreadpoolController:
     return ThreadpoolController()
 
 
-def one_blas_thread() -> Any:
-    """Return a context in which BLAS runs in the calling thread alone.
+class _Alone:
+    """How many callers want BLAS in one thread: the first sets that, the last one gives the threads back."""
+
+    lock = threading.Lock()
+    callers = 0
+    limit: Any = None
+
+
+@contextmanager
+def one_blas_thread() -> Iterator[None]:
+    """Run BLAS in the calling thread alone.
 
     Its threads wait for each other by spinning: on small matrices, or beside another busy process, that costs up to ten times
     the work itself. And a sum then does not depend on the number of cores.
@@ -51,7 +62,17 @@ def one_blas_thread() -> Any:
     >>> with one_blas_thread():
     ...     total = np.ones(3) @ np.ones(3)
     """
-    return _libraries().limit(limits=1, user_api="blas")
+    with _Alone.lock:
+        _Alone.callers += 1
+        if _Alone.callers == 1:
+            _Alone.limit = _libraries().limit(limits=1, user_api="blas")
+    try:
+        yield
+    finally:
+        with _Alone.lock:
+            _Alone.callers -= 1
+            if _Alone.callers == 0:
+                _Alone.limit.restore_original_limits()
 
 
 def in_chunks(work: Callable[[int, int], Any], n: int, entries: float) -> list[Any]:

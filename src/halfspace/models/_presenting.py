@@ -153,7 +153,8 @@ class PresentingClassifier(StreamMixin, ClassifierMixin, CallbackSupportMixin, B
         began = before["_began"]
         if old.alpha.shape[1] == data.y.size:
             signs = np.where(data.target == task.positive[:, None], 1.0, -1.0)
-            learnt = began + combination(data.X, old.alpha * signs, data.clamp)
+            with np.errstate(all="ignore"):  # a bad value is refused when the rows have been inspected
+                learnt = began + combination(data.X, old.alpha * signs, data.clamp)
             if np.allclose(learnt, old.W, rtol=1e-9, atol=1e-9 * np.abs(old.W).max(initial=0.0)):
                 return _copied(old), _copied(before["_memory"]), began
         state = start(task, old.W)

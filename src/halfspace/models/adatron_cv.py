@@ -16,6 +16,7 @@ from sklearn.utils.validation import check_is_fitted
 from halfspace._typing import FloatArray, IntArray, Labels, Matrix
 from halfspace.certificates import Certificate
 from halfspace.data.labels import example_weights
+from halfspace.data.rows import one_blas_thread
 from halfspace.models._checks import Examples, read_examples, require, require_switch, restored_on_error
 from halfspace.models._large_margin import Fitting
 from halfspace.models.adatron import AdaTron
@@ -168,7 +169,7 @@ class AdaTronCV(ClassifierMixin, BaseEstimator):
             return [self._score(model, data, test) for model in models]
 
         workers = min(effective_n_jobs(-1 if self.n_jobs is None else self.n_jobs), len(folds))
-        with ThreadPoolExecutor(workers) as pool:
+        with one_blas_thread(), ThreadPoolExecutor(workers) as pool:
             return np.array(list(pool.map(work, folds))).T
 
     def _score(self, model: AdaTron, data: Examples, test: IntArray) -> float:
