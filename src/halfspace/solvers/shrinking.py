@@ -95,14 +95,14 @@ def _sweep_few(
 
     The same rule and the same dropping as above, without a return to Python after each sweep.
     """
-    m, state, sweeps = active.size, np.uint64(seed), 0
+    m, state, sweeps = active.size, seed, 0
     while sweeps < most:
         sweeps += 1
         above, below, top, bottom = pull[0], pull[1], -np.inf, np.inf
         t = 0
         while t < m:
-            state = state * np.uint64(6364136223846793005) + np.uint64(1442695040888963407)
-            other = t + np.int64((state >> np.uint64(33)) % np.uint64(m - t))
+            state = (state * 48271) % 2147483647  # Park and Miller's generator: no overflow, with or without the JIT
+            other = t + state % (m - t)
             i = active[other]
             active[other] = active[t]
             active[t] = i
@@ -175,7 +175,7 @@ def ascend(
         if few:
             most = min(int(PIECE // (active.size * entries + 1)) + 1, SWEEPS, haste.left)
             most = min(most, patience - silent) if patience else most
-            seed = int(rng.integers(1 << 62))
+            seed = int(rng.integers(1, 2147483647))
             left, swept = _sweep_few(rule, bias.view, y, c, bias.q, alpha, bias.w, active, most, threshold, seed, pull)
             active, silent = active[:left], silent + swept
             yield Beat(swept)
