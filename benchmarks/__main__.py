@@ -72,6 +72,10 @@ def short_table(results):
     for r in results:
         peers = ", ".join(list(r.seconds)[1:])
         against = f"{r.ratio:.2f}x the time of {peers}" if r.at_most else f"{r.ratio:.1f}x as fast as {peers}"
+        if "nobody" in peers:
+            against = f"at least {r.ratio:.0f}x: {peers.replace('nobody', 'nobody arrives')}"
+        if "memory" in r.name:
+            against = f"{r.ratio:.2f}x the data"
         bar = f"at most {r.bar:g}x" if r.at_most else f"{r.bar:g}x"
         lines.append(f"| {r.name} | {against} | {bar} | {'yes' if r.cleared else '**no**'} |")
     return lines
