@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 from scipy import sparse
-from sklearn.utils import check_array
+from sklearn.utils import check_array, check_random_state
 from sklearn.utils.validation import validate_data
 
 from halfspace._typing import FloatArray, IntArray, Labels, Matrix, View
@@ -22,6 +22,7 @@ from halfspace.errors import InputError
 __all__ = [
     "Examples",
     "as_float",
+    "check_common",
     "is_ready",
     "read_examples",
     "read_matrix",
@@ -73,6 +74,34 @@ def require_choice(estimator: Any, name: str, *choices: str) -> None:
 def require_switch(estimator: Any, name: str) -> None:
     """Refuse a switch that is neither True nor False."""
     require(estimator, name, "True or False", holds=isinstance(getattr(estimator, name), bool | np.bool_))
+
+
+def check_common(estimator: Any) -> None:
+    """Refuse what cannot be used among the parameters that many estimators share: bias, budget, switches, threads, chance."""
+    has = estimator.get_params(deep=False)
+    require_number(estimator, "intercept_scaling")
+    for name in has.keys() & {"shuffle", "warm_start", "ratchet"}:
+        require_switch(estimator, name)
+    for name in has.keys() & {"max_iter", "n_members"}:
+        require(estimator, name, "a positive integer", holds=_is_whole(has[name]) and int(has[name]) > 0)
+    if has.get("max_time") is not None:
+        require_number(estimator, "max_time")
+    if has.get("n_jobs") is not None:
+        require(
+            estimator, "n_jobs", "a whole number other than 0, or None", holds=_is_whole(has["n_jobs"]) and has["n_jobs"] != 0
+        )
+    verbose = estimator.verbose
+    require(estimator, "verbose", "a whole number >= 0", holds=isinstance(verbose, int | np.integer) and int(verbose) >= 0)
+    try:
+        check_random_state(has.get("random_state"))
+    except ValueError as error:
+        msg = f"The 'random_state' parameter of {type(estimator).__name__} must be None, a seed or a RandomState: {error}."
+        raise InputError(msg) from error
+
+
+def _is_whole(value: Any) -> bool:
+    """Tell whether a parameter is a whole number, which True and False are not."""
+    return isinstance(value, int | np.integer) and not isinstance(value, bool)
 
 
 @contextmanager

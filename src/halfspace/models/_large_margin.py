@@ -10,7 +10,6 @@ from typing import Any, NamedTuple
 
 import numpy as np
 from joblib import effective_n_jobs
-from sklearn.utils import check_random_state
 
 from halfspace._typing import FloatArray, IntArray, Labels
 from halfspace.certificates import Certificate, DualityGap
@@ -18,33 +17,14 @@ from halfspace.certificates.separability import Separability
 from halfspace.data.rows import one_blas_thread, sparsified, take
 from halfspace.data.views import view_of
 from halfspace.errors import GapWarning, InputError, NotSeparatedWarning
-from halfspace.models._checks import Examples, require, require_number, require_switch
+from halfspace.models._checks import Examples
 from halfspace.solvers.free_bias import balanced
 from halfspace.solvers.large_margin import Answer, Limits, Plan, solve
 from halfspace.solvers.outcome import Outcome, Reason
 from halfspace.solvers.separating import Signed, search
 from halfspace.solvers.soft_margin import Point, Problem, combined, dual_value, primal_value, value
 
-__all__ = ["Fitting", "announce", "check_budget", "explained", "prove_inseparable", "solve_classes", "support_table"]
-
-
-def check_budget(estimator: Any) -> None:
-    """Refuse parameters about bias, budget, threads and chance that cannot be used."""
-    require_number(estimator, "intercept_scaling")
-    whole = isinstance(estimator.max_iter, int | np.integer) and not isinstance(estimator.max_iter, bool)
-    require(estimator, "max_iter", "a positive integer", holds=bool(whole and int(estimator.max_iter) > 0))
-    if estimator.max_time is not None:
-        require_number(estimator, "max_time")
-    require_switch(estimator, "warm_start")
-    jobs, verbose = estimator.n_jobs, estimator.verbose
-    whole = jobs is None or (isinstance(jobs, int | np.integer) and not isinstance(jobs, bool))
-    require(estimator, "n_jobs", "a whole number other than 0, or None", holds=bool(whole and jobs != 0))
-    require(estimator, "verbose", "a whole number >= 0", holds=isinstance(verbose, int | np.integer) and int(verbose) >= 0)
-    try:
-        check_random_state(estimator.random_state)
-    except ValueError as error:
-        msg = f"The 'random_state' parameter of {type(estimator).__name__} must be None, a seed or a RandomState: {error}."
-        raise InputError(msg) from error
+__all__ = ["Fitting", "announce", "explained", "prove_inseparable", "solve_classes", "support_table"]
 
 
 class Fitting(NamedTuple):
@@ -167,9 +147,14 @@ def solve_classes(
                 return [future.result() for future in waiting]
 
 
+def _widest(parts: list[Certificate]) -> float:
+    """Return the largest relative gap; infinite where classes are not separated though they should be."""
+    return max((part.relative_gap for part in parts if isinstance(part, DualityGap)), default=np.inf)
+
+
 def explained(model: Any, parts: list[Certificate], reasons: list[Reason]) -> Outcome:
     """Say how far a fit came, and what to do if that is not far enough."""
-    gap = max((part.relative_gap for part in parts if isinstance(part, DualityGap)), default=np.inf)
+    gap = _widest(parts)
     when = f"after {model.n_iter_} iterations"
     if any(isinstance(part, Separability) for part in parts):
         sentence = f"Proved inseparable {when}: no plane separates these data without errors."
@@ -193,16 +178,14 @@ def explained(model: Any, parts: list[Certificate], reasons: list[Reason]) -> Ou
     return Outcome(reason, sentence, remedy)
 
 
-def announce(model: Any) -> None:
+def announce(model: Any, parts: list[Certificate]) -> None:
     """Print the outcome if asked to, and warn if it is not what was asked for."""
     outcome = model.outcome_
     if model.verbose:
         sys.stderr.write(f"[{type(model).__name__}] {outcome}\n")
-    unseparated = np.isposinf(model.C) and outcome.sentence.endswith("proved inseparable.")
-    if outcome.reason == "proved inseparable" or unseparated:
-        warnings.warn(f"{type(model).__name__}: {outcome}", NotSeparatedWarning, stacklevel=6)
-    elif outcome.reason in {"iteration budget spent", "time budget spent"}:
-        warnings.warn(f"{type(model).__name__}: {outcome}", GapWarning, stacklevel=6)
+    if outcome.reason in {"proved inseparable", "iteration budget spent", "time budget spent"}:
+        kind = NotSeparatedWarning if np.isinf(_widest(parts)) or outcome.reason == "proved inseparable" else GapWarning
+        warnings.warn(f"{type(model).__name__}: {outcome}", kind, stacklevel=6)
 
 
 def support_table(

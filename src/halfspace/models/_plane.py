@@ -19,6 +19,12 @@ class PredictingMixin:
     intercept_scaling: float
     _fitted_clamp: float
 
+    def __sklearn_tags__(self) -> Any:
+        """Say that sparse matrices are welcome."""
+        tags = super().__sklearn_tags__()  # type: ignore[misc]
+        tags.input_tags.sparse = True
+        return tags
+
     def _answer(self) -> tuple[FloatArray, FloatArray]:
         """Return the weights (K, D) and strengths (K, n) that are the answer."""
         raise NotImplementedError

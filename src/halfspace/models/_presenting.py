@@ -18,14 +18,12 @@ from halfspace.certificates.margin import Sides
 from halfspace.data.labels import example_weights
 from halfspace.data.outputs import outputs
 from halfspace.data.views import entries_per_row
-from halfspace.errors import InputError, NotSeparatedWarning
+from halfspace.errors import NotSeparatedWarning
 from halfspace.models._checks import (
     Examples,
+    check_common,
     read_examples,
-    require,
     require_choice,
-    require_number,
-    require_switch,
     restored_on_error,
 )
 from halfspace.models._progress import Reporter
@@ -55,12 +53,6 @@ class PresentingClassifier(StreamMixin, ClassifierMixin, CallbackSupportMixin, B
     random_state: Any = None
     verbose: int
 
-    def __sklearn_tags__(self) -> Any:
-        """Say that sparse matrices are welcome."""
-        tags = super().__sklearn_tags__()
-        tags.input_tags.sparse = True
-        return tags
-
     # ------------------------------------------------------------ what a subclass says
     def _answer(self) -> tuple[FloatArray, FloatArray]:
         return self._state.W, self._state.alpha
@@ -75,22 +67,8 @@ class PresentingClassifier(StreamMixin, ClassifierMixin, CallbackSupportMixin, B
 
     def _check_parameters(self) -> None:
         require_choice(self, "intercept", "clamped", "none")
-        require_number(self, "intercept_scaling")
-        for name in ("shuffle", "warm_start", "ratchet"):
-            if hasattr(self, name):
-                require_switch(self, name)
-        require(self, "verbose", "a whole number >= 0", holds=isinstance(self.verbose, int | np.integer) and self.verbose >= 0)
-        if hasattr(self, "max_iter"):
-            whole = isinstance(self.max_iter, int | np.integer) and not isinstance(self.max_iter, bool)
-            require(self, "max_iter", "a positive integer", holds=whole and int(self.max_iter) > 0)
-        if getattr(self, "max_time", None) is not None:
-            require_number(self, "max_time")
         require_choice(self, "multi_class", "ovr", "native")
-        try:
-            check_random_state(self.random_state)
-        except ValueError as error:
-            msg = f"The 'random_state' parameter of {type(self).__name__} must be None, a seed or a RandomState: {error}."
-            raise InputError(msg) from error
+        check_common(self)
 
     # ------------------------------------------------------------ learning from a data set
     @with_callbacks

@@ -15,11 +15,18 @@ from halfspace.certificates.duality import DualityGap
 from halfspace.certificates.separability import Separability
 from halfspace.data.labels import example_weights
 from halfspace.data.outputs import outputs
-from halfspace.models._checks import as_float, read_examples, require, require_choice, require_number, restored_on_error
+from halfspace.models._checks import (
+    as_float,
+    check_common,
+    read_examples,
+    require,
+    require_choice,
+    require_number,
+    restored_on_error,
+)
 from halfspace.models._large_margin import (
     Fitting,
     announce,
-    check_budget,
     explained,
     prove_inseparable,
     solve_classes,
@@ -130,12 +137,6 @@ class AdaTron(PlaneMixin, ClassifierMixin, CallbackSupportMixin, BaseEstimator):
         self.verbose = verbose
         self.random_state = random_state
 
-    def __sklearn_tags__(self) -> Any:
-        """Say that sparse matrices are welcome."""
-        tags = super().__sklearn_tags__()
-        tags.input_tags.sparse = True
-        return tags
-
     @with_callbacks
     def fit(self, X: Matrix, y: Labels, sample_weight: Any = None) -> Self:
         """Learn from examples.
@@ -177,7 +178,7 @@ class AdaTron(PlaneMixin, ClassifierMixin, CallbackSupportMixin, BaseEstimator):
             require(self, "rate", "between 0 and 2, or None", holds=self.rate < 2)
         require_choice(self, "solver", "auto", "sweep")
         require_choice(self, "intercept", "clamped", "free", "none")
-        check_budget(self)
+        check_common(self)
 
     def _learn(self, fitting: Fitting, before: dict[str, Any], deadline: float | None, given: tuple[Any, Any]) -> Self:
         """Solve the problem of every class and certify the answers."""
@@ -251,7 +252,7 @@ class AdaTron(PlaneMixin, ClassifierMixin, CallbackSupportMixin, BaseEstimator):
         self.certificate_: Certificate = parts[0] if len(parts) == 1 else PerClass(tuple(labels), tuple(parts))
         self._labels = data.y.copy()
         self.outcome_ = explained(self, parts, [answer.reason for answer in answers])
-        announce(self)
+        announce(self, parts)
 
     # ------------------------------------------------------------ what was learnt
     def _answer(self) -> tuple[FloatArray, FloatArray]:

@@ -18,9 +18,9 @@ from halfspace.certificates.vote import CommitteeVote, Count, count_votes
 from halfspace.data.labels import example_weights
 from halfspace.data.outputs import outputs
 from halfspace.data.views import entries_per_row, view_of
-from halfspace.errors import InputError
 from halfspace.models._checks import (
     Examples,
+    check_common,
     is_ready,
     read_examples,
     read_matrix,
@@ -140,12 +140,6 @@ class PerceptronCommittee(PredictingMixin, ClassifierMixin, BaseEstimator):
         self.verbose = verbose
         self.random_state = random_state
 
-    def __sklearn_tags__(self) -> Any:
-        """Say that sparse matrices are welcome."""
-        tags = super().__sklearn_tags__()
-        tags.input_tags.sparse = True
-        return tags
-
     def fit(self, X: Matrix, y: Labels) -> Self:
         """Train every member.
 
@@ -181,10 +175,6 @@ class PerceptronCommittee(PredictingMixin, ClassifierMixin, BaseEstimator):
         return self
 
     def _check_parameters(self) -> None:
-        for name in ("n_members", "max_iter"):
-            value = getattr(self, name)
-            whole = isinstance(value, int | np.integer) and not isinstance(value, bool)
-            require(self, name, "a positive integer", holds=whole and int(value) > 0)
         require_choice(self, "diversity", "order", "bootstrap", "features")
         share = isinstance(self.max_features, Real) and not isinstance(self.max_features, bool)
         require(self, "max_features", "a share above 0 and at most 1", holds=share and 0 < self.max_features <= 1)
@@ -192,17 +182,7 @@ class PerceptronCommittee(PredictingMixin, ClassifierMixin, BaseEstimator):
         require_number(self, "eta0")
         require_number(self, "margin", least=0.0)
         require_choice(self, "intercept", "clamped", "none")
-        require_number(self, "intercept_scaling")
-        if self.max_time is not None:
-            require_number(self, "max_time")
-        jobs = self.n_jobs is None or (isinstance(self.n_jobs, int | np.integer) and not isinstance(self.n_jobs, bool))
-        require(self, "n_jobs", "None or a whole number other than 0", holds=jobs and self.n_jobs != 0)
-        require(self, "verbose", "a whole number >= 0", holds=isinstance(self.verbose, int | np.integer) and self.verbose >= 0)
-        try:
-            check_random_state(self.random_state)
-        except ValueError as error:
-            msg = f"The 'random_state' parameter of {type(self).__name__} must be None, a seed or a RandomState: {error}."
-            raise InputError(msg) from error
+        check_common(self)
 
     def _train(self, data: Examples, s: FloatArray) -> list[_Member]:
         """Train the members, each with a seed of its own; Ctrl-C keeps those that were trained."""

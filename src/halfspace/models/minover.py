@@ -14,11 +14,11 @@ from halfspace.certificates.arithmetic import combination, vanishes_exactly
 from halfspace.errors import NotSeparatedWarning
 from halfspace.models._checks import (
     Examples,
+    check_common,
     read_examples,
     require,
     require_choice,
     require_number,
-    require_switch,
     restored_on_error,
 )
 from halfspace.models._plane import PlaneMixin
@@ -105,12 +105,6 @@ class MinOver(PlaneMixin, ClassifierMixin, CallbackSupportMixin, BaseEstimator):
         self.warm_start = warm_start
         self.verbose = verbose
 
-    def __sklearn_tags__(self) -> Any:
-        """Say that sparse matrices are welcome."""
-        tags = super().__sklearn_tags__()
-        tags.input_tags.sparse = True
-        return tags
-
     @with_callbacks
     def fit(self, X: Matrix, y: Labels) -> Self:
         """Learn from examples.
@@ -166,13 +160,7 @@ class MinOver(PlaneMixin, ClassifierMixin, CallbackSupportMixin, BaseEstimator):
         require_number(self, "tol")
         require(self, "tol", "below 1", holds=self.tol < 1)
         require_choice(self, "intercept", "clamped", "none")
-        require_number(self, "intercept_scaling")
-        whole = isinstance(self.max_iter, int | np.integer) and not isinstance(self.max_iter, bool)
-        require(self, "max_iter", "a positive integer", holds=whole and int(self.max_iter) > 0)
-        if self.max_time is not None:
-            require_number(self, "max_time")
-        require_switch(self, "warm_start")
-        require(self, "verbose", "a whole number >= 0", holds=isinstance(self.verbose, int | np.integer) and self.verbose >= 0)
+        check_common(self)
 
     def _answer(self) -> tuple[FloatArray, FloatArray]:
         return np.array([s.lower_w for s in self._states]), np.array([s.lower_alpha for s in self._states])

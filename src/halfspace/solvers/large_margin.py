@@ -33,8 +33,6 @@ WIDEST = 1500
 """Columns up to which a matrix of columns by columns is worth factorising."""
 PATIENCE = 50
 """Sweeps after which a hard-margin run computes its bracket, so that inseparable data are noticed."""
-
-
 FREE = 2.0
 """Clamped input on the way to a free bias, in units of a typical entry: more slows the sweeps, less the multipliers."""
 

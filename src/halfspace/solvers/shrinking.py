@@ -9,8 +9,8 @@ Examples are visited in blocks of 32 neighbours, the blocks in random order: row
 times as much to visit.
 
 A clamped input couples every example with every other, and where thousands of strengths are free this coupling, not the
-data, is what the sweeps labour at (on 100,000 sparse rows, C = 1, four visits in five). Then the bias is taken out of the
-rule: it stays as it is for a sweep, and moves between sweeps by Newton's step for it,
+data, is what the sweeps labour at. Then the bias is taken out of the rule: it stays as it is for a sweep, and moves
+between sweeps by Newton's step for it,
 (Σ alpha_i y_i - b/s²) / (1/s² + Σ_free 1/‖x_i‖²),  which is exact for orthogonal rows. The gap judges this too.
 """
 
@@ -166,8 +166,8 @@ def ascend(
     """
     X, y, c, _, _ = problem
     n, rule = n_rows(X), AdaTron(rate, np.inf if problem.hard else 1.0)
-    piece = max(1, int(PIECE // (BLOCK * max(entries_per_row(X), 1.0))))
     block, entries = BLOCK if n >= 64 * BLOCK else 1, max(entries_per_row(X), 1.0)
+    piece = max(1, int(PIECE // (block * entries)))
     active, threshold, pull, silent = np.arange(n), 1.0, np.array([np.inf, -np.inf, -np.inf, np.inf]), 0
     bias = _Bias(problem, alpha, w)
     while True:
