@@ -1,6 +1,6 @@
 """Perceptrons, large-margin classifiers and their kin, that prove what they claim."""
 
-from halfspace import certificates, data
+from halfspace import certificates, data, kernels
 from halfspace.margins import margin_bracket
 from halfspace.models import (
     Adaline,
@@ -9,6 +9,9 @@ from halfspace.models import (
     AdaTronPath,
     AveragedPerceptron,
     HebbClassifier,
+    KernelAdaTron,
+    KernelMinOver,
+    KernelPerceptron,
     MinOver,
     PassiveAggressive,
     Perceptron,
@@ -26,6 +29,9 @@ __all__ = [
     "Adaline",
     "AveragedPerceptron",
     "HebbClassifier",
+    "KernelAdaTron",
+    "KernelMinOver",
+    "KernelPerceptron",
     "MinOver",
     "PassiveAggressive",
     "Perceptron",
@@ -35,6 +41,7 @@ __all__ = [
     "adatron_path",
     "certificates",
     "data",
+    "kernels",
     "margin_bracket",
     "separability",
 ]

@@ -29,6 +29,12 @@ ESTIMATORS = [
     hs.PassiveAggressive(),
     hs.PassiveAggressive(multi_class="native", variant="PA-II"),
     hs.MinOver(),
+    hs.KernelPerceptron(),
+    hs.KernelPerceptron(variant="averaged", max_iter=10),
+    hs.KernelPerceptron(variant="voted", max_iter=3),
+    hs.KernelPerceptron(budget=20, max_iter=10),
+    hs.KernelPerceptron(budget=20, budget_rule="projectron", max_iter=10),
+    hs.KernelMinOver(),
     hs.PerceptronCommittee(),
     hs.PerceptronCommittee(vote="stability", diversity="bootstrap"),
     hs.AdaTron(tol=1e-12),  # some checks compare answers to 1e-7: the plane is that near only at a gap of its square

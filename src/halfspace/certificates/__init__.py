@@ -1,20 +1,28 @@
 """Certificates: claims that are re-derived from the data by code that knows no solver."""
 
 from halfspace.certificates.base import Certificate, Verdict, check, from_json
+from halfspace.certificates.budgeted import BudgetedMistakes, Forgetron, Projection
 from halfspace.certificates.duality import DualityGap
+from halfspace.certificates.kernel_gap import KernelGap
+from halfspace.certificates.kernel_margin import KernelBracket
 from halfspace.certificates.kesler import KeslerBracket
 from halfspace.certificates.least_squares import LeastSquaresGap
 from halfspace.certificates.margin import MarginBracket
 from halfspace.certificates.mistakes import MistakeBound, Novikoff, PassiveAggressiveBound
+from halfspace.certificates.pairs import PerPair
 from halfspace.certificates.per_class import PerClass
 from halfspace.certificates.separability import Separability
 from halfspace.certificates.support import SupportBounds
 from halfspace.certificates.vote import CommitteeVote
 
 __all__ = [
+    "BudgetedMistakes",
     "Certificate",
     "CommitteeVote",
     "DualityGap",
+    "Forgetron",
+    "KernelBracket",
+    "KernelGap",
     "KeslerBracket",
     "LeastSquaresGap",
     "MarginBracket",
@@ -22,6 +30,8 @@ __all__ = [
     "Novikoff",
     "PassiveAggressiveBound",
     "PerClass",
+    "PerPair",
+    "Projection",
     "Separability",
     "SupportBounds",
     "Verdict",

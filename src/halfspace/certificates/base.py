@@ -17,6 +17,7 @@ import numpy as np
 from halfspace._typing import Labels, Matrix
 from halfspace.certificates.arithmetic import as_rows
 from halfspace.errors import CertificateError
+from halfspace.kernels import Kernel
 
 __all__ = ["Certificate", "Verdict", "check", "from_json"]
 
@@ -114,7 +115,7 @@ class Certificate(ABC):
 
 def _plain(value: Any) -> Any:
     """Turn a field into what JSON can hold; floats keep every bit."""
-    if isinstance(value, Certificate):
+    if isinstance(value, Certificate | Kernel):
         return value.to_dict()
     if isinstance(value, np.ndarray | np.generic):
         value = value.tolist()

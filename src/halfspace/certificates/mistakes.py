@@ -12,10 +12,13 @@ import numpy as np
 from halfspace._typing import Labels, Matrix
 from halfspace.certificates.arithmetic import is_number
 from halfspace.certificates.base import Certificate, Verdict, from_dict
+from halfspace.certificates.kernel_margin import KernelBracket
 from halfspace.certificates.kesler import KeslerBracket
 from halfspace.certificates.margin import MarginBracket
 
 __all__ = ["MistakeBound", "Novikoff", "PassiveAggressiveBound"]
+
+Bracket = MarginBracket | KeslerBracket | KernelBracket
 
 
 class Novikoff(NamedTuple):
@@ -100,8 +103,8 @@ class MistakeBound(Certificate):
         Mistakes made while learning.
     bound : float
         The most the theorem allows; infinite while no separating plane is known.
-    bracket : MarginBracket or KeslerBracket
-        Margin bracket on the same examples; its lower side is the margin in the bound.
+    bracket : MarginBracket, KeslerBracket or KernelBracket
+        Margin bracket on the same examples; its lower side is the margin in the bound, its radius the length of examples.
     theorem : Novikoff or PassiveAggressiveBound
         The theorem, with the parameters of the run.
 
@@ -118,11 +121,11 @@ class MistakeBound(Certificate):
 
     mistakes: int
     bound: float
-    bracket: MarginBracket | KeslerBracket
+    bracket: Bracket
     theorem: Novikoff | PassiveAggressiveBound
 
     @classmethod
-    def of(cls, mistakes: int, bracket: MarginBracket | KeslerBracket, theorem: Novikoff | PassiveAggressiveBound) -> Self:
+    def of(cls, mistakes: int, bracket: Bracket, theorem: Novikoff | PassiveAggressiveBound) -> Self:
         """Apply the theorem to the certified margin."""
         return cls(int(mistakes), theorem.bound(bracket.radius, bracket.lower), bracket, theorem)
 
@@ -137,7 +140,7 @@ class MistakeBound(Certificate):
         """Check types and ranges of the fields, and the arithmetic that needs no data."""
         whole = isinstance(self.mistakes, int | np.integer) and not isinstance(self.mistakes, bool)
         counted = whole and is_number(self.bound, least=0.0, infinite=True)
-        bracketed = isinstance(self.bracket, MarginBracket | KeslerBracket)
+        bracketed = isinstance(self.bracket, Bracket)
         if not (counted and bracketed and isinstance(self.theorem, Novikoff | PassiveAggressiveBound)):
             return Verdict.of((False, "mistakes, bound, bracket and theorem are not a count, a number, a bracket, a theorem"))
         sound = Verdict.all_of([("bracket", self.bracket.well_formed()), ("theorem", self.theorem.well_formed())])
@@ -159,7 +162,7 @@ class MistakeBound(Certificate):
         """Rebuild from the plain form."""
         theorem = dict(body["theorem"])
         bracket = from_dict(body["bracket"])
-        if not isinstance(bracket, MarginBracket | KeslerBracket):
+        if not isinstance(bracket, Bracket):
             msg = "its bracket is not a margin bracket"
             raise TypeError(msg)
         kind = THEOREMS[theorem.pop("theorem")]

@@ -7,6 +7,9 @@ from halfspace.models.adatron_path import AdaTronPath, adatron_path
 from halfspace.models.averaged import AveragedPerceptron
 from halfspace.models.committee import PerceptronCommittee
 from halfspace.models.hebb import HebbClassifier
+from halfspace.models.kernel_adatron import KernelAdaTron
+from halfspace.models.kernel_minover import KernelMinOver
+from halfspace.models.kernel_perceptron import KernelPerceptron
 from halfspace.models.minover import MinOver
 from halfspace.models.passive_aggressive import PassiveAggressive
 from halfspace.models.perceptron import Perceptron
@@ -20,6 +23,9 @@ __all__ = [
     "Adaline",
     "AveragedPerceptron",
     "HebbClassifier",
+    "KernelAdaTron",
+    "KernelMinOver",
+    "KernelPerceptron",
     "MinOver",
     "PassiveAggressive",
     "Perceptron",

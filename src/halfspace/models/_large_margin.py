@@ -12,7 +12,7 @@ import numpy as np
 from joblib import effective_n_jobs
 
 from halfspace._typing import FloatArray, IntArray, Labels
-from halfspace.certificates import Certificate, DualityGap
+from halfspace.certificates import Certificate, DualityGap, KernelGap
 from halfspace.certificates.separability import Separability
 from halfspace.data.rows import one_blas_thread, sparsified, take
 from halfspace.data.views import view_of
@@ -149,7 +149,7 @@ def solve_classes(
 
 def _widest(parts: list[Certificate]) -> float:
     """Return the largest relative gap; infinite where classes are not separated though they should be."""
-    return max((part.relative_gap for part in parts if isinstance(part, DualityGap)), default=np.inf)
+    return max((part.relative_gap for part in parts if isinstance(part, DualityGap | KernelGap)), default=np.inf)
 
 
 def explained(model: Any, parts: list[Certificate], reasons: list[Reason]) -> Outcome:

@@ -9,6 +9,8 @@ Theorem    A free bias adds the constraint  Σ alpha_i y_i = 0  to the dual. Low
            themselves.
 """
 
+from typing import Any
+
 import numpy as np
 
 from halfspace._typing import FloatArray
@@ -37,7 +39,7 @@ def best_bias(outputs: FloatArray, y: FloatArray, c: FloatArray) -> float:
     return float(0.5 * (points[order[k]] + points[order[k + 1]]) if flat else points[order[k]])
 
 
-def balanced(alpha: FloatArray, problem: Problem) -> FloatArray:
+def balanced(alpha: FloatArray, problem: Problem | Any) -> FloatArray:
     """Weaken the class that is too strong, so that Σ alpha_i y_i = 0: its free strengths, or if need be all of them."""
     y = problem.y
     excess = float(alpha @ y)

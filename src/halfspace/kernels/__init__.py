@@ -1,0 +1,49 @@
+"""Kernels: values with a formula, an algebra and, where there is one, a proof."""
+
+from halfspace.kernels.algebra import Power, Product, Scaled, Sum
+from halfspace.kernels.base import Kernel
+from halfspace.kernels.basic import Constant, Cosine, Linear, Polynomial, Sigmoid
+from halfspace.kernels.conditional import ConditionalExpectation
+from halfspace.kernels.derived import Centered, Normalized
+from halfspace.kernels.features import FeatureMap, FourierMap, LandmarkMap
+from halfspace.kernels.given import FromFunction, Precomputed
+from halfspace.kernels.mercer import MercerReport, mercer
+from halfspace.kernels.radial import RBF, Laplacian
+from halfspace.kernels.rowwise import Mapped, OnColumns
+from halfspace.kernels.shapes import Lift, PolarCoordinates, RandomMasks
+from halfspace.kernels.specs import as_kernel
+from halfspace.kernels.splines import BSpline
+from halfspace.kernels.values import from_dict
+
+__all__ = [
+    "RBF",
+    "BSpline",
+    "Centered",
+    "ConditionalExpectation",
+    "Constant",
+    "Cosine",
+    "FeatureMap",
+    "FourierMap",
+    "FromFunction",
+    "Kernel",
+    "LandmarkMap",
+    "Laplacian",
+    "Lift",
+    "Linear",
+    "Mapped",
+    "MercerReport",
+    "Normalized",
+    "OnColumns",
+    "PolarCoordinates",
+    "Polynomial",
+    "Power",
+    "Precomputed",
+    "Product",
+    "RandomMasks",
+    "Scaled",
+    "Sigmoid",
+    "Sum",
+    "as_kernel",
+    "from_dict",
+    "mercer",
+]

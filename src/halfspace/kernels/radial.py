@@ -1,0 +1,122 @@
+"""The kernels that are functions of the distance: Gaussian and exponential."""
+
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+
+from halfspace._typing import FloatArray, Matrix
+from halfspace.kernels.base import Kernel
+from halfspace.kernels.parameters import check_gamma, coefficient, learnt_gamma
+from halfspace.kernels.rows import EPS, distance_reach, distances, squared_distances
+
+__all__ = ["RBF", "Laplacian"]
+
+
+@dataclass(frozen=True, eq=False)
+class RBF(Kernel):
+    """The Gaussian kernel, k(x, x') = exp(-gamma ‖x - x'‖²).
+
+    Parameters
+    ----------
+    gamma : float, "scale", "auto" or "median"
+        Inverse squared width, > 0. "scale" is 1/(d Var X) and "auto" 1/d, as in scikit-learn; "median" is 1/(2 m²), m the
+        median distance of a sample of pairs of rows.
+
+    Examples
+    --------
+    >>> print(RBF(0.5))
+    exp(-0.5‖x - x'‖²)
+    >>> round(RBF(0.5)([0.0], [2.0]), 6)  # exp(-2)
+    0.135335
+    """
+
+    gamma: float | str = "scale"
+
+    def __post_init__(self) -> None:
+        check_gamma(self.gamma, "RBF", ("scale", "auto", "median"))
+
+    def __str__(self) -> str:
+        return f"exp(-{coefficient(self.gamma).rstrip()}‖x - x'‖²)"
+
+    def is_resolved(self) -> bool:
+        """Tell whether gamma is a number."""
+        return not isinstance(self.gamma, str)
+
+    def resolved(self, X: Matrix) -> Kernel:
+        """Return the kernel with gamma learnt from X."""
+        return self if self.is_resolved() else replace(self, gamma=learnt_gamma(self.gamma, X, 2, "RBF"))
+
+    def values(self, A: Any, B: Any) -> FloatArray:
+        """Return exp(-gamma ‖a_i - b_j‖²)."""
+        out = squared_distances(A, B)
+        out *= -float(self.gamma)
+        return np.exp(out, out=out)
+
+    def own_values(self, A: Any) -> FloatArray:
+        """Return 1 for every row."""
+        return np.ones(A.shape[0])
+
+    def bounds(self, A: Any, B: Any) -> tuple[float, float]:
+        """Return bounds on value and rounding: exp(-t) changes by no more than t does."""
+        return 1.0, min(float(self.gamma) * 2.0 * (A.shape[1] + 8) * EPS * distance_reach(A, B) ** 2, 1.0) + 16 * EPS
+
+    def reason(self) -> str | None:
+        """Return the proof."""
+        return f"{self} has a Gaussian, positive everywhere, for its Fourier transform (Bochner)"
+
+
+@dataclass(frozen=True, eq=False)
+class Laplacian(Kernel):
+    """The exponential kernel, k(x, x') = exp(-gamma ‖x - x'‖), of the Euclidean distance.
+
+    Parameters
+    ----------
+    gamma : float, "scale", "auto" or "median"
+        Inverse width, > 0. "scale" is 1/(d Var X) and "auto" 1/d, as in scikit-learn; "median" is 1/m, m the median distance
+        of a sample of pairs of rows.
+
+    Examples
+    --------
+    >>> round(Laplacian(0.5)([0.0, 0.0], [3.0, 4.0]), 6)  # exp(-2.5)
+    0.082085
+    """
+
+    gamma: float | str = "scale"
+
+    def __post_init__(self) -> None:
+        check_gamma(self.gamma, "Laplacian", ("scale", "auto", "median"))
+
+    def __str__(self) -> str:
+        return f"exp(-{coefficient(self.gamma).rstrip()}‖x - x'‖)"
+
+    def is_resolved(self) -> bool:
+        """Tell whether gamma is a number."""
+        return not isinstance(self.gamma, str)
+
+    def resolved(self, X: Matrix) -> Kernel:
+        """Return the kernel with gamma learnt from X."""
+        return self if self.is_resolved() else replace(self, gamma=learnt_gamma(self.gamma, X, 1, "Laplacian"))
+
+    def values(self, A: Any, B: Any) -> FloatArray:
+        """Return exp(-gamma ‖a_i - b_j‖)."""
+        out = distances(A, B)
+        out *= -float(self.gamma)
+        return np.exp(out, out=out)
+
+    def own_values(self, A: Any) -> FloatArray:
+        """Return 1 for every row."""
+        return np.ones(A.shape[0])
+
+    def bounds(self, A: Any, B: Any) -> tuple[float, float]:
+        """Return bounds on value and rounding.
+
+        A pair not computed from its difference has ‖a - b‖ of at least 0.007 of their lengths, so its rounding is at most
+        143 times that of the lengths; the same relative to the distance is 20,000, and t exp(-t) is below 1.
+        """
+        unit = (A.shape[1] + 8) * EPS
+        return 1.0, min(20_000 * unit, 150 * float(self.gamma) * unit * distance_reach(A, B), 1.0) + 16 * EPS + 2 * unit
+
+    def reason(self) -> str | None:
+        """Return the proof."""
+        return f"{self} is a mixture of Gaussian kernels of all widths with weights >= 0 (Schoenberg)"

@@ -1,0 +1,339 @@
+"""Kernel values in tiles: products of panels, bent into kernel values while they are in cache, stored or summed up at once.
+
+Most kernels are a function of the inner product of prepared rows u, v and of one number per row:
+
+    RBF         exp(-γ‖x - x'‖²)   = 2^(u·v - ½‖u‖² - ½‖v‖²),   u = sqrt(2 γ log2 e) (x - mean)
+    Laplacian   exp(-γ‖x - x'‖)    = 2^-sqrt(‖u - v‖²),          u = γ log2 e (x - mean)
+    Polynomial  (γ x·x' + c)^m     = (u·v + c)^m,               u = sqrt(γ) x
+    Linear, Cosine                 = u·v,                       u = x, or x / ‖x‖
+
+Subtracting the mean changes no distance and keeps cancellation small. Sums run in the precision of the prepared rows; each
+value has a relative rounding error of about the unit roundoff times the size of its exponent. Certificates do not use this.
+"""
+
+import math
+from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
+from functools import cache
+from typing import Any, NamedTuple
+
+import numpy as np
+from joblib import cpu_count
+from numba import config, njit, types
+from numba.extending import overload
+from scipy import sparse
+
+from halfspace._dispatch import open_function
+from halfspace._typing import FloatArray, IntArray, Matrix
+from halfspace.kernels.panels import ROWS, columns_of, panel_product
+
+__all__ = ["Prepared", "fill", "prepare", "times", "values"]
+
+AS_WRITTEN = {"contract", "nnan", "ninf", "nsz", "arcp"}
+"""Fused multiply-add, but no reassociation: the rounding trick of `exp2` must stay as it is written."""
+TILE_ROWS, TILE_COLUMNS = 48, 128
+CHUNK = 1024
+"""Columns of a piece of work for a thread: cut by the problem, never by the number of threads."""
+LARGEST_DENSE = 1 << 29
+"""Bytes up to which sparse rows are stored densely for products."""
+
+
+class Exp2(NamedTuple):
+    """2^(t - a - b)."""
+
+    nothing: int = 0
+
+
+class ExpRoot(NamedTuple):
+    """2^-sqrt(2 (a + b - t))."""
+
+    zero: Any  # in the precision of the rows
+
+
+class Bare(NamedTuple):
+    """t + coef0."""
+
+    coef0: Any
+
+
+class Power(NamedTuple):
+    """(t + coef0)^degree."""
+
+    coef0: Any
+    degree: int
+
+
+def _chebyshev(degree: int) -> tuple[float, ...]:
+    """Fit 2^r on [-½, ½] by a polynomial, least squares of the relative error on Chebyshev nodes."""
+    r = 0.5 * np.cos((np.arange(400) + 0.5) * np.pi / 400)
+    powers = np.vander(r, degree + 1, increasing=True) / np.exp2(r)[:, None]
+    return tuple(np.linalg.lstsq(powers, np.ones(400), rcond=None)[0].tolist())
+
+
+A0, A1, A2, A3, A4, A5 = (np.float32(a) for a in _chebyshev(5))
+B0, B1, B2, B3, B4, B5, B6, B7, B8, B9, B10, B11 = _chebyshev(11)
+MAGIC32, MAGIC64 = np.float32(1.5 * 2**23), 1.5 * 2.0**52
+"""Adding this rounds to a whole number, which then stands in the lowest bits."""
+
+
+def _as_written(function: Callable[..., Any]) -> Any:
+    """Compile without leave to reorder."""
+    return njit(cache=True, nogil=True, error_model="numpy", fastmath=AS_WRITTEN)(function)
+
+
+def exp2(z: Any) -> Any:
+    """Return 2^z for z <= 0 by a polynomial that vectorises; what is below 2^-120 counts as that."""
+    return np.exp2(z)
+
+
+def _exp2_single(z: Any) -> Any:
+    z = max(z, np.float32(-120.0))
+    t = z + MAGIC32
+    r = z - (t - MAGIC32)
+    p = A0 + r * (A1 + r * (A2 + r * (A3 + r * (A4 + r * A5))))
+    bits = np.float32(p).view(np.int32) + (np.float32(t).view(np.int32) << np.int32(23))
+    return np.int32(bits).view(np.float32)
+
+
+def _exp2_double(z: Any) -> Any:
+    z = max(z, -120.0)
+    t = z + MAGIC64
+    r = z - (t - MAGIC64)
+    high = B6 + r * (B7 + r * (B8 + r * (B9 + r * (B10 + r * B11))))
+    p = B0 + r * (B1 + r * (B2 + r * (B3 + r * (B4 + r * (B5 + r * high)))))
+    bits = np.float64(p).view(np.int64) + (np.float64(t).view(np.int64) << np.int64(52))
+    return np.int64(bits).view(np.float64)
+
+
+@overload(exp2, strict=False, inline="always")  # type: ignore[untyped-decorator]
+def _choose_exp2(z: Any) -> Any:
+    return _exp2_single if z is types.float32 else _exp2_double
+
+
+@open_function
+def bend(shape: Any, t: Any, a: Any, b: Any) -> Any:
+    """Make a kernel value of the product t of two prepared rows with the numbers a, b."""
+
+
+@bend.register(Exp2)
+def _(shape: Exp2, t: Any, a: Any, b: Any) -> Any:
+    return exp2(t - a - b)
+
+
+@bend.register(ExpRoot)
+def _(shape: ExpRoot, t: Any, a: Any, b: Any) -> Any:
+    half = max(a + b - t, shape.zero)
+    return exp2(-np.sqrt(half + half))
+
+
+@bend.register(Power)
+def _(shape: Power, t: Any, a: Any, b: Any) -> Any:
+    base = t + shape.coef0
+    value = base * base
+    if shape.degree >= 3:  # the usual degrees without a loop, so that columns can share a vector
+        value = value * base
+    if shape.degree >= 4:
+        value = value * base
+    for _ in range(shape.degree - 4):
+        value = value * base
+    return value
+
+
+@bend.register(Bare)
+def _(shape: Bare, t: Any, a: Any, b: Any) -> Any:
+    return t + shape.coef0
+
+
+@_as_written
+def _pack(U: Any, rows: Any, width: int, out: Any) -> None:
+    """Lay rows side by side in panels, the inner dimension slowest; what is missing in the last panel is 0."""
+    d = U.shape[1]
+    for p in range((rows.size + width - 1) // width):
+        panel = out[p * d * width : (p + 1) * d * width]
+        for q in range(width):
+            if p * width + q < rows.size:
+                row = U[rows[p * width + q]]
+                for k in range(d):
+                    panel[k * width + q] = row[k]
+            else:
+                for k in range(d):
+                    panel[k * width + q] = 0
+
+
+@_as_written
+def _products(left: Any, right: Any, d: int, corner: Any, width: int, tile: Any) -> None:
+    """Fill a tile with the products of the rows and columns in corner = (first row, last row, first column, last column)."""
+    top, bottom, begin, end = corner
+    for c in range(begin // width, (end + width - 1) // width):
+        for r in range(top // ROWS, (bottom + ROWS - 1) // ROWS):
+            at = (r * ROWS - top) * TILE_COLUMNS + c * width - begin
+            panel_product(left, r * d * ROWS, right, c * d * width, d, tile, at, TILE_COLUMNS)
+
+
+@_as_written
+def _bend_row(shape: Any, t: Any, a: Any, b: Any, out: Any) -> None:
+    for j in range(t.size):
+        out[j] = bend(shape, t[j], a, b[j])
+
+
+@_as_written
+def _add_row(shape: Any, t: Any, a: Any, coefficient: Any, b: Any, out: Any) -> None:
+    for j in range(t.size):
+        out[j] += coefficient * bend(shape, t[j], a, b[j])
+
+
+@_as_written
+def _fill(shape: Any, d: int, left: Any, a: Any, right: Any, b: Any, top: int, out: Any) -> None:
+    """Write the kernel values of rows `top` and further, columns of one piece, into out[:, :b.size]."""
+    n, m, width = a.size, b.size, 64 // left.itemsize
+    tile = np.empty(TILE_ROWS * TILE_COLUMNS, left.dtype)
+    for begin in range(0, m, TILE_COLUMNS):
+        end = min(begin + TILE_COLUMNS, m)
+        for first in range(top, n, TILE_ROWS):
+            last = min(first + TILE_ROWS, n)
+            _products(left, right, d, (first, last, begin, end), width, tile)
+            for i in range(first, last):
+                at = (i - first) * TILE_COLUMNS
+                _bend_row(shape, tile[at : at + end - begin], a[i], b[begin:end], out[i, begin:end])
+
+
+@_as_written
+def _times(shape: Any, d: int, left: Any, a: Any, coefficients: Any, right: Any, b: Any, out: Any) -> None:
+    """Add to out the kernel values of the columns of one piece times the coefficients of the rows."""
+    n, m, width = a.size, b.size, 64 // left.itemsize
+    tile, part = np.empty(TILE_ROWS * TILE_COLUMNS, left.dtype), np.empty(TILE_COLUMNS, left.dtype)
+    for begin in range(0, m, TILE_COLUMNS):
+        end = min(begin + TILE_COLUMNS, m)
+        for first in range(0, n, TILE_ROWS):
+            last = min(first + TILE_ROWS, n)
+            _products(left, right, d, (first, last, begin, end), width, tile)
+            part[:] = 0
+            for i in range(first, last):
+                at = (i - first) * TILE_COLUMNS
+                _add_row(shape, tile[at : at + end - begin], a[i], coefficients[i], b[begin:end], part[: end - begin])
+            for j in range(end - begin):  # sums of many tiles are kept in double precision
+                out[begin + j] += part[j]
+
+
+@_as_written
+def _mirror(K: Any, first: int, last: int) -> None:
+    """Copy what is below the diagonal to above it, rows first..last, block by block."""
+    for i in range(first, last, 64):
+        for j in range(0, i + 64, 64):
+            for r in range(i, min(i + 64, last)):
+                for c in range(j, min(j + 64, r)):
+                    K[c, r] = K[r, c]
+
+
+class Prepared(NamedTuple):
+    """Rows made ready for products: the shape of the kernel, u and a of every row, and what was subtracted."""
+
+    shape: Any
+    U: Any  # (n, d) float32 or float64
+    a: Any  # (n,)
+    centre: Any  # (d,)
+
+    def panels(self, rows: IntArray, width: int) -> Any:
+        """Return copies of some rows in panels."""
+        d = self.U.shape[1]
+        out = np.empty(-(-rows.size // width) * width * d, dtype=self.U.dtype)
+        _pack(self.U, rows, width, out)
+        return out
+
+
+@cache
+def _pool() -> ThreadPoolExecutor:
+    return ThreadPoolExecutor(cpu_count())
+
+
+def _shape_of(kernel: Any, dtype: Any) -> tuple[Any, float, bool] | None:
+    """Return shape, factor of the rows and whether their mean may be subtracted; None if the kernel has no such form."""
+    name = type(kernel).__name__
+    if name == "RBF":
+        return Exp2(), math.sqrt(2.0 * kernel.gamma * math.log2(math.e)), True
+    if name == "Laplacian":
+        return ExpRoot(dtype(0.0)), kernel.gamma * math.log2(math.e), True
+    if name == "Linear":
+        return Bare(dtype(0.0)), 1.0, False
+    if name == "Polynomial":
+        root = math.sqrt(kernel.gamma)
+        return (Bare if kernel.degree == 1 else Power)(dtype(kernel.coef0), *([] if kernel.degree == 1 else [int(kernel.degree)])), root, False
+    return None
+
+
+def prepare(kernel: Any, X: Matrix, dtype: Any, centre: FloatArray | None = None) -> Prepared | None:
+    """Make rows ready for products with each other, or None if the kernel has no form for that (or there is no compiler).
+
+    Parameters
+    ----------
+    kernel : Kernel
+        With numbers for parameters.
+    X : array or CSR matrix, shape (n, d)
+        Rows.
+    dtype : float32 or float64
+        Precision of products.
+    centre : ndarray, shape (d,), optional
+        What to subtract: the same for rows that are to meet. By default the mean.
+    """
+    form = None if config.DISABLE_JIT else _shape_of(kernel, dtype)
+    if form is None or (sparse.issparse(X) and X.shape[0] * X.shape[1] * np.dtype(dtype).itemsize > LARGEST_DENSE):
+        return None
+    shape, factor, movable = form
+    if centre is None:
+        centre = np.asarray(X.mean(axis=0), dtype=np.float64).ravel() if movable else np.zeros(X.shape[1])
+    U = X.toarray() if sparse.issparse(X) else X
+    U = np.ascontiguousarray((U - centre) * factor if movable else U * factor, dtype=dtype)
+    a = 0.5 * np.einsum("ij,ij->i", U, U)
+    return Prepared(shape, U, a, centre)
+
+
+def values(P: Prepared, rows: IntArray, Q: Prepared, columns: IntArray, out: Any, *, symmetric: bool = False) -> None:
+    """Write k(row, column) into out, shape (rows, columns); `symmetric`: both are the same, so half of it is computed."""
+    width, d = columns_of(P.U.itemsize), P.U.shape[1]
+    left, a = P.panels(rows, ROWS), P.a[rows]
+    symmetric = symmetric and d > 64  # below, copying costs as much as computing
+
+    def work(first: int) -> None:
+        piece = columns[first : first + CHUNK]
+        top = first // ROWS * ROWS if symmetric else 0
+        _fill(P.shape, d, left, a, Q.panels(piece, width), Q.a[piece], top, out[:, first : first + CHUNK])
+
+    _each(work, columns.size, rows.size * columns.size * d)
+    if symmetric:
+        _each(lambda first: _mirror(out, first, min(first + CHUNK, rows.size)), rows.size, rows.size * columns.size)
+
+
+def times(P: Prepared, rows: IntArray, coefficients: FloatArray, Q: Prepared, columns: IntArray) -> FloatArray:
+    """Return Σ_r coefficients_r k(row_r, column) for every column, shape (columns,), without storing a kernel value."""
+    width, d = columns_of(P.U.itemsize), P.U.shape[1]
+    left, a, c = P.panels(rows, ROWS), P.a[rows], coefficients.astype(P.U.dtype)
+    out = np.zeros(columns.size)
+
+    def work(first: int) -> None:
+        piece = columns[first : first + CHUNK]
+        _times(P.shape, d, left, a, c, Q.panels(piece, width), Q.a[piece], out[first : first + CHUNK])
+
+    _each(work, columns.size, rows.size * columns.size * d)
+    return out
+
+
+def _each(work: Callable[[int], None], n: int, size: int) -> None:
+    """Call `work(first)` for pieces of 0..n, in threads if there is enough to do."""
+    starts = range(0, n, CHUNK)
+    if size < 1 << 21 or len(starts) == 1:
+        for first in starts:
+            work(first)
+    else:
+        list(_pool().map(work, starts))
+
+
+def fill(kernel: Any, A: Matrix, B: Matrix, out: Any) -> bool:
+    """Write k(A, B) into out, shape (n, m); False, and nothing done, if the kernel has no compiled form."""
+    P = prepare(kernel, A, out.dtype.type)
+    if P is None:
+        return False
+    Q = P if B is A else prepare(kernel, B, out.dtype.type, P.centre)
+    if Q is None:
+        return False
+    values(P, np.arange(P.U.shape[0]), Q, np.arange(Q.U.shape[0]), out, symmetric=Q is P)
+    return True

@@ -1,0 +1,133 @@
+"""What kernel machines of large margin share: the two-class problems of a data set, solved side by side and certified."""
+
+import threading
+import time
+from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
+from itertools import combinations
+from typing import Any, NamedTuple
+
+import numpy as np
+from joblib import effective_n_jobs
+
+from halfspace._typing import FloatArray, IntArray, Label, Labels
+from halfspace.certificates import Certificate, KernelGap, PerClass, PerPair
+from halfspace.certificates.arithmetic import EPS
+from halfspace.certificates.expansion import scales
+from halfspace.data.rows import one_blas_thread
+from halfspace.errors import InputError
+from halfspace.kernels import Kernel
+from halfspace.kernels.lazy import LazyGram
+from halfspace.models._checks import Examples
+from halfspace.solvers.free_bias import balanced
+from halfspace.solvers.kernel_hard import solve_hard
+from halfspace.solvers.kernel_margin import KernelAnswer, KernelLimits, KernelProblem, solve_kernel
+from halfspace.solvers.kernel_sweep import solve_sweep
+
+__all__ = ["KernelPlan", "Task", "certified", "solve_tasks", "tasks_of"]
+
+
+class Task(NamedTuple):
+    """One two-class problem: the examples it is about, their labels ±1 and weights, and the label that counts as +1."""
+
+    rows: IntArray
+    sign: FloatArray
+    s: FloatArray
+    positive: Label
+
+
+class KernelPlan(NamedTuple):
+    """How to go about it."""
+
+    C: float
+    tol: float
+    free: bool
+    sweep: bool
+    room: int
+
+    def solve(
+        self, gram: LazyGram, task: Task, limits: KernelLimits, seed: int, start: FloatArray | None = None
+    ) -> KernelAnswer:
+        """Solve one problem; `start` are signed strengths of its examples."""
+        used = np.flatnonzero(task.s > 0)
+        c = np.full(used.size, np.inf) if np.isinf(self.C) else self.C * task.s[used]
+        problem = KernelProblem(gram, task.rows[used], task.sign[used], c, self.free, self.room)
+        if start is not None:
+            start = np.clip(np.abs(start[used]), 0.0, c)
+            start = problem.y * (balanced(start, problem) if self.free else start)
+        if self.sweep:
+            return _spread(solve_sweep(problem, self.tol, limits, start=start), used, task)
+        solver = solve_hard if np.isinf(self.C) else solve_kernel
+        return _spread(solver(problem, self.tol, limits, np.random.default_rng(seed), start), used, task)
+
+
+def _spread(answer: KernelAnswer, used: IntArray, task: Task) -> KernelAnswer:
+    """Return strengths of all examples of a task, 0 for those without weight; their potentials are not known."""
+    if used.size == task.rows.size:
+        return answer
+    b, h = np.zeros(task.rows.size), np.full(task.rows.size, np.nan)
+    b[used], h[used] = answer.b, answer.h
+    return answer._replace(b=b, h=h)
+
+
+def tasks_of(data: Examples, s: FloatArray, *, pairs: bool) -> list[Task]:
+    """Return the two-class problems of a data set: each class against the rest, or each pair of classes."""
+    labels: list[Label] = data.classes.tolist()
+    if not pairs or data.classes.size == 2:
+        everyone = np.arange(data.y.size)
+        absent = np.bincount(data.target[s > 0], minlength=data.classes.size) == 0
+        if absent.any():
+            msg = f"Every class needs an example of positive weight, but these have none: {data.classes[absent].tolist()}."
+            raise InputError(msg)
+        return [Task(everyone, np.where(data.target == k, 1.0, -1.0), s, labels[k]) for k in data.positive]
+    tasks = []
+    for i, j in combinations(range(data.classes.size), 2):
+        rows = np.flatnonzero((data.target == i) | (data.target == j))
+        tasks.append(Task(rows, np.where(data.target[rows] == j, 1.0, -1.0), s[rows], labels[j]))
+    return tasks
+
+
+def solve_tasks(
+    work: Callable[[int, KernelLimits], KernelAnswer], count: int, limits: KernelLimits, n_jobs: int | None
+) -> list[KernelAnswer]:
+    """Solve all problems, side by side in threads; the answers do not depend on how many there are."""
+    stop, waiting_still = threading.Event(), iter(range(count, 0, -1))
+
+    def one(k: int) -> KernelAnswer:
+        now, still, own = time.perf_counter(), next(waiting_still), limits._replace(cancelled=stop.is_set)
+        if own.deadline is not None:  # those that wait need their share of the time that is left
+            own = own._replace(deadline=now + min(1.0, workers / still) * max(own.deadline - now, 0.0))
+        return work(k, own)
+
+    workers = min(effective_n_jobs(-1 if n_jobs is None else n_jobs), count)
+    with one_blas_thread(), ThreadPoolExecutor(workers) as pool:
+        waiting = [pool.submit(one, k) for k in range(count)]
+        try:
+            return [future.result() for future in waiting]
+        except KeyboardInterrupt:
+            stop.set()
+            return [future.result() for future in waiting]
+
+
+def certified(
+    kernel: Kernel, shift: float, data: Examples, tasks: list[Task], answers: list[KernelAnswer], plan: KernelPlan
+) -> tuple[Certificate, list[KernelGap]]:
+    """Claim what the answers prove; each gradient was computed anew in double precision."""
+    parts: list[KernelGap] = []
+    size = scales(kernel, data.X, data.clamp, shift)
+    for task, answer in zip(tasks, answers, strict=True):
+        weight = None if (task.s == 1.0).all() else task.s
+        draft = KernelGap.draft(
+            kernel, np.abs(answer.b), plan.C, weight, answer.bias if plan.free else None, data.clamp, task.positive
+        )
+        sign = task.sign
+        E = np.where(task.s > 0, sign * (sign - answer.h + answer.bias), np.inf)
+        own = size._replace(lengths=size.lengths[task.rows])
+        error = 32 * EPS * float(np.abs(answer.b).sum()) * size.radius**2  # of the compiled exponential
+        parts.append(draft.claim(own, sign, np.nan_to_num(E, posinf=1e300), error=error))
+    if len(parts) == 1:
+        return parts[0], parts
+    labels: tuple[Any, ...] = tuple(data.classes.tolist())
+    if len(tasks) == len(labels) and tasks[0].rows.size == data.y.size:
+        return PerClass(labels, tuple(parts)), parts
+    return PerPair(labels, tuple(combinations(range(len(labels)), 2)), tuple(parts)), parts

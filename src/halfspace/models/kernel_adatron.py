@@ -1,0 +1,307 @@
+"""The kernel AdaTron: planes of maximal margin in a kernel's space."""
+
+import time
+from itertools import combinations
+from numbers import Real
+from typing import Any, Self
+
+import numpy as np
+from sklearn.base import BaseEstimator, ClassifierMixin
+from sklearn.callback import CallbackSupportMixin, with_callbacks
+from sklearn.utils import check_random_state
+
+from halfspace._typing import FloatArray, Labels, Matrix
+from halfspace.certificates import Certificate
+from halfspace.data.labels import example_weights
+from halfspace.errors import InputError
+from halfspace.kernels import Kernel
+from halfspace.kernels.lazy import LazyGram
+from halfspace.models._checks import (
+    Examples,
+    as_float,
+    check_common,
+    read_examples,
+    require,
+    require_choice,
+    require_number,
+    restored_on_error,
+)
+from halfspace.models._kernel_margin import KernelPlan, Task, certified, solve_tasks, tasks_of
+from halfspace.models._kernel_plane import Expansion, KernelPlaneMixin
+from halfspace.models._large_margin import announce, explained
+from halfspace.models._progress import Reporter
+from halfspace.solvers.kernel_margin import KernelAnswer, KernelLimits
+
+__all__ = ["KernelAdaTron"]
+
+
+class KernelAdaTron(KernelPlaneMixin, ClassifierMixin, CallbackSupportMixin, BaseEstimator):
+    """The plane of maximal margin in a kernel's space (C = inf), or of the best trade with errors: a support vector machine.
+
+    With a free bias the optimum is LIBSVM's. The fit stops when the relative duality gap, computed in double precision, is at
+    most `tol`: a proof of how far the answer can be from the best one.
+
+    Parameters
+    ----------
+    kernel : str, Kernel or callable, default "rbf"
+        "rbf", "linear", "poly", "laplacian", "cosine", "sigmoid", "precomputed", a value of `halfspace.kernels`, or a function
+        of two rows. What is not positive semi-definite on the data is refused.
+    C : float, default 1.0
+        Cap on the strength of an example. `inf`: no errors tolerated.
+    gamma : float, "scale" or "median", default "scale"
+        Of the kernels named by a word: 1/(d Var X), or by the median distance.
+    degree, coef0 : int, float
+        Of "poly" (and "sigmoid").
+    intercept : {"clamped", "free", "none"}, default "clamped"
+        Bias as a clamped input (K + 1); one that costs nothing, as in LIBSVM; or none.
+    intercept_scaling : float, default 1.0
+        Value of the clamped input.
+    tol : float, default 1e-3
+        Relative duality gap at which to stop.
+    multi_class : {"ovr", "ovo"}, default "ovr"
+        More than two classes: each against the rest, or each against each (as LIBSVM does), decided by votes.
+    solver : {"auto", "sweep"}, default "auto"
+        "sweep": the plain rule, one example after another, the kernel matrix in memory: for teaching.
+    max_iter : int, default 10000
+        Most rounds (or sweeps) per problem.
+    max_time : float, optional
+        Most seconds.
+    cache_size : float, default 2000.0
+        Most megabytes for kernel values.
+    class_weight : dict or "balanced", optional
+        Multiplies C per class.
+    warm_start : bool, default False
+        Go on from the strengths of the last fit on as many examples.
+    n_jobs : int, optional
+        Threads for more than two classes; by default one per core. The answer does not depend on it.
+    verbose : int, default 0
+        1: a line every half second; 2: a line every round.
+    random_state : int, RandomState or None, default 0
+        Seed of the nested samples.
+
+    Attributes
+    ----------
+    certificate_ : KernelGap, PerClass or PerPair
+        Primal and dual value and their relative gap; `certificate_.verify(X, y)` recomputes them.
+    outcome_ : Outcome
+        Why the fit stopped, and a remedy.
+    alpha_ : ndarray, shape (n,) or (K, n)
+        Strengths, 0 <= alpha_i <= C.
+    support_, support_vectors_ : ndarray, shape (m,), (m, d)
+        Examples of positive strength.
+    dual_coef_, intercept_ : ndarray, shape (K, m), (K,)
+        Strength times label of each, and the bias.
+    kernel_ : Kernel
+        The kernel with every parameter a number.
+    history_ : dict of ndarray
+        Round, seconds, primal and dual value after every round, of the problem that took most.
+    classes_, n_features_in_, n_iter_
+        As in scikit-learn.
+
+    Examples
+    --------
+    >>> import numpy as np, halfspace as hs
+    >>> X, y = np.array([[1.0, 1.0], [-1.0, -1.0], [1.0, -1.0], [-1.0, 1.0]]), np.array([1, 1, 0, 0])  # XOR
+    >>> model = hs.KernelAdaTron("poly", degree=2, gamma=1.0, coef0=1.0, C=np.inf, tol=1e-9).fit(X, y)
+    >>> model.predict(X).tolist(), model.alpha_.round(3).tolist()
+    ([1, 1, 0, 0], [0.125, 0.125, 0.125, 0.125])
+    >>> bool(model.certificate_.verify(X, y)), [round(side, 3) for side in model.certificate_.margin]
+    (True, [1.414, 1.414])
+    """
+
+    def __init__(
+        self,
+        kernel: Any = "rbf",
+        *,
+        C: float = 1.0,
+        gamma: Any = "scale",
+        degree: int = 3,
+        coef0: float = 0.0,
+        intercept: str = "clamped",
+        intercept_scaling: float = 1.0,
+        tol: float = 1e-3,
+        multi_class: str = "ovr",
+        solver: str = "auto",
+        max_iter: int = 10_000,
+        max_time: float | None = None,
+        cache_size: float = 2000.0,
+        class_weight: dict[Any, float] | str | None = None,
+        warm_start: bool = False,
+        n_jobs: int | None = None,
+        verbose: int = 0,
+        random_state: Any = 0,
+    ) -> None:
+        self.kernel = kernel
+        self.C = C
+        self.gamma = gamma
+        self.degree = degree
+        self.coef0 = coef0
+        self.intercept = intercept
+        self.intercept_scaling = intercept_scaling
+        self.tol = tol
+        self.multi_class = multi_class
+        self.solver = solver
+        self.max_iter = max_iter
+        self.max_time = max_time
+        self.cache_size = cache_size
+        self.class_weight = class_weight
+        self.warm_start = warm_start
+        self.n_jobs = n_jobs
+        self.verbose = verbose
+        self.random_state = random_state
+
+    def set_params(self, **params: Any) -> Self:
+        """Set parameters; `kernel__gamma` and the like replace the kernel by another value."""
+        inner = {name.removeprefix("kernel__"): params.pop(name) for name in list(params) if name.startswith("kernel__")}
+        super().set_params(**params)
+        if inner:
+            if not isinstance(self.kernel, Kernel):
+                msg = f"kernel={self.kernel!r} has no parameters of its own; set gamma, degree or coef0 of the estimator instead"
+                raise InputError(msg)
+            self.kernel = self.kernel.with_params(**inner)
+        return self
+
+    @with_callbacks
+    def fit(self, X: Matrix, y: Labels, sample_weight: Any = None) -> Self:
+        """Learn from examples.
+
+        Parameters
+        ----------
+        X : array or CSR matrix, shape (n, d)
+            Examples; of a precomputed kernel its matrix, shape (n, n).
+        y : array, shape (n,)
+            Labels of any kind: numbers, strings, bools.
+        sample_weight : array, shape (n,), optional
+            Multiplies C per example: a weight of 2 is the same as the example twice, 0 as leaving it out.
+
+        Returns
+        -------
+        self
+            With `certificate_`, `outcome_`, `alpha_`, `support_`, `dual_coef_`, `intercept_`, `history_`, `n_iter_`.
+        """
+        with restored_on_error(self):
+            began = time.perf_counter()
+            self._check_parameters()
+            before = dict(vars(self))
+            data = read_examples(self, X, y, self._asked_clamp())
+            data.inspection()
+            s = example_weights(self.class_weight, sample_weight, data.classes, data.target, type(self).__name__)
+            kernel, shift = self._proved_kernel(data.X)
+            self._refuse_large(data)
+            tasks = tasks_of(data, s, pairs=self.multi_class == "ovo")
+            self._fitted_clamp, self.classes_ = data.clamp, data.classes
+            self._voting = self.multi_class == "ovo" and data.classes.size > 2
+            plan = self._plan()
+            answers = self._solve(plan, kernel, data, tasks, before if self.warm_start else {}, began, (X, y))
+            self._conclude(plan, kernel, shift, data, tasks, answers)
+            return self
+
+    def _check_parameters(self) -> None:
+        number = isinstance(self.C, Real) and not isinstance(self.C, bool)
+        sensible = number and (1e-50 <= as_float(self.C) <= 1e50 or (isinstance(self.C, float) and np.isposinf(self.C)))
+        require(self, "C", "a positive number from 1e-50 to 1e50, or inf for no errors", holds=bool(sensible))
+        require_number(self, "tol")
+        require(self, "tol", "below 1", holds=self.tol < 1)
+        require_number(self, "cache_size")
+        require_choice(self, "intercept", "clamped", "free", "none")
+        require_choice(self, "multi_class", "ovr", "ovo")
+        require_choice(self, "solver", "auto", "sweep")
+        require(self, "solver", "'auto' for C = inf", holds=self.solver == "auto" or bool(np.isfinite(self.C)))
+        self._asked_kernel()
+        check_common(self)
+
+    def _plan(self) -> KernelPlan:
+        """Return how to go about it."""
+        room = max(int(np.sqrt(1e6 * self.cache_size / 4)), 64)
+        return KernelPlan(float(self.C), 0.98 * float(self.tol), self.intercept == "free", self.solver == "sweep", room)
+
+    def _refuse_large(self, data: Examples) -> None:
+        """Refuse what cannot fit the stated memory, and say what to do."""
+        n, d = data.X.shape
+        needed = 8e-6 * n * n if self.solver == "sweep" else 12e-6 * n  # megabytes
+        if needed > self.cache_size:
+            msg = (
+                f"{type(self).__name__}: {n:,} x {d:,} examples need about {needed:,.0f} MB, but cache_size={self.cache_size:g} "
+                "MB. Raise cache_size, use solver='auto', fewer rows, KernelPerceptron(budget=...), or an explicit feature map "
+                "(kernel.features(n_components)) with hs.AdaTron."
+            )
+            raise InputError(msg)
+
+    def _solve(
+        self,
+        plan: KernelPlan,
+        kernel: Kernel,
+        data: Examples,
+        tasks: list[Task],
+        before: dict[str, Any],
+        began: float,
+        given: tuple[Any, Any],
+    ) -> list[KernelAnswer]:
+        """Solve every two-class problem, from where `before` left off if it fits."""
+        gram = LazyGram(kernel, data.X, data.clamp)
+        seeds = check_random_state(self.random_state).randint(np.iinfo(np.int32).max, size=len(tasks)).tolist()
+        starts = self._starts(tasks, data, before)
+        deadline = None if self.max_time is None else began + 0.9 * float(self.max_time)
+        reporter = Reporter(self, *given, lambda: {"classes_": self.classes_}, int(self.max_iter) + 1)
+
+        def watch(rounds: int, gap: float) -> bool:
+            return len(tasks) == 1 and reporter.tell(f"round {rounds}: relative gap {gap:.2g}")
+
+        def work(k: int, limits: KernelLimits) -> KernelAnswer:
+            answer = plan.solve(gram, tasks[k], limits, seeds[k], starts[k])
+            if len(tasks) > 1:
+                reporter.line(f"problem {k + 1} of {len(tasks)}: relative gap {1 - answer.dual / max(answer.primal, 1e-300):.2g}")
+            return answer
+
+        answers = solve_tasks(work, len(tasks), KernelLimits(int(self.max_iter), deadline, watch), self.n_jobs)
+        reporter.close()
+        return answers
+
+    def _starts(self, tasks: list[Task], data: Examples, before: dict[str, Any]) -> list[FloatArray | None]:
+        """Return the strengths of the last fit, if it was one on as many examples of the same classes."""
+        alpha = before.get("_alpha", np.empty((0, 0)))
+        same = alpha.shape == (len(tasks), data.y.size) and np.array_equal(before["classes_"], data.classes)
+        return [alpha[k, task.rows] for k, task in enumerate(tasks)] if same else [None] * len(tasks)
+
+    def _conclude(
+        self, plan: KernelPlan, kernel: Kernel, shift: float, data: Examples, tasks: list[Task], answers: list[KernelAnswer]
+    ) -> None:
+        """Store what was learnt, why it stopped, and the proof."""
+        n, s = data.y.size, np.zeros(data.y.size)
+        self._alpha, self._potentials = np.zeros((len(tasks), n)), np.full((len(tasks), n), np.nan)
+        signed = np.zeros((len(tasks), n))
+        for k, (task, answer) in enumerate(zip(tasks, answers, strict=True)):
+            signed[k, task.rows], self._alpha[k, task.rows] = answer.b, np.abs(answer.b)
+            self._potentials[k, task.rows] = task.sign * (task.sign - answer.h + answer.bias)
+            s[task.rows] = task.s
+        rows = np.flatnonzero(signed.any(axis=0))
+        c = signed[:, rows]
+        bias = np.array([answer.bias for answer in answers]) + data.clamp**2 * c.sum(axis=1)
+        self._expansion = Expansion(kernel, data.X[rows], rows, c, bias)
+        self._lengths = np.array([np.sqrt(max(a.b @ (t.sign - np.nan_to_num(a.h)), 0.0)) for t, a in zip(tasks, answers, strict=True)])
+        self._caps, self._labels = np.where(s > 0, plan.C * np.maximum(s, 1e-300), 0.0), data.y.copy()
+        slowest = max(answers, key=lambda answer: answer.rounds)
+        self.n_iter_ = slowest.rounds
+        self.history_ = dict(zip(("round", "seconds", "primal", "dual"), np.array(slowest.course).T, strict=True))
+        self.certificate_: Certificate
+        self.certificate_, parts = certified(kernel, shift, data, tasks, answers, plan)
+        self.outcome_ = explained(self, list(parts), [answer.reason for answer in answers])
+        announce(self, list(parts))
+
+    # ------------------------------------------------------------ what was learnt
+    def _scores(self, X: Matrix) -> FloatArray:
+        scores = super()._scores(X)
+        return _votes(scores, self.classes_.size) if self._voting else scores
+
+
+def _votes(scores: FloatArray, classes: int) -> FloatArray:
+    """Turn the outputs of all pairs of classes into one number per class: its votes, ties broken by the sum of outputs."""
+    votes, total = np.zeros((scores.shape[0], classes)), np.zeros((scores.shape[0], classes))
+    for k, (i, j) in enumerate(combinations(range(classes), 2)):
+        won = scores[:, k] > 0
+        votes[:, j] += won
+        votes[:, i] += ~won
+        total[:, j] += scores[:, k]
+        total[:, i] -= scores[:, k]
+    decided: FloatArray = votes + total / (3.0 * (np.abs(total) + 1.0))
+    return decided

@@ -1,0 +1,555 @@
+"""The duality gap in a kernel's space: every true one is accepted, every false one refused, and nothing else ever happens."""
+
+import json
+import math
+import warnings
+from dataclasses import replace
+from fractions import Fraction
+from functools import lru_cache
+from typing import Any, NamedTuple
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from scipy import sparse
+from sklearn.svm import SVC
+
+from halfspace.certificates import DualityGap, KernelBracket, KernelGap, PerClass, check, from_json
+from halfspace.certificates.expansion import BLOCK_ENTRIES, LARGEST, indefiniteness, scales
+from halfspace.errors import CertificateError, InputError
+from halfspace.kernels import RBF, FromFunction, Laplacian, Linear, Polynomial, Precomputed, Sigmoid
+
+X = np.array(
+    [
+        [1.5, 2.0, 0.25],
+        [2.0, 1.0, -0.5],
+        [0.75, 1.25, 1.0],
+        [3.0, 0.5, 0.0],
+        [-1.0, -1.25, 0.5],
+        [-2.0, -1.5, -1.0],
+        [0.5, -2.0, 0.75],
+    ]
+)
+Y = np.array([1, 1, 1, 1, 0, 0, 0])
+SIGN = np.where(Y == 1, 1.0, -1.0)
+STRENGTHS = 0.5 * np.array([0.125, 0.25, 0.5, 0.0, 0.375, 0.0, 0.4375])
+BALANCED = 0.5 * np.array([0.125, 0.25, 0.25, 0.0, 0.375, 0.0, 0.25])
+S = np.array([1.0, 2.0, 0.75, 1.5, 1.0, 0.5, 1.25])
+BOX = RBF(0.25)
+CURVED = Polynomial(degree=2, gamma=0.5, coef0=1.0)
+
+
+class Case(NamedTuple):
+    """A true certificate and its data."""
+
+    certificate: Any
+    X: Any
+    y: Any
+
+
+def measured(kernel=BOX, C=0.5, s=None, bias=None, clamp=0.0, strengths=STRENGTHS, data=X):
+    return KernelGap.measure(
+        data, Y, kernel=kernel, strengths=strengths, C=C, sample_weight=s, bias=bias, clamp=clamp, positive=1
+    )
+
+
+GRAM = BOX.exact(X, X)
+BUILD = {
+    "plain": lambda: Case(measured(), X, Y),
+    "clamped": lambda: Case(measured(clamp=2.0), X, Y),
+    "weighted": lambda: Case(measured(s=S), X, Y),
+    "free": lambda: Case(measured(bias=-0.25, strengths=BALANCED), X, Y),
+    "polynomial": lambda: Case(measured(kernel=CURVED, strengths=STRENGTHS / 4), X, Y),
+    "sum": lambda: Case(measured(kernel=BOX + 0.5 * Linear(), strengths=STRENGTHS / 2), X, Y),
+    "precomputed": lambda: Case(measured(kernel=Precomputed(), data=GRAM), GRAM, Y),
+    "hard": lambda: Case(measured(C=np.inf), X, Y),
+    "hard clamped": lambda: Case(measured(C=np.inf, clamp=1.0), X, Y),
+    "hard free": lambda: Case(measured(C=np.inf, bias=0.0625, strengths=BALANCED), X, Y),
+    "hard weighted": lambda: Case(measured(C=np.inf, s=S), X, Y),
+}
+CASES = list(BUILD)
+every_case = pytest.mark.parametrize("case", CASES)
+
+
+@lru_cache
+def true(case):
+    return BUILD[case]()
+
+
+def judge(make, data, labels):
+    """Return the verdict, or False for a certificate that is malformed; let any other error pass."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", RuntimeWarning)
+        try:
+            return make().verify(data, labels)
+        except (CertificateError, InputError) as error:
+            assert str(error)  # noqa: PT017
+            return False
+
+
+def refused(make, data, labels):
+    verdict = judge(make, data, labels)
+    assert not verdict, "a false claim was accepted"
+    assert verdict is False or all(isinstance(reason, str) and reason for reason in verdict.reasons)
+
+
+def accepted(certificate, data, labels):
+    verdict = certificate.verify(data, labels)
+    assert verdict, str(verdict)
+
+
+def edit(array, place, value):
+    changed = np.array(array)
+    changed[place] = value
+    return changed
+
+
+def exact_sides(c, data, labels):
+    """Return both values as fractions, of a kernel matrix that is exact in floats: polynomials of small binary fractions."""
+    K = [
+        [(Fraction(1, 2) * sum(Fraction(u) * Fraction(v) for u, v in zip(a, b, strict=True)) + 1) ** 2 for b in data]
+        for a in data
+    ]
+    sign = [1 if label == c.positive else -1 for label in labels]
+    alpha = dict(zip(c.rows.tolist(), map(Fraction, c.strengths.tolist()), strict=True))
+    f = [sum(a * sign[j] * (K[i][j] + Fraction(c.clamp) ** 2) for j, a in alpha.items()) for i in range(len(sign))]
+    E = [y * (v + Fraction(c.bias)) for y, v in zip(sign, f, strict=True)]
+    square, total = sum(a * sign[j] * f[j] for j, a in alpha.items()), sum(alpha.values())
+    if np.isfinite(c.C):
+        return square / 2 + sum(Fraction(c.C) * max(Fraction(0), 1 - e) for e in E), total - square / 2
+    return (square / 2 / min(E) ** 2 if min(E) > 0 else math.inf), total**2 / square / 2
+
+
+# ---------------------------------------------------------------- true claims
+@every_case
+def test_true_gaps_hold(case, tmp_path):
+    """A gap measured on the data holds on them, in every form of the data, and after a trip through a file with every bit."""
+    certificate, data, labels = true(case)
+    path = tmp_path / "gap.json"
+    again = from_json(certificate.to_json(path))
+    assert again.to_json() == certificate.to_json()
+    assert again.kernel == certificate.kernel
+    assert check(path, data, labels)
+    forms = [np.asarray, np.asfortranarray, sparse.csr_array, sparse.csc_array, np.ndarray.tolist]
+    for form in forms if case == "precomputed" else [*forms, np.float32]:
+        accepted(certificate, form(data), labels.tolist())
+        accepted(again, form(data), labels)
+
+
+@pytest.mark.parametrize("change", [{}, {"clamp": 2.0}, {"C": np.inf}, {"C": np.inf, "clamp": 0.5}, {"C": 16.0}])
+def test_sides_bracket_the_exact_values(change):
+    """The claimed primal value is not below the exact one, nor the dual value above it, and both are close."""
+    certificate = measured(kernel=CURVED, strengths=STRENGTHS / 8, **change)
+    primal, dual = exact_sides(certificate, X, Y)
+    assert certificate.primal >= primal
+    assert certificate.dual <= max(dual, 0)
+    assert certificate.primal == pytest.approx(float(primal), rel=1e-9)
+    assert certificate.dual == pytest.approx(float(dual), rel=1e-9)
+
+
+@pytest.mark.parametrize("C", [0.5, np.inf])
+def test_the_linear_kernel_gives_the_gap_of_planes(C):
+    """With k(x, x') = x·x' both values are those of the plane Σ alpha_i y_i x_i."""
+    strengths = STRENGTHS / 8
+    mine = measured(kernel=Linear(), C=C, strengths=strengths)
+    weights = (strengths * SIGN) @ X
+    plane = DualityGap.measure(X, Y, weights=weights, strengths=strengths, C=C, positive=1)
+    assert (mine.primal, mine.dual) == pytest.approx((plane.primal, plane.dual), rel=1e-9)
+
+
+def test_a_precomputed_matrix_gives_the_gap_of_its_kernel():
+    """The matrix of a kernel says the same as the kernel, up to what the smallest eigenvalue leaves open."""
+    one, other = true("plain").certificate, true("precomputed").certificate
+    assert (one.primal, one.dual) == pytest.approx((other.primal, other.dual), rel=1e-9)
+
+
+@pytest.mark.parametrize("C", [0.25, 8.0, 1000.0])
+@pytest.mark.parametrize("kernel", [RBF(0.5), Laplacian(0.5), Polynomial(degree=3, gamma=0.2, coef0=1.0)], ids=str)
+def test_an_svm_solution_has_a_tiny_gap(kernel, C):
+    """LIBSVM's strengths and bias prove themselves optimal, as far as its kernel in single precision goes."""
+    rng = np.random.default_rng(3)
+    data = rng.standard_normal((60, 3))
+    labels = np.where(data[:, 0] * data[:, 1] + 0.3 * rng.standard_normal(60) > 0, "in", "out")
+    svm = SVC(kernel="precomputed", C=C, tol=1e-8).fit(kernel.exact(data, data), labels)
+    strengths = np.zeros(60)
+    strengths[svm.support_] = np.minimum(np.abs(svm.dual_coef_[0]), C)
+    gap = KernelGap.measure(data, labels, kernel=kernel, strengths=strengths, C=C, bias=svm.intercept_[0], positive="out")
+    assert gap.relative_gap < 1e-6 * max(10.0, C)
+    accepted(gap, data, labels)
+    accepted(from_json(gap.to_json()), sparse.csr_array(data), labels.tolist())
+    refused(lambda: gap, data, np.roll(labels, 1))
+
+
+def test_without_caps_the_gap_is_a_margin_bracket():
+    """For C = inf the margin bracket of both values is the one of KernelBracket; with caps there is none."""
+    lower, upper = true("hard").certificate.margin
+    bracket = KernelBracket.measure(X, Y, kernel=BOX, strengths=STRENGTHS, positive=1)
+    assert (lower, upper) == pytest.approx((bracket.lower, bracket.upper), rel=1e-9)
+    with pytest.raises(AttributeError, match="C = inf"):
+        true("plain").certificate.margin  # noqa: B018
+
+
+def test_no_strengths_prove_zero():
+    """Without strengths the dual value is 0, which is always true, and more is refused."""
+    certificate = measured(strengths=np.zeros(7))
+    assert certificate.dual == 0.0
+    assert certificate.primal == pytest.approx(3.5)
+    accepted(from_json(certificate.to_json()), X, Y)
+    refused(lambda: replace(certificate, dual=1e-9), X, Y)
+
+
+def test_a_function_with_errors_has_an_infinite_value_without_caps():
+    """For C = inf a function that errs costs infinity; the lower side still holds, and JSON keeps it."""
+    certificate = from_json(measured(C=np.inf, strengths=edit(0.0 * STRENGTHS, 0, 1.0)).to_json())
+    assert certificate.primal == certificate.relative_gap == np.inf
+    assert certificate.dual > 0.0
+    assert certificate.margin[0] == 0.0
+    accepted(certificate, X, Y)
+    refused(lambda: replace(certificate, primal=1e6), X, Y)
+
+
+SAME = {
+    "terms in another order": lambda c: replace(c, rows=c.rows[::-1], strengths=c.strengths[::-1]),
+    "rows as int32": lambda c: replace(c, rows=c.rows.astype(np.int32)),
+    "a term of strength zero": lambda c: replace(c, rows=np.append(c.rows, 3), strengths=np.append(c.strengths, 0.0)),
+    "label as float": lambda c: replace(c, positive=1.0),
+}
+SAME_HARD = {
+    "strengths doubled": lambda c: replace(c, strengths=2.0 * c.strengths, bias=2.0 * c.bias),
+    "strengths times 2^40": lambda c: replace(c, strengths=2.0**40 * c.strengths, bias=2.0**40 * c.bias),
+    "strengths times 2^-600": lambda c: replace(c, strengths=2.0**-600 * c.strengths, bias=2.0**-600 * c.bias),
+}
+
+
+@pytest.mark.parametrize(
+    ("case", "change"),
+    [(case, change) for case in CASES for change in SAME] + [(case, c) for case in CASES[7:] for c in SAME_HARD],
+)
+def test_the_same_claim_in_other_words_holds(case, change):
+    """The order and type of the witnesses do not matter, nor, without errors, their scale."""
+    certificate, data, labels = true(case)
+    accepted((SAME | SAME_HARD)[change](certificate), data, labels)
+
+
+def random_case(seed):
+    """Return a certificate of made-up strengths on data of made-up shape and scale."""
+    rng = np.random.default_rng(seed)
+    n, d = rng.integers(2, 30), rng.integers(1, 6)
+    scale, C = 10.0 ** rng.uniform(-4, 4), np.inf if seed % 4 == 0 else 10.0 ** rng.uniform(-4, 4)
+    data = scale * (rng.standard_normal((n, d)) + (100.0 if seed % 2 else 0.0))
+    kernel = [RBF("scale"), Polynomial(degree=3, gamma=1 / scale**2, coef0=1.0), Laplacian("scale"), Linear()][seed % 7 % 4]
+    labels = np.where(rng.random(n) < 0.5, "a", "b")
+    labels[:2] = "a", "b"
+    s = rng.choice([0.0, 0.5, 1.0, 3.0], n) if seed % 3 == 0 else None
+    s = None if s is None or not s.any() else s
+    caps = min(1.0, C) * (np.ones(n) if s is None else np.minimum(s, 1.0))
+    strengths = caps * rng.random(n) * (rng.random(n) < 0.6)
+    bias, clamp, mine = None, 0.0, labels == "b"
+    if seed % 5 == 0:
+        sums = np.array([strengths[~mine].sum(), strengths[mine].sum()])
+        strengths = np.minimum(strengths * (sums.min() / np.maximum(sums, 1e-300))[mine.astype(int)], caps)
+        bias = rng.standard_normal()
+    elif seed % 5 == 1:
+        clamp = scale * 10.0 ** rng.uniform(-3, 3)
+    certificate = KernelGap.measure(
+        data, labels, kernel=kernel, strengths=strengths, C=C, sample_weight=s, bias=bias, clamp=clamp, positive="b"
+    )
+    return Case(certificate, data, labels)
+
+
+@settings(max_examples=60, deadline=None)
+@given(seed=st.integers(0, 2**32 - 1))
+def test_no_true_gap_is_refused(seed):
+    """Whatever shape, scale, kernel and C: what was measured holds, dense or sparse, and `dual <= primal`."""
+    certificate, data, labels = random_case(seed)
+    accepted(certificate, data, labels)
+    assert 0.0 <= certificate.dual <= certificate.primal
+    if seed % 2 == 0:  # sparse rows far from 0 have larger rounding errors: distances between them lose digits
+        accepted(from_json(certificate.to_json()), sparse.csr_array(data), labels)
+
+
+def test_blocks_do_not_change_the_gap(monkeypatch):
+    """The kernel matrix is computed in blocks of rows, and the block size does not matter."""
+    certificate, data, labels = true("clamped")
+    monkeypatch.setattr("halfspace.certificates.expansion.BLOCK_ENTRIES", 6)
+    assert BLOCK_ENTRIES == 1 << 22
+    accepted(certificate, data, labels)
+
+
+# ---------------------------------------------------------------- claims from a solver's numbers
+def claimed(case, noise=0.0, error=0.0, square=None):
+    """Return the certificate claimed from potentials with made-up errors of at most `noise`, said to be at most `error`."""
+    c, data, labels = true(case)
+    sign, alpha = np.where(labels == 1, 1.0, -1.0), np.zeros(7)
+    alpha[c.rows] = c.strengths
+    K = data if c.kernel.is_precomputed else c.kernel.exact(data, data)
+    E = sign * ((K + c.clamp**2) @ (alpha * sign) + c.bias)
+    E = E + noise * np.array([1.0, -1.0, 1.0, 1.0, -1.0, 1.0, -1.0])
+    shift, objection = indefiniteness(c.kernel, data)
+    assert objection is None
+    draft = KernelGap.draft(c.kernel, alpha, c.C, c.sample_weight, c.bias if c.free else None, c.clamp, 1)
+    return draft.claim(scales(c.kernel, data, c.clamp, shift), sign, E, square=square, error=error)
+
+
+@every_case
+def test_claims_of_honest_numbers_hold(case):
+    """Potentials of a solver, a little off and said to be, make a claim that holds and is close to what is measured."""
+    certificate, data, labels = true(case)
+    for noise in (0.0, 1e-12, 1e-10):
+        claim = claimed(case, noise=noise, error=noise)
+        accepted(claim, data, labels)
+        assert (claim.primal, claim.dual) == pytest.approx((certificate.primal, certificate.dual), rel=1e-7)
+
+
+@every_case
+def test_claims_of_wrong_numbers_are_refused(case):
+    """Potentials that are off by more than is said make a claim that is refused."""
+    _, data, labels = true(case)
+    refused(lambda: claimed(case, noise=1e-5), data, labels)
+
+
+def test_errors_far_outside_the_margin_cost_nothing():
+    """Potentials in single precision are good enough where the loss is surely zero."""
+    strengths = 0.5 * STRENGTHS
+    exact = measured(kernel=CURVED, strengths=strengths, C=2.0)
+    E = SIGN * (CURVED.exact(X, X) @ (strengths * SIGN))
+    far = E > 2.0
+    assert far.any()
+    assert not far.all()
+    draft = KernelGap.draft(CURVED, strengths, 2.0, None, None, 0.0, 1)
+    square = float((strengths * SIGN) @ CURVED.exact(X, X) @ (strengths * SIGN))
+    rough = np.where(far, E.astype(np.float32) + 1e-3, E)
+    claim = draft.claim(scales(CURVED, X, 0.0), SIGN, rough, square=square, error=np.where(far, 0.01, 0.0))
+    accepted(claim, X, Y)
+    assert claim.primal == pytest.approx(exact.primal, rel=1e-9)
+
+
+# ---------------------------------------------------------------- kernels that are none
+def test_indefinite_kernels_are_refused_with_the_reason():
+    """The lecture's counterexample (1 if |x - x'| <= 1) has the eigenvalue 1 - √2 on 1, 2, 3; no dual value proves anything."""
+    near = FromFunction(lambda a, b: float(abs(a[0] - b[0]) <= 1.0))
+    data, labels = np.array([[1.0], [2.0], [3.0]]), np.array([1, 0, 1])
+    options = {"strengths": np.ones(3), "C": 1.0, "positive": 1}
+    with pytest.raises(InputError, match=r"not positive semi-definite.*-0\.414.*repair"):
+        KernelGap.measure(data, labels, kernel=near, **options)
+    K = near.exact(data, data)
+    with pytest.raises(InputError, match="not positive semi-definite"):
+        KernelGap.measure(K, labels, kernel=Precomputed(), **options)
+    good = KernelGap.measure(K + np.eye(3), labels, kernel=Precomputed(), **options)
+    accepted(good, K + np.eye(3), labels)
+    verdict = good.verify(K, labels)
+    assert not verdict
+    assert "-0.414" in str(verdict)
+
+
+def test_a_kernel_without_a_proof_is_proved_on_the_data():
+    """A function that happens to be a kernel on these examples is accepted; the certificate cannot be written to a file."""
+    product = FromFunction(lambda a, b: float(a @ b))
+    certificate = measured(kernel=product, strengths=STRENGTHS / 8)
+    plane = measured(kernel=Linear(), strengths=STRENGTHS / 8)
+    assert (certificate.primal, certificate.dual) == pytest.approx((plane.primal, plane.dual), rel=1e-6)
+    accepted(certificate, X, Y)
+    with pytest.raises(ValueError, match=r"[Ff]unction"):
+        certificate.to_json()
+
+
+def test_a_sigmoid_that_is_no_kernel_is_refused():
+    """tanh(x·x' - 1) has a negative diagonal for short rows, which no kernel has."""
+    with pytest.raises(InputError, match="not positive semi-definite"):
+        measured(kernel=Sigmoid(1.0, -1.0), data=0.1 * X)
+
+
+@pytest.mark.parametrize("change", ["skew", "wide"])
+def test_a_precomputed_matrix_must_be_symmetric_and_square(change):
+    """A kernel matrix is square and its own transpose; the verdict says which it is not."""
+    certificate = true("precomputed").certificate
+    data = edit(GRAM, (0, 3), GRAM[0, 3] + 0.01) if change == "skew" else np.c_[GRAM, GRAM[:, 0]]
+    verdict = certificate.verify(data, Y)
+    assert not verdict
+    assert ("symmetric" if change == "skew" else "square") in str(verdict)
+
+
+def test_too_many_examples_to_prove_a_kernel_are_refused():
+    """Above the limit a kernel without a proof is refused, with what to do."""
+    n = LARGEST + 1
+    data = sparse.csr_array(([1.0], ([0], [0])), shape=(n, 1))
+    shift, objection = indefiniteness(Sigmoid(1.0, 0.0), data)
+    assert shift == 0.0
+    assert "4,001 examples" in objection
+    assert "reason()" in objection
+    assert indefiniteness(RBF(1.0), data) == (0.0, None)
+
+
+# ---------------------------------------------------------------- false claims
+def nudged(name, place, factor):
+    return lambda c: replace(c, **{name: edit(getattr(c, name), place, getattr(c, name)[place] * factor)})
+
+
+FALSE = {
+    "primal a little lower": lambda c: replace(c, primal=c.primal * (1 - 1e-6)),
+    "primal a little higher": lambda c: replace(c, primal=c.primal * (1 + 1e-6)),
+    "primal at the dual": lambda c: replace(c, primal=c.dual),
+    "primal infinite": lambda c: replace(c, primal=np.inf),
+    "primal not a number": lambda c: replace(c, primal=np.nan),
+    "dual a little higher": lambda c: replace(c, dual=c.dual * (1 + 1e-6)),
+    "dual a little lower": lambda c: replace(c, dual=c.dual * (1 - 1e-6)),
+    "dual at the primal": lambda c: replace(c, dual=c.primal),
+    "dual above the primal": lambda c: replace(c, dual=2.0 * c.primal),
+    "dual negative": lambda c: replace(c, dual=-c.dual),
+    "dual nothing": lambda c: replace(c, dual=None),
+    "cap zero": lambda c: replace(c, C=0.0),
+    "cap in words": lambda c: replace(c, C="inf"),
+    "cap changed": lambda c: replace(c, C=0.40625 if np.isfinite(c.C) else 1.0),
+    "other kind of cap": lambda c: replace(c, C=np.inf if np.isfinite(c.C) else 0.5),
+    "another kernel": lambda c: replace(c, kernel=Laplacian(0.5)),
+    "no kernel": lambda c: replace(c, kernel=None),
+    "a kernel in words": lambda c: replace(c, kernel="rbf"),
+    "a kernel that is not resolved": lambda c: replace(c, kernel=RBF("scale")),
+    "first strength up": nudged("strengths", 0, 1 + 1e-4),
+    "last strength down": nudged("strengths", -1, 1 - 1e-4),
+    "a strength above its cap": lambda c: replace(c, strengths=edit(c.strengths, 0, 3.0)),
+    "a strength of 1e200": lambda c: replace(c, strengths=edit(c.strengths, 0, 1e200)),
+    "a strength of 1e308": lambda c: replace(c, strengths=edit(c.strengths, slice(None), 1e308)),
+    "a strength negative": nudged("strengths", 1, -1.0),
+    "a strength not a number": lambda c: replace(c, strengths=edit(c.strengths, 0, np.nan)),
+    "a strength dropped": lambda c: replace(c, strengths=c.strengths[1:], rows=c.rows[1:]),
+    "a strength without a row": lambda c: replace(c, rows=c.rows[1:]),
+    "no strengths": lambda c: replace(c, strengths=c.strengths[:0], rows=c.rows[:0]),
+    "all strengths zero": lambda c: replace(c, strengths=0.0 * c.strengths),
+    "rows of another class": lambda c: replace(c, rows=(c.rows + 3) % 7),
+    "two rows swapped": lambda c: replace(c, rows=c.rows[np.r_[1, 0, 2 : c.rows.size]]),
+    "a row changed": lambda c: replace(c, rows=edit(c.rows, 0, 3)),
+    "a row twice": lambda c: replace(c, rows=edit(c.rows, 1, c.rows[0])),
+    "a row beyond the last": lambda c: replace(c, rows=edit(c.rows, -1, 7)),
+    "a row from the end": lambda c: replace(c, rows=edit(c.rows, -1, -1)),
+    "rows in fractions": lambda c: replace(c, rows=c.rows + 0.25),
+    "rows in a list": lambda c: replace(c, rows=c.rows.tolist()),
+    "bias changed": lambda c: replace(c, bias=c.bias + 0.125),
+    "bias a little more": lambda c: replace(c, bias=c.bias + 1e-6),
+    "bias not a number": lambda c: replace(c, bias=np.nan),
+    "bias enormous": lambda c: replace(c, bias=1e308, free=True, clamp=0.0),
+    "free flipped": lambda c: replace(c, free=not c.free) if c.bias or not c.free else replace(c, free=None),
+    "free as a number": lambda c: replace(c, free=int(c.free)),
+    "clamp changed": lambda c: replace(c, clamp=c.clamp + 0.5),
+    "clamp left out": lambda c: replace(c, clamp=0.0 if c.clamp else 1.0),
+    "clamp not a number": lambda c: replace(c, clamp=np.nan),
+    "clamp nothing": lambda c: replace(c, clamp=None),
+    "unknown positive label": lambda c: replace(c, positive=2),
+    "positive label in words": lambda c: replace(c, positive="1"),
+    "positive label nothing": lambda c: replace(c, positive=None),
+    "all sample weights zero": lambda c: replace(c, sample_weight=np.zeros(7)),
+    "a sample weight negative": lambda c: replace(c, sample_weight=edit(np.ones(7), 2, -1.0)),
+    "a sample weight zero under a strength": lambda c: replace(c, sample_weight=edit(np.ones(7), 2, 0.0)),
+    "a sample weight too few": lambda c: replace(c, sample_weight=np.ones(6)),
+    "sample weights in a list": lambda c: replace(c, sample_weight=[1.0] * 7),
+}
+
+
+@every_case
+@pytest.mark.parametrize("lie", FALSE)
+def test_false_gaps_are_refused(case, lie):
+    """A gap with any field changed is refused with a reason, or is no certificate, in memory and in a file."""
+    certificate, data, labels = true(case)
+    refused(lambda: FALSE[lie](certificate), data, labels)
+    try:
+        text = FALSE[lie](certificate).to_json()
+    except (CertificateError, InputError, TypeError):
+        return
+    if " in a list" not in lie and "in words" not in lie:  # a file knows lists and numbers only
+        refused(lambda: from_json(text), data, labels)
+
+
+@pytest.mark.parametrize("case", ["plain", "clamped", "weighted", "free", "hard", "hard free"])
+@pytest.mark.parametrize("gamma", [0.25 * (1 + 1e-5), 0.2, 25.0])
+def test_another_width_of_the_kernel_is_refused(case, gamma):
+    """The numbers are those of this gamma and of no other."""
+    certificate, data, labels = true(case)
+    refused(lambda: replace(certificate, kernel=RBF(gamma)), data, labels)
+
+
+@pytest.mark.parametrize("case", ["plain", "clamped", "hard"])
+def test_either_label_may_be_positive_without_a_bias(case):
+    """Without a free bias the problem is the same when the classes change names, and so is the gap; with one it is not."""
+    certificate, data, labels = true(case)
+    accepted(replace(certificate, positive=0), data, labels)
+    free = true("free").certificate
+    refused(lambda: replace(free, positive=0), X, Y)
+
+
+OTHER_DATA = {
+    "a row nudged": lambda data, labels: (edit(data, (2, 0), data[2, 0] * (1 + 1e-5)), labels),
+    "a row negated": lambda data, labels: (edit(data, 0, -data[0]), labels),
+    "two rows swapped": lambda data, labels: (data[[4, 1, 2, 3, 0, 5, 6]], labels),
+    "a row more": lambda data, labels: (np.vstack([data, -data[:1]]), np.append(labels, 1)),
+    "a row less": lambda data, labels: (data[:-1], labels[:-1]),
+    "a column more": lambda data, labels: (np.c_[data, data[:, 0]], labels),
+    "a column less": lambda data, labels: (data[:, :-1], labels),
+    "scaled up": lambda data, labels: (data * (1 + 1e-5), labels),
+    "all zero": lambda data, labels: (0.0 * data, labels),
+    "tiny": lambda data, labels: (1e-200 * data, labels),
+    "huge": lambda data, labels: (1e150 * data, labels),
+    "beyond squares": lambda data, labels: (1e200 * data, labels),
+    "a label flipped": lambda data, labels: (data, edit(labels, 2, 0)),
+    "one class": lambda data, labels: (data, np.ones_like(labels)),
+    "labels in words": lambda data, labels: (data, labels.astype(str)),
+}
+
+
+@every_case
+@pytest.mark.parametrize("change", OTHER_DATA)
+def test_gaps_are_refused_on_other_data(case, change):
+    """A gap says nothing about data changed by a row, a column, a label or a scale, and the checker says so."""
+    certificate, data, labels = true(case)
+    refused(lambda: certificate, *OTHER_DATA[change](data, labels))
+
+
+NONSENSE = {
+    "NaN": math.nan,
+    "words": "words",
+    "nothing": None,
+    "empty list": [],
+    "list of one": [1.0],
+    "list of words": ["a"] * 3,
+    "ragged": [1.0, [2.0]],
+    "table": {"a": 1},
+    "negative": -1.5,
+    "long number": 10**400,
+    "minus infinity": "-inf",
+}
+FIELDS = ["primal", "dual", "C", "sample_weight", "kernel", "rows", "strengths", "bias", "free", "clamp", "positive"]
+
+
+@pytest.mark.parametrize("nonsense", NONSENSE)
+@pytest.mark.parametrize("field", FIELDS)
+@pytest.mark.parametrize("case", ["weighted", "free", "hard clamped"])
+def test_nonsense_in_a_file_is_refused(case, field, nonsense):
+    """A file with anything else than what belongs in a field is refused or no certificate, and never another error."""
+    certificate, data, labels = true(case)
+    body = json.loads(certificate.to_json())
+    if body[field] == NONSENSE[nonsense]:
+        return
+    body[field] = NONSENSE[nonsense]
+    refused(lambda: from_json(json.dumps(body)), data, labels)
+
+
+@pytest.mark.parametrize("field", [*FIELDS, "kind", "format"])
+def test_a_file_without_a_field_is_no_certificate(field):
+    """A missing or an additional field makes a file no certificate."""
+    body = json.loads(true("plain").certificate.to_json())
+    del body[field]
+    with pytest.raises(CertificateError):
+        from_json(json.dumps(body))
+    body = json.loads(true("plain").certificate.to_json()) | {field + "_": 1}
+    with pytest.raises(CertificateError):
+        from_json(json.dumps(body))
+
+
+def test_one_gap_per_class_holds():
+    """Gaps of the problems "this class against the rest" make one certificate, bound to their classes."""
+    labels = np.array(["a", "a", "b", "b", "c", "c", "c"])
+    parts = tuple(
+        KernelGap.measure(X, labels, kernel=BOX, strengths=STRENGTHS, C=0.5, positive=label) for label in ("a", "b", "c")
+    )
+    accepted(from_json(PerClass(("a", "b", "c"), parts).to_json()), X, labels)
+    refused(lambda: PerClass(("a", "b", "c"), (parts[1], parts[0], parts[2])), X, labels)
