@@ -25,11 +25,13 @@ LIMIT = {"SVC": 1800.0, "sklearnex": 900.0, "liquidSVM": 300.0}
 BARS = {"SVC": 30.0, "sklearnex": 5.0, "liquidSVM": 1.0}
 ELSEWHERE = ROOT / ".venv" / "liquidsvm"
 
-LIQUID = """
+START = """
 import json, sys, sysconfig, time
 sysconfig.get_config_vars()["SO"] = sysconfig.get_config_var("EXT_SUFFIX")  # gone from Python 3.11, read by liquidSVM
 import numpy as np
 import liquidSVM
+"""
+LIQUID = f"""{START}
 data = np.load(sys.argv[1])
 begin = time.perf_counter()
 model = liquidSVM.mcSVM(data["X"], np.where(data["y"] == 1, 1.0, -1.0), threads=2, folds=5, display=0)
@@ -37,7 +39,7 @@ taken = time.perf_counter() - begin
 table = np.array(model.errTrain)  # columns: task, cell, fold, gamma, weight, lambda, training error, validation error, ...
 widths, lambdas = np.unique(table[:, 3]), np.unique(table[:, 5])
 errors = [table[(table[:, 3] == w) & (table[:, 5] == l), 7].mean() for w in widths for l in lambdas]
-print(json.dumps({"seconds": taken, "widths": list(widths), "lambdas": list(lambdas), "error": min(errors)}))
+print(json.dumps(dict(seconds=taken, widths=list(widths), lambdas=list(lambdas), error=min(errors))))
 """
 
 
@@ -104,7 +106,8 @@ def _against_search(name, n, split):
         if short:
             disqualify(case)
         told = f"best accuracy {100 * _score(model):.2f} %, GridSearchCV {100 * best:.2f} %"
-        return "; ".join([("**MISSED** " if short else "") + told, f"chose {model.best_params_}", *remarks])
+        chose = ", ".join(f"{key}={value:g}" for key, value in model.best_params_.items())
+        return "; ".join([("**MISSED** " if short else "") + told, chose, *remarks])
 
     contestants = {"halfspace": lambda: _chosen(Cs, gammas, split, "free")}
     title = f"5-fold CV of 10 x 10 (C, gamma), {name} {n // 1000}k, GridSearchCV with two processes"
@@ -122,6 +125,7 @@ def liquid_python():
         [sys.executable, "-m", "venv", ELSEWHERE],
         [*install, "--constraint", ROOT / "constraints.txt", "numpy", "setuptools==80.9.0"],  # later ones lack pkg_resources
         [*install, "--no-build-isolation", "--no-deps", "liquidSVM==1.0.1"],  # compiled on the spot
+        [python, "-W", "ignore", "-c", START],
     ]
     try:
         for step in steps:

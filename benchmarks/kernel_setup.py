@@ -3,7 +3,7 @@
 Everybody learns the same random rows with the same kernel and cap. Ours must prove a relative duality gap of 1e-3 in double
 precision; peers stop at their own default tolerance. scikit-learn's SVC gets dense doubles, or CSR where the set is stored
 sparse (the faster of the two for it); scikit-learn-intelex and ours get dense single precision. A peer first runs in a process
-of its own under a limit of seconds; if it is quick it then races with ours, in turn, in this process, else that one run counts.
+of its own under a limit of seconds; if it is quick it then races with ours, in turn, in this process, else that run counts.
 """
 
 import json
@@ -18,28 +18,17 @@ from functools import cache
 from importlib.util import find_spec
 from pathlib import Path
 
-# scikit-learn-intelex brings TBB, which Numba would take for its threads: keep the layer that users without it have.
-os.environ.setdefault("NUMBA_THREADING_LAYER_PRIORITY", "omp tbb workqueue")
-
+import numba
 import numpy as np
 from scipy import sparse
 
 from benchmarks.problems import _load
 from benchmarks.race import Case, Result
 
-__all__ = [
-    "Problem",
-    "Split",
-    "disqualify",
-    "fit_case",
-    "fit_peer",
-    "means",
-    "ours",
-    "run_child",
-    "sample",
-    "seconds_of",
-    "widest_gap",
-]
+__all__ = ["Problem", "disqualify", "fit_case", "fit_peer", "means", "ours", "run_child", "sample", "seconds_of", "widest_gap"]
+
+# scikit-learn-intelex brings TBB, which Numba would take for its threads: keep the layer that users without it have.
+numba.config.THREADING_LAYER_PRIORITY = ["omp", "tbb", "workqueue"]
 
 ROOT = Path(__file__).resolve().parents[1]
 TARGET = 1e-3
@@ -129,7 +118,7 @@ def ours(C, gamma, **options):
     """Return our machine, unfitted."""
     import halfspace as hs
 
-    settings = {"kernel": "rbf", "intercept": "free", "tol": TARGET, "max_time": 300.0}
+    settings = {"kernel": "rbf", "intercept": "free", "tol": TARGET, "max_time": 300.0, "n_jobs": 2}
     return hs.KernelAdaTron(C=C, gamma=gamma, **(settings | options))
 
 
@@ -160,14 +149,17 @@ def run_child(arguments, seconds, python=sys.executable):
 
 
 def _first_run(peer, problem):
-    """Fit a peer here, after a small fit that loads its libraries; return its seconds and its accuracy."""
+    """Fit a peer here, after a small fit that loads its libraries; return its seconds, the better of two if short, and more."""
     split = problem.split()
     X, X_test = split.forms(peer)
     fit_peer(peer, X[:300], np.arange(300) % 2, 1.0, 1.0)
-    begin = time.perf_counter()
-    model = fit_peer(peer, X, split.y, problem.C, problem.gamma)
-    taken = time.perf_counter() - begin
-    return {"seconds": taken, "accuracy": float(np.mean(model.predict(X_test) == split.y_test))}
+    taken = []
+    while not taken or (len(taken) < 2 and taken[0] < 30.0):
+        begin = time.perf_counter()
+        model = fit_peer(peer, X, split.y, problem.C, problem.gamma)
+        taken.append(time.perf_counter() - begin)
+    accuracy = float(np.mean(model.predict(X_test) == split.y_test))
+    return {"seconds": min(taken), "accuracy": accuracy, "how": "best of 2" if len(taken) == 2 else "once"}
 
 
 def peers_of(problem, names, seconds):
@@ -178,7 +170,7 @@ def peers_of(problem, names, seconds):
             remarks.append("sklearnex is not installed")
             continue
         answer = run_child(["-m", "benchmarks.kernel_setup", peer, json.dumps(asdict(problem))], seconds)
-        done[peer] = answer or {"seconds": seconds, "accuracy": 0.0, "stopped": True}
+        done[peer] = answer or {"seconds": seconds, "accuracy": 0.0, "how": "stopped"}
         if answer is None:
             remarks.append(f"{peer} was stopped after {seconds:.0f} s, which count as its time")
     return done, remarks
@@ -226,11 +218,11 @@ def fit_case(problem, bar, *, repeats=5, seconds=300.0, options=None, most_error
     for peer, answer in first.items():
         if peer in aside:
             remarks.append(f"{peer} {answer['seconds']:.3g} s")
-        elif answer["seconds"] <= QUICK[peer]:
+        elif answer["seconds"] <= QUICK[peer] and answer["how"] != "stopped":
             rows, _ = split.forms(peer)
             contestants[peer] = lambda peer=peer, rows=rows: fit_peer(peer, rows, split.y, problem.C, problem.gamma)
         else:
-            known[f"{peer} (once)"] = answer["seconds"]
+            known[f"{peer} ({answer['how']})"] = answer["seconds"]
     best = max((answer["accuracy"] for answer in first.values()), default=0.0)
 
     def check(outputs):

@@ -10,7 +10,9 @@ from halfspace.models import (
     AveragedPerceptron,
     HebbClassifier,
     KernelAdaTron,
+    KernelAdaTronCV,
     KernelMinOver,
+    KernelPath,
     KernelPerceptron,
     MinOver,
     PassiveAggressive,
@@ -19,6 +21,7 @@ from halfspace.models import (
     PocketPerceptron,
     VotedPerceptron,
     adatron_path,
+    kernel_path,
 )
 from halfspace.proofs import separability
 
@@ -30,7 +33,9 @@ __all__ = [
     "AveragedPerceptron",
     "HebbClassifier",
     "KernelAdaTron",
+    "KernelAdaTronCV",
     "KernelMinOver",
+    "KernelPath",
     "KernelPerceptron",
     "MinOver",
     "PassiveAggressive",
@@ -41,6 +46,7 @@ __all__ = [
     "adatron_path",
     "certificates",
     "data",
+    "kernel_path",
     "kernels",
     "margin_bracket",
     "separability",

@@ -35,10 +35,14 @@ ESTIMATORS = [
     hs.KernelPerceptron(budget=20, max_iter=10),
     hs.KernelPerceptron(budget=20, budget_rule="projectron", max_iter=10),
     hs.KernelMinOver(),
+    hs.KernelAdaTron(tol=1e-10),  # as for AdaTron below
+    hs.KernelAdaTron(multi_class="ovo", intercept="free", tol=1e-10),
+    hs.KernelAdaTron(solver="sweep", intercept="none", tol=1e-10, max_iter=1000),
     hs.PerceptronCommittee(),
     hs.PerceptronCommittee(vote="stability", diversity="bootstrap"),
     hs.AdaTron(tol=1e-12),  # some checks compare answers to 1e-7: the plane is that near only at a gap of its square
     hs.AdaTronCV(tol=1e-12, Cs=(0.1, 1.0), cv=2),
+    hs.KernelAdaTronCV(tol=1e-12, cv_tol=1e-6, Cs=(0.3, 3.0), gammas=(0.1, 1.0), cv=2),
 ]
 
 

@@ -196,6 +196,8 @@ def test_precomputed_matrices_are_taken_as_they_are(A, B):
         kernel.exact(K, K[:3])
     with pytest.raises(InputError, match="square"):
         kernel.exact_diagonal(wide)
+    with pytest.raises(InputError, match="square"):
+        (kernel + 1).matrix(wide)
 
 
 def test_functions_of_two_rows(A, B):
@@ -219,6 +221,7 @@ def test_functions_of_two_rows(A, B):
         (lambda: RBF(0.0), "gamma must be"),
         (lambda: RBF(np.nan), "gamma must be"),
         (lambda: RBF("wide"), "gamma must be"),
+        (lambda: RBF(10**400), "gamma must be"),
         (lambda: RBF(True), "gamma must be"),
         (lambda: Laplacian(np.inf), "gamma must be"),
         (lambda: Polynomial(0), "degree must be a whole number >= 1"),

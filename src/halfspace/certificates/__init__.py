@@ -2,10 +2,12 @@
 
 from halfspace.certificates.base import Certificate, Verdict, check, from_json
 from halfspace.certificates.budgeted import BudgetedMistakes, Forgetron, Projection
+from halfspace.certificates.cells import OneLabel, PerCell
 from halfspace.certificates.duality import DualityGap
 from halfspace.certificates.kernel_gap import KernelGap
 from halfspace.certificates.kernel_margin import KernelBracket
 from halfspace.certificates.kesler import KeslerBracket
+from halfspace.certificates.landmarks import LandmarkGap
 from halfspace.certificates.least_squares import LeastSquaresGap
 from halfspace.certificates.margin import MarginBracket
 from halfspace.certificates.mistakes import MistakeBound, Novikoff, PassiveAggressiveBound
@@ -24,11 +26,14 @@ __all__ = [
     "KernelBracket",
     "KernelGap",
     "KeslerBracket",
+    "LandmarkGap",
     "LeastSquaresGap",
     "MarginBracket",
     "MistakeBound",
     "Novikoff",
+    "OneLabel",
     "PassiveAggressiveBound",
+    "PerCell",
     "PerClass",
     "PerPair",
     "Projection",

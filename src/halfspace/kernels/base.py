@@ -26,7 +26,10 @@ Entries = Callable[["Kernel", Any, Any], FloatArray]
 def is_number(value: Any) -> bool:
     """Tell whether a parameter is a finite real number."""
     real = isinstance(value, int | float | np.integer | np.floating) and not isinstance(value, bool)
-    return real and bool(np.isfinite(value))
+    try:
+        return real and bool(np.isfinite(float(value)))
+    except OverflowError:
+        return False
 
 
 class Kernel(Value, ABC):
@@ -264,6 +267,9 @@ class Kernel(Value, ABC):
         """Return both sets of rows, checked and in float64, for a kernel whose parameters are known."""
         self._require_resolved()
         first, second = self._rows(A, B)
+        if self.is_precomputed and self.parts() and first.shape[0] != first.shape[1]:
+            msg = f"{self}: made of a precomputed kernel it needs a square matrix, got shape {first.shape}; compose matrices"
+            raise InputError(msg)
         wide = doubled(first)
         return wide, wide if second is first else doubled(second)
 

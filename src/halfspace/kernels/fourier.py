@@ -28,6 +28,7 @@ class Transform(NamedTuple):
     frequency: float
     error: float
     highest_frequency: float
+    extent: float  # where the function has faded away
 
 
 def _samples(kernel: Kernel, t: Any) -> FloatArray:
@@ -78,4 +79,4 @@ def transform(kernel: Kernel) -> Transform | None:
     error = float(np.abs(fine[:kept] - coarse[:kept]).max()) + 2.0 * T * rest
     omega = 2.0 * np.pi * np.arange(kept) / (padded * step)
     at = int(fine[:kept].argmin())
-    return Transform(float(fine[at]), float(omega[at]), error, float(omega[-1]))
+    return Transform(float(fine[at]), float(omega[at]), error, float(omega[-1]), T)

@@ -5,13 +5,16 @@ matrix that was given, or one of any kernel that fits in memory), *blocked* (any
 The clamped input adds its square to every value.
 """
 
+from functools import cached_property
 from typing import Any, Protocol
 
 import numpy as np
+from scipy import sparse
 
 from halfspace._typing import FloatArray, IntArray, Matrix
 from halfspace.kernels.base import Kernel
-from halfspace.kernels.tiles import Prepared, prepare, times, values
+from halfspace.kernels.radial import RBF, Laplacian
+from halfspace.kernels.tiles import Prepared, prepare, single_error, times, values
 
 __all__ = ["LazyGram"]
 
@@ -22,7 +25,7 @@ BLOCK = 1 << 22
 
 
 class _Source(Protocol):
-    def block(self, rows: IntArray, columns: IntArray, dtype: Any) -> Any: ...
+    def block(self, rows: IntArray, columns: IntArray, out: Any) -> None: ...
 
     def times(self, rows: IntArray, coefficients: FloatArray, columns: IntArray, dtype: Any) -> FloatArray: ...
 
@@ -32,7 +35,7 @@ class _Tiled:
 
     def __init__(self, kernel: Kernel, X: Matrix, prepared: Prepared) -> None:
         self.kernel, self.X = kernel, X
-        self.rows = {np.float32: prepared}
+        self.rows: dict[Any, Prepared] = {np.float32: prepared}
 
     def prepared(self, dtype: Any) -> Prepared:
         if dtype not in self.rows:
@@ -42,10 +45,9 @@ class _Tiled:
             self.rows[dtype] = rows
         return self.rows[dtype]
 
-    def block(self, rows: IntArray, columns: IntArray, dtype: Any) -> Any:
-        P, out = self.prepared(dtype), np.empty((rows.size, columns.size), dtype=dtype)
+    def block(self, rows: IntArray, columns: IntArray, out: Any) -> None:
+        P = self.prepared(out.dtype.type)
         values(P, rows, P, columns, out, symmetric=rows is columns)
-        return out
 
     def times(self, rows: IntArray, coefficients: FloatArray, columns: IntArray, dtype: Any) -> FloatArray:
         P = self.prepared(dtype)
@@ -58,8 +60,8 @@ class _Stored:
     def __init__(self, K: FloatArray) -> None:
         self.K = K
 
-    def block(self, rows: IntArray, columns: IntArray, dtype: Any) -> Any:
-        return self.K[np.ix_(rows, columns)].astype(dtype)
+    def block(self, rows: IntArray, columns: IntArray, out: Any) -> None:
+        out[:] = self.K[np.ix_(rows, columns)]
 
     def times(self, rows: IntArray, coefficients: FloatArray, columns: IntArray, dtype: Any) -> FloatArray:  # noqa: ARG002
         out = np.empty(columns.size)
@@ -75,15 +77,24 @@ class _Blocked:
     def __init__(self, kernel: Kernel, X: Matrix) -> None:
         self.kernel, self.X = kernel, X
 
-    def block(self, rows: IntArray, columns: IntArray, dtype: Any) -> Any:
-        return self.kernel.matrix(self.X[rows], self.X[columns], dtype=dtype)
+    def block(self, rows: IntArray, columns: IntArray, out: Any) -> None:
+        out[:] = self.kernel.matrix(self.X[rows], self.X[columns], dtype=out.dtype)
 
     def times(self, rows: IntArray, coefficients: FloatArray, columns: IntArray, dtype: Any) -> FloatArray:
         out = np.empty(columns.size)
         step = max(1, BLOCK // max(rows.size, 1))
         for first in range(0, columns.size, step):
-            out[first : first + step] = self.block(columns[first : first + step], rows, dtype) @ coefficients.astype(dtype)
+            part = self.kernel.matrix(self.X[columns[first : first + step]], self.X[rows], dtype=dtype)
+            out[first : first + step] = part @ coefficients.astype(dtype)
         return out
+
+
+def _varying(kernel: Kernel, X: Matrix) -> Matrix:
+    """Leave out constant columns where only differences of rows count."""
+    if sparse.issparse(X) or not isinstance(kernel, RBF | Laplacian):
+        return X
+    varying = X.max(axis=0) > X.min(axis=0)
+    return X if varying.mean() > 0.95 else X[:, varying]
 
 
 class LazyGram:
@@ -114,7 +125,8 @@ class LazyGram:
             K = np.asarray(kernel.exact(X), dtype=np.float64)
             self._source, diagonal = _Stored(K), np.diag(K)
         else:
-            diagonal, prepared = kernel.exact_diagonal(X), prepare(kernel, X, np.float32)
+            diagonal, X = kernel.exact_diagonal(X), _varying(kernel, X)
+            prepared = prepare(kernel, X, np.float32)
             if prepared is not None:
                 self._source = _Tiled(kernel, X, prepared)
             elif 8 * self.n * self.n <= STORED:
@@ -123,14 +135,22 @@ class LazyGram:
                 self._source = _Blocked(kernel, X)
         self.diagonal: FloatArray = diagonal + self.clamped
 
+    @cached_property
+    def single_error(self) -> float:
+        """Bound on the relative error of values in single precision, sums of a few included; infinite where none is known."""
+        if not isinstance(self._source, _Tiled):
+            return np.inf
+        return single_error(self._source.prepared(np.float32)) + 64 * 2.0**-24
+
     @property
     def lookup(self) -> bool:
         """Whether values are looked up, not computed."""
         return isinstance(self._source, _Stored)
 
-    def block(self, rows: IntArray, columns: IntArray, dtype: Any = np.float32) -> Any:
-        """Return k(row, column), shape (rows, columns); faster if both are the same array."""
-        out = self._source.block(rows, columns, dtype)
+    def block(self, rows: IntArray, columns: IntArray, dtype: Any = np.float32, out: Any = None) -> Any:
+        """Return k(row, column), shape (rows, columns), in `out` if that is given; faster if both are the same array."""
+        out = np.empty((rows.size, columns.size), dtype=dtype) if out is None else out
+        self._source.block(rows, columns, out)
         if self.clamped:
             out += dtype(self.clamped)
         return out

@@ -16,6 +16,7 @@ from halfspace.kernels.algebra import check_kernel
 from halfspace.kernels.base import Kernel
 from halfspace.kernels.fourier import transform
 from halfspace.kernels.given import FromFunction
+from halfspace.kernels.rows import checked
 from halfspace.kernels.values import frozen
 from halfspace.kernels.witness import Spectrum, is_asymmetric, quadratic_form, search, shortest_witness, spectrum
 
@@ -164,14 +165,14 @@ def _on_data(kernel: Kernel, X: Matrix, repair: Repair | None) -> MercerReport:
         return replace(report, reason=text)
     rows, c = witness
     value = quadratic_form(found.matrix[np.ix_(rows, rows)], c, rounding)[0]
-    text = f"{rows.size} of the rows have Σ c_i c_j k(x_i, x_j) = {value:.4g}"
+    text = f"{rows.size} of the rows {'has' if rows.size == 1 else 'have'} Σ c_i c_j k(x_i, x_j) = {value:.4g}"
     points = _points(kernel, X, rows)
     return replace(report, holds=False, reason=text, witness_rows=rows, witness_points=points, witness_coefficients=c)
 
 
 def _points(kernel: Kernel, X: Matrix, rows: IntArray) -> Any:
     """Return a copy of some rows; of a kernel matrix the rows and columns."""
-    picked = X[rows] if hasattr(X, "shape") else np.asarray(X, dtype=np.float64)[rows]
+    picked = checked(X, "X", "mercer")[rows]
     return frozen(picked[:, rows] if kernel.is_precomputed else picked)
 
 
@@ -194,13 +195,14 @@ def _by_transform(kernel: FromFunction) -> MercerReport:
     found = transform(kernel)
     if found is None:
         return _by_search(kernel)
-    lowest, frequency, error, highest = found
+    lowest, frequency, error, highest, extent = found
     report = MercerReport(kernel, holds=True, how="by Fourier transform", reason="", error=error)
     if lowest >= -error:
         text = f"it is nowhere below {lowest:.2g} up to ω = {highest:.3g}, error about {error:.2g} (numerical)"
         return replace(report, reason=text)
     text = f"it is {lowest:.3g} at ω = {frequency:.3g}, error about {error:.2g} (numerical)"
-    grid = (np.arange(128) * np.pi / (8.0 * frequency))[:, None]  # eight periods of the wave that has a negative share
+    step = min(np.pi / (8.0 * frequency) if frequency > 0.0 else np.inf, extent / 64.0)
+    grid = (np.arange(128) * step)[:, None]  # up to eight periods of the wave that has a negative share
     rounding = kernel.rounding(grid)
     witness = shortest_witness(spectrum(kernel.exact(grid), rounding), rounding)
     if witness is None:
@@ -216,8 +218,8 @@ def _by_search(kernel: Kernel) -> MercerReport:
         text = "no rule proves it and no witness was found; give rows X to look at"
         return MercerReport(kernel, holds=None, how="not decided", reason=text)
     points, (rows, c) = found
-    K = kernel.exact(points[rows])
-    text = f"{rows.size} points have Σ c_i c_j k(x_i, x_j) = {quadratic_form(K, c, 0.0)[0]:.4g}"
+    value = quadratic_form(kernel.exact(points[rows]), c, 0.0)[0]
+    text = f"{rows.size} {'point has' if rows.size == 1 else 'points have'} Σ c_i c_j k(x_i, x_j) = {value:.4g}"
     return MercerReport(
         kernel, holds=False, how="by a witness", reason=text, witness_points=frozen(points[rows]), witness_coefficients=c
     )

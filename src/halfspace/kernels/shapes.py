@@ -93,7 +93,8 @@ class _Planar(_Map):
         rows = self._checked(X, reset=True)
         numbers = tuple(self.columns)
         if len(numbers) != 2 or not all(0 <= j < rows.shape[1] for j in numbers):
-            msg = f"{type(self).__name__}: two column numbers from 0 to {rows.shape[1] - 1} expected, got {self.columns!r}"
+            name, d = type(self).__name__, rows.shape[1]
+            msg = f"{name}: columns={self.columns!r} are not two of the columns of X, which has {d} feature(s)"
             raise InputError(msg)
         return self
 

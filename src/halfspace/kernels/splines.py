@@ -14,6 +14,7 @@ from scipy import sparse
 from halfspace._typing import FloatArray
 from halfspace.errors import InputError
 from halfspace.kernels.base import Kernel, is_number
+from halfspace.kernels.basic import integer_power
 from halfspace.kernels.parameters import check_count
 from halfspace.kernels.rows import EPS
 
@@ -21,6 +22,8 @@ __all__ = ["BSpline"]
 
 HIGHEST = 7
 """Orders beyond lose digits in the sum below, and look like a Gaussian anyway."""
+IN_CACHE = 1 << 14
+"""Values whose factors are computed at a time."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -65,9 +68,13 @@ class BSpline(Kernel):
     def values(self, A: Any, B: Any) -> FloatArray:
         """Return the products over the columns."""
         first, second = (X.toarray() if sparse.issparse(X) else X for X in (A, B))
+        columns = np.ascontiguousarray(second.T)
         out = np.ones((A.shape[0], B.shape[0]))
-        for j in range(A.shape[1]):
-            out *= self._bump((first[:, j, None] - second[None, :, j]) / self.scale)
+        step = max(1, IN_CACHE // B.shape[0])
+        for begin in range(0, A.shape[0], step):
+            block = out[begin : begin + step]
+            for j in range(A.shape[1]):
+                block *= self._bump((first[begin : begin + step, j, None] - columns[j]) / self.scale)
         return out
 
     def own_values(self, A: Any) -> FloatArray:
@@ -78,7 +85,7 @@ class BSpline(Kernel):
         """Return bounds on value and rounding: of every factor that of its terms, and of its argument times the slope, <= 1."""
         m, d = self.degree, A.shape[1]
         terms = sum(comb(m + 1, k) * ((m + 1) / 2 - k) ** m for k in range((m + 1) // 2 + 1)) / factorial(m)
-        error = 2 * (m + 4) * EPS * terms + (m + 1) * EPS
+        error = 2 * (2 * m + 4) * EPS * terms + (m + 1) * EPS
         peak = float(self._bump(np.zeros(1))[0])
         return peak**d, d * (error + EPS) * (peak + error) ** (d - 1)
 
@@ -91,6 +98,6 @@ class BSpline(Kernel):
         m = self.degree
         left = (m + 1) / 2 - np.abs(t)
         total = np.zeros_like(left)
-        for k in range((m + 1) // 2 + 1):
-            total += (-1) ** k * comb(m + 1, k) * np.maximum(left - k, 0.0) ** m
+        for k in range((m + 1) // 2):
+            total += (-1) ** k * comb(m + 1, k) * integer_power(np.maximum(left - k, 0.0), m)
         return np.maximum(total, 0.0) / factorial(m)

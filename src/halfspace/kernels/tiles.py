@@ -12,6 +12,7 @@ value has a relative rounding error of about the unit roundoff times the size of
 """
 
 import math
+import os
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from functools import cache
@@ -27,13 +28,13 @@ from halfspace._dispatch import open_function
 from halfspace._typing import FloatArray, IntArray, Matrix
 from halfspace.kernels.panels import ROWS, columns_of, panel_product
 
-__all__ = ["Prepared", "fill", "prepare", "times", "values"]
+__all__ = ["Prepared", "fill", "pool", "prepare", "single_error", "times", "values"]
 
 AS_WRITTEN = {"contract", "nnan", "ninf", "nsz", "arcp"}
 """Fused multiply-add, but no reassociation: the rounding trick of `exp2` must stay as it is written."""
 TILE_ROWS, TILE_COLUMNS = 48, 128
-CHUNK = 1024
-"""Columns of a piece of work for a thread: cut by the problem, never by the number of threads."""
+CHUNK, PIECE = 1024, 192
+"""Columns, or rows, of a piece of work for a thread: cut by the problem, never by the number of threads."""
 LARGEST_DENSE = 1 << 29
 """Bytes up to which sparse rows are stored densely for products."""
 
@@ -145,6 +146,18 @@ def _(shape: Bare, t: Any, a: Any, b: Any) -> Any:
 
 
 @_as_written
+def _scale(X: Any, centre: Any, factor: float, U: Any, a: Any) -> None:
+    """Prepare rows: subtract the centre and scale, in double precision, then round; half their squared length."""
+    for i in range(X.shape[0]):
+        row, out, total = X[i], U[i], 0.0
+        for j in range(row.size):
+            value = (row[j] - centre[j]) * factor
+            out[j] = value
+            total += np.float64(out[j]) * np.float64(out[j])
+        a[i] = 0.5 * total
+
+
+@_as_written
 def _pack(U: Any, rows: Any, width: int, out: Any) -> None:
     """Lay rows side by side in panels, the inner dimension slowest; what is missing in the last panel is 0."""
     d = U.shape[1]
@@ -183,14 +196,14 @@ def _add_row(shape: Any, t: Any, a: Any, coefficient: Any, b: Any, out: Any) -> 
 
 
 @_as_written
-def _fill(shape: Any, d: int, left: Any, a: Any, right: Any, b: Any, top: int, out: Any) -> None:
-    """Write the kernel values of rows `top` and further, columns of one piece, into out[:, :b.size]."""
+def _fill(shape: Any, d: int, left: Any, a: Any, right: Any, b: Any, out: Any) -> None:
+    """Write the kernel values of the rows of one piece and the first b.size columns."""
     n, m, width = a.size, b.size, 64 // left.itemsize
     tile = np.empty(TILE_ROWS * TILE_COLUMNS, left.dtype)
-    for begin in range(0, m, TILE_COLUMNS):
-        end = min(begin + TILE_COLUMNS, m)
-        for first in range(top, n, TILE_ROWS):
-            last = min(first + TILE_ROWS, n)
+    for first in range(0, n, TILE_ROWS):
+        last = min(first + TILE_ROWS, n)
+        for begin in range(0, m, TILE_COLUMNS):
+            end = min(begin + TILE_COLUMNS, m)
             _products(left, right, d, (first, last, begin, end), width, tile)
             for i in range(first, last):
                 at = (i - first) * TILE_COLUMNS
@@ -242,8 +255,12 @@ class Prepared(NamedTuple):
 
 
 @cache
-def _pool() -> ThreadPoolExecutor:
+def pool() -> ThreadPoolExecutor:
+    """Return the threads that all passes share."""
     return ThreadPoolExecutor(cpu_count())
+
+
+os.register_at_fork(after_in_child=pool.cache_clear)  # threads do not survive a fork
 
 
 def _shape_of(kernel: Any, dtype: Any) -> tuple[Any, float, bool] | None:
@@ -281,26 +298,46 @@ def prepare(kernel: Any, X: Matrix, dtype: Any, centre: FloatArray | None = None
     shape, factor, movable = form
     if centre is None:
         centre = np.asarray(X.mean(axis=0), dtype=np.float64).ravel() if movable else np.zeros(X.shape[1])
-    U = X.toarray() if sparse.issparse(X) else X
-    U = np.ascontiguousarray((U - centre) * factor if movable else U * factor, dtype=dtype)
-    a = 0.5 * np.einsum("ij,ij->i", U, U)
-    return Prepared(shape, U, a, centre)
+    dense = np.ascontiguousarray(X.toarray() if sparse.issparse(X) else X)
+    U, a = np.empty(dense.shape, dtype=dtype), np.empty(dense.shape[0], dtype=dtype)
+
+    def work(first: int) -> None:
+        rows = slice(first, first + CHUNK)
+        _scale(dense[rows], centre, factor, U[rows], a[rows])
+
+    _each(work, dense.shape[0], CHUNK, dense.size)
+    too_long = not float(a.max(initial=0.0)) < np.finfo(dtype).max ** 0.75
+    return None if too_long else Prepared(shape, U, a, centre)
+
+
+def single_error(P: Prepared) -> float:
+    """Bound the relative error of any value computed in single precision from these rows; infinite where no bound is known.
+
+    With u = 2^-24 and R the longest prepared row: rounding the rows moves the exponent by at most 2 u R ‖u - v‖, which the
+    value outweighs; the product of d terms errs by (d + 2) u R², squares and differences by 4 u R² (Higham 2002, section
+    3.1); the polynomial and its rounding by 1e-6.
+    """
+    if not isinstance(P.shape, Exp2):
+        return np.inf
+    unit, square = 2.0**-24, 2.0 * float(P.a.max(initial=0.0))
+    exponent = 1.1 * unit * ((P.U.shape[1] + 8) * square + 2.0 * math.sqrt(square))
+    return math.expm1(exponent) + 1e-6 if exponent < 0.1 else np.inf
 
 
 def values(P: Prepared, rows: IntArray, Q: Prepared, columns: IntArray, out: Any, *, symmetric: bool = False) -> None:
     """Write k(row, column) into out, shape (rows, columns); `symmetric`: both are the same, so half of it is computed."""
-    width, d = columns_of(P.U.itemsize), P.U.shape[1]
-    left, a = P.panels(rows, ROWS), P.a[rows]
-    symmetric = symmetric and d > 64  # below, copying costs as much as computing
+    d = P.U.shape[1]
+    right, b = Q.panels(columns, columns_of(P.U.itemsize)), Q.a[columns]
+    symmetric = symmetric and d > 96  # below, copying costs as much as computing
 
     def work(first: int) -> None:
-        piece = columns[first : first + CHUNK]
-        top = first // ROWS * ROWS if symmetric else 0
-        _fill(P.shape, d, left, a, Q.panels(piece, width), Q.a[piece], top, out[:, first : first + CHUNK])
+        piece = rows[first : first + PIECE]
+        m = first + piece.size if symmetric else columns.size
+        _fill(P.shape, d, P.panels(piece, ROWS), P.a[piece], right, b[:m], out[first : first + piece.size])
 
-    _each(work, columns.size, rows.size * columns.size * d)
+    _each(work, rows.size, PIECE, rows.size * columns.size * d)
     if symmetric:
-        _each(lambda first: _mirror(out, first, min(first + CHUNK, rows.size)), rows.size, rows.size * columns.size)
+        _each(lambda first: _mirror(out, first, min(first + PIECE, rows.size)), rows.size, PIECE, rows.size * columns.size)
 
 
 def times(P: Prepared, rows: IntArray, coefficients: FloatArray, Q: Prepared, columns: IntArray) -> FloatArray:
@@ -313,18 +350,18 @@ def times(P: Prepared, rows: IntArray, coefficients: FloatArray, Q: Prepared, co
         piece = columns[first : first + CHUNK]
         _times(P.shape, d, left, a, c, Q.panels(piece, width), Q.a[piece], out[first : first + CHUNK])
 
-    _each(work, columns.size, rows.size * columns.size * d)
+    _each(work, columns.size, CHUNK, rows.size * columns.size * d)
     return out
 
 
-def _each(work: Callable[[int], None], n: int, size: int) -> None:
+def _each(work: Callable[[int], None], n: int, step: int, size: int) -> None:
     """Call `work(first)` for pieces of 0..n, in threads if there is enough to do."""
-    starts = range(0, n, CHUNK)
+    starts = range(0, n, step)
     if size < 1 << 21 or len(starts) == 1:
         for first in starts:
             work(first)
     else:
-        list(_pool().map(work, starts))
+        list(pool().map(work, starts))
 
 
 def fill(kernel: Any, A: Matrix, B: Matrix, out: Any) -> bool:

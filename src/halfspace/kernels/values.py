@@ -82,6 +82,7 @@ def frozen(X: Any) -> Any:
     """Return a copy of an array or CSR matrix that cannot be written to."""
     if sparse.issparse(X):
         copy = sparse.csr_array(X, copy=True)
+        copy.sum_duplicates()  # which nobody can do later
         for buffer in (copy.data, copy.indices, copy.indptr):
             buffer.flags.writeable = False
         return copy
@@ -161,6 +162,6 @@ def from_dict(body: dict[str, Any]) -> Any:
         return Value.kinds[kind](**{name: _revived(value) for name, value in body.items() if name != "kind"})
     except InputError:
         raise
-    except (AttributeError, KeyError, OverflowError, TypeError, ValueError) as error:
+    except (AttributeError, KeyError, OverflowError, RecursionError, TypeError, ValueError) as error:
         msg = f"from_dict: this {kind} is damaged, write it again with to_dict: {error}"
         raise InputError(msg) from error

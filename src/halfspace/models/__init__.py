@@ -8,7 +8,9 @@ from halfspace.models.averaged import AveragedPerceptron
 from halfspace.models.committee import PerceptronCommittee
 from halfspace.models.hebb import HebbClassifier
 from halfspace.models.kernel_adatron import KernelAdaTron
+from halfspace.models.kernel_adatron_cv import KernelAdaTronCV
 from halfspace.models.kernel_minover import KernelMinOver
+from halfspace.models.kernel_path import KernelPath, kernel_path
 from halfspace.models.kernel_perceptron import KernelPerceptron
 from halfspace.models.minover import MinOver
 from halfspace.models.passive_aggressive import PassiveAggressive
@@ -24,7 +26,9 @@ __all__ = [
     "AveragedPerceptron",
     "HebbClassifier",
     "KernelAdaTron",
+    "KernelAdaTronCV",
     "KernelMinOver",
+    "KernelPath",
     "KernelPerceptron",
     "MinOver",
     "PassiveAggressive",
@@ -33,4 +37,5 @@ __all__ = [
     "PocketPerceptron",
     "VotedPerceptron",
     "adatron_path",
+    "kernel_path",
 ]

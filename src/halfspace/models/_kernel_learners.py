@@ -172,13 +172,14 @@ class OnBudget:
             width = 0 if form_of(self.setting.kernel, X, self.setting.shift) is None else X.shape[1]
             self.kept = keep(task.positive.size, self.budget, width, self.rule, fastest)
         self.mark, kernel = mark, KernelRows(self.setting.kernel, X, self.setting.shift, room=0.0)
+        largest = float(kernel.diagonal().max())  # refuses what overflows, before anything is changed
         for k, slots in enumerate(self.kept.slots):
             slots.row[:] = -1
             rule = self.kept.rules[k]
             if isinstance(rule, Forgetron):
                 self.kept.rules[k] = rule._replace(fastest=max(fastest, rule.fastest))
             if mark:
-                slots.sums[0] = kernel.diagonal().max()
+                slots.sums[0] = largest
         return self._presenter(kernel, task)
 
     def _presenter(self, kernel: KernelRows, task: Task) -> Budgeted:

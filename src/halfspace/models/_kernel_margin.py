@@ -5,14 +5,15 @@ import time
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from itertools import combinations
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, TypeVar
 
 import numpy as np
 from joblib import effective_n_jobs
 
-from halfspace._typing import FloatArray, IntArray, Label, Labels
+from halfspace._typing import FloatArray, IntArray, Label
 from halfspace.certificates import Certificate, KernelGap, PerClass, PerPair
 from halfspace.certificates.arithmetic import EPS
+from halfspace.certificates.margin import SLACK
 from halfspace.certificates.expansion import scales
 from halfspace.data.rows import one_blas_thread
 from halfspace.errors import InputError
@@ -25,6 +26,8 @@ from halfspace.solvers.kernel_margin import KernelAnswer, KernelLimits, KernelPr
 from halfspace.solvers.kernel_sweep import solve_sweep
 
 __all__ = ["KernelPlan", "Task", "certified", "solve_tasks", "tasks_of"]
+
+T = TypeVar("T")
 
 
 class Task(NamedTuple):
@@ -65,20 +68,20 @@ def _spread(answer: KernelAnswer, used: IntArray, task: Task) -> KernelAnswer:
     """Return strengths of all examples of a task, 0 for those without weight; their potentials are not known."""
     if used.size == task.rows.size:
         return answer
-    b, h = np.zeros(task.rows.size), np.full(task.rows.size, np.nan)
-    b[used], h[used] = answer.b, answer.h
-    return answer._replace(b=b, h=h)
+    b, h, error = np.zeros(task.rows.size), np.full(task.rows.size, np.nan), np.zeros(task.rows.size)
+    b[used], h[used], error[used] = answer.b, answer.h, answer.error
+    return answer._replace(b=b, h=h, error=error)
 
 
 def tasks_of(data: Examples, s: FloatArray, *, pairs: bool) -> list[Task]:
     """Return the two-class problems of a data set: each class against the rest, or each pair of classes."""
     labels: list[Label] = data.classes.tolist()
+    absent = np.bincount(data.target[s > 0], minlength=data.classes.size) == 0
+    if absent.any():
+        msg = f"Every class needs an example of positive weight, but these have none: {data.classes[absent].tolist()}."
+        raise InputError(msg)
     if not pairs or data.classes.size == 2:
         everyone = np.arange(data.y.size)
-        absent = np.bincount(data.target[s > 0], minlength=data.classes.size) == 0
-        if absent.any():
-            msg = f"Every class needs an example of positive weight, but these have none: {data.classes[absent].tolist()}."
-            raise InputError(msg)
         return [Task(everyone, np.where(data.target == k, 1.0, -1.0), s, labels[k]) for k in data.positive]
     tasks = []
     for i, j in combinations(range(data.classes.size), 2):
@@ -87,13 +90,11 @@ def tasks_of(data: Examples, s: FloatArray, *, pairs: bool) -> list[Task]:
     return tasks
 
 
-def solve_tasks(
-    work: Callable[[int, KernelLimits], KernelAnswer], count: int, limits: KernelLimits, n_jobs: int | None
-) -> list[KernelAnswer]:
+def solve_tasks(work: Callable[[int, KernelLimits], T], count: int, limits: KernelLimits, n_jobs: int | None) -> list[T]:
     """Solve all problems, side by side in threads; the answers do not depend on how many there are."""
     stop, waiting_still = threading.Event(), iter(range(count, 0, -1))
 
-    def one(k: int) -> KernelAnswer:
+    def one(k: int) -> T:
         now, still, own = time.perf_counter(), next(waiting_still), limits._replace(cancelled=stop.is_set)
         if own.deadline is not None:  # those that wait need their share of the time that is left
             own = own._replace(deadline=now + min(1.0, workers / still) * max(own.deadline - now, 0.0))
@@ -123,7 +124,7 @@ def certified(
         sign = task.sign
         E = np.where(task.s > 0, sign * (sign - answer.h + answer.bias), np.inf)
         own = size._replace(lengths=size.lengths[task.rows])
-        error = 32 * EPS * float(np.abs(answer.b).sum()) * size.radius**2  # of the compiled exponential
+        error = answer.error / SLACK + 32 * EPS * float(np.abs(answer.b).sum()) * size.radius**2  # of the compiled exponential
         parts.append(draft.claim(own, sign, np.nan_to_num(E, posinf=1e300), error=error))
     if len(parts) == 1:
         return parts[0], parts

@@ -1,6 +1,6 @@
 """What kernel models share: a plane in the kernel's space, known by its support vectors, and its margin bracket."""
 
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, Self
 
 import numpy as np
 from scipy import sparse
@@ -72,6 +72,17 @@ class KernelPlaneMixin(PredictingMixin):
         tags = super().__sklearn_tags__()
         tags.input_tags.pairwise = getattr(self.kernel, "is_precomputed", False) or self.kernel == "precomputed"
         return tags
+
+    def set_params(self, **params: Any) -> Self:
+        """Set parameters; `kernel__gamma` and the like replace a kernel value by another one."""
+        inner = {name.removeprefix("kernel__"): params.pop(name) for name in list(params) if name.startswith("kernel__")}
+        super().set_params(**params)  # type: ignore[misc]
+        if inner and not isinstance(self.kernel, Kernel):
+            msg = f"{type(self).__name__}: 'kernel__{next(iter(inner))}' needs a kernel of halfspace.kernels, but kernel is "
+            msg += f"{self.kernel!r}: set 'gamma', 'degree' or 'coef0' instead."
+            raise InputError(msg)
+        self.kernel = self.kernel.with_params(**inner) if inner else self.kernel
+        return self
 
     def _asked_kernel(self) -> Kernel:
         """Return the kernel that the parameters ask for."""

@@ -41,6 +41,8 @@ def mistakes_certificate(
 def _budgeted(learner: OnBudget, data: Examples, k: int, seen: Measured) -> Certificate:
     """Return the mistake bound of problem k against the best multiple of the answer."""
     bracket, kept = seen.parts[k], learner.kept
+    if bracket.radius < 1e-100:  # nothing but zeros: no theorem has anything to say
+        return bracket
     theorem: Any = Forgetron(learner.budget)
     scale = bracket.radius**2
     if learner.rule == "projectron" and kept is not None:

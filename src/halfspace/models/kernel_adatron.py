@@ -1,7 +1,6 @@
 """The kernel AdaTron: planes of maximal margin in a kernel's space."""
 
 import time
-from itertools import combinations
 from numbers import Real
 from typing import Any, Self
 
@@ -11,7 +10,6 @@ from sklearn.callback import CallbackSupportMixin, with_callbacks
 from sklearn.utils import check_random_state
 
 from halfspace._typing import FloatArray, Labels, Matrix
-from halfspace.certificates import Certificate
 from halfspace.data.labels import example_weights
 from halfspace.errors import InputError
 from halfspace.kernels import Kernel
@@ -27,15 +25,18 @@ from halfspace.models._checks import (
     restored_on_error,
 )
 from halfspace.models._kernel_margin import KernelPlan, Task, certified, solve_tasks, tasks_of
-from halfspace.models._kernel_plane import Expansion, KernelPlaneMixin
-from halfspace.models._large_margin import announce, explained
+from halfspace.models._kernel_outcome import announced, told
+from halfspace.models._kernel_plane import Expansion
+from halfspace.models._kernel_routes import RoutedMixin
+from halfspace.models._kernel_routes import _votes as _votes  # noqa: PLC0414  (kernel_path takes it from here)
 from halfspace.models._progress import Reporter
+from halfspace.models.kernel_large import fit_large
 from halfspace.solvers.kernel_margin import KernelAnswer, KernelLimits
 
 __all__ = ["KernelAdaTron"]
 
 
-class KernelAdaTron(KernelPlaneMixin, ClassifierMixin, CallbackSupportMixin, BaseEstimator):
+class KernelAdaTron(RoutedMixin, ClassifierMixin, CallbackSupportMixin, BaseEstimator):
     """The plane of maximal margin in a kernel's space (C = inf), or of the best trade with errors: a support vector machine.
 
     With a free bias the optimum is LIBSVM's. The fit stops when the relative duality gap, computed in double precision, is at
@@ -68,6 +69,12 @@ class KernelAdaTron(KernelPlaneMixin, ClassifierMixin, CallbackSupportMixin, Bas
         Most seconds.
     cache_size : float, default 2000.0
         Most megabytes for kernel values.
+    approximation : {None, "nystroem"}, default None
+        For many examples: only functions of `n_components` of them, chosen at random.
+    n_components : int, default 1000
+        Number of these landmarks.
+    cells : int, optional
+        For many examples: cut them into about so many cells (K-means), with a machine for each.
     class_weight : dict or "balanced", optional
         Multiplies C per class.
     warm_start : bool, default False
@@ -81,7 +88,7 @@ class KernelAdaTron(KernelPlaneMixin, ClassifierMixin, CallbackSupportMixin, Bas
 
     Attributes
     ----------
-    certificate_ : KernelGap, PerClass or PerPair
+    certificate_ : KernelGap, PerClass or PerPair; PerCell; LandmarkGap
         Primal and dual value and their relative gap; `certificate_.verify(X, y)` recomputes them.
     outcome_ : Outcome
         Why the fit stopped, and a remedy.
@@ -125,6 +132,9 @@ class KernelAdaTron(KernelPlaneMixin, ClassifierMixin, CallbackSupportMixin, Bas
         max_iter: int = 10_000,
         max_time: float | None = None,
         cache_size: float = 2000.0,
+        approximation: str | None = None,
+        n_components: int = 1000,
+        cells: int | None = None,
         class_weight: dict[Any, float] | str | None = None,
         warm_start: bool = False,
         n_jobs: int | None = None,
@@ -144,6 +154,9 @@ class KernelAdaTron(KernelPlaneMixin, ClassifierMixin, CallbackSupportMixin, Bas
         self.max_iter = max_iter
         self.max_time = max_time
         self.cache_size = cache_size
+        self.approximation = approximation
+        self.n_components = n_components
+        self.cells = cells
         self.class_weight = class_weight
         self.warm_start = warm_start
         self.n_jobs = n_jobs
@@ -156,7 +169,9 @@ class KernelAdaTron(KernelPlaneMixin, ClassifierMixin, CallbackSupportMixin, Bas
         super().set_params(**params)
         if inner:
             if not isinstance(self.kernel, Kernel):
-                msg = f"kernel={self.kernel!r} has no parameters of its own; set gamma, degree or coef0 of the estimator instead"
+                msg = (
+                    f"kernel={self.kernel!r} has no parameters of its own; set gamma, degree or coef0 of the estimator instead"
+                )
                 raise InputError(msg)
             self.kernel = self.kernel.with_params(**inner)
         return self
@@ -186,11 +201,14 @@ class KernelAdaTron(KernelPlaneMixin, ClassifierMixin, CallbackSupportMixin, Bas
             data = read_examples(self, X, y, self._asked_clamp())
             data.inspection()
             s = example_weights(self.class_weight, sample_weight, data.classes, data.target, type(self).__name__)
+            if self.cells is not None or self.approximation is not None:
+                fit_large(self, self._plan(), data, s, began, (X, y))
+                return self
             kernel, shift = self._proved_kernel(data.X)
             self._refuse_large(data)
             tasks = tasks_of(data, s, pairs=self.multi_class == "ovo")
             self._fitted_clamp, self.classes_ = data.clamp, data.classes
-            self._voting = self.multi_class == "ovo" and data.classes.size > 2
+            self._cells, self._voting = None, self.multi_class == "ovo" and data.classes.size > 2
             plan = self._plan()
             answers = self._solve(plan, kernel, data, tasks, before if self.warm_start else {}, began, (X, y))
             self._conclude(plan, kernel, shift, data, tasks, answers)
@@ -208,24 +226,13 @@ class KernelAdaTron(KernelPlaneMixin, ClassifierMixin, CallbackSupportMixin, Bas
         require_choice(self, "solver", "auto", "sweep")
         require(self, "solver", "'auto' for C = inf", holds=self.solver == "auto" or bool(np.isfinite(self.C)))
         self._asked_kernel()
+        self._check_large()
         check_common(self)
 
     def _plan(self) -> KernelPlan:
         """Return how to go about it."""
         room = max(int(np.sqrt(1e6 * self.cache_size / 4)), 64)
         return KernelPlan(float(self.C), 0.98 * float(self.tol), self.intercept == "free", self.solver == "sweep", room)
-
-    def _refuse_large(self, data: Examples) -> None:
-        """Refuse what cannot fit the stated memory, and say what to do."""
-        n, d = data.X.shape
-        needed = 8e-6 * n * n if self.solver == "sweep" else 12e-6 * n  # megabytes
-        if needed > self.cache_size:
-            msg = (
-                f"{type(self).__name__}: {n:,} x {d:,} examples need about {needed:,.0f} MB, but cache_size={self.cache_size:g} "
-                "MB. Raise cache_size, use solver='auto', fewer rows, KernelPerceptron(budget=...), or an explicit feature map "
-                "(kernel.features(n_components)) with hs.AdaTron."
-            )
-            raise InputError(msg)
 
     def _solve(
         self,
@@ -250,7 +257,8 @@ class KernelAdaTron(KernelPlaneMixin, ClassifierMixin, CallbackSupportMixin, Bas
         def work(k: int, limits: KernelLimits) -> KernelAnswer:
             answer = plan.solve(gram, tasks[k], limits, seeds[k], starts[k])
             if len(tasks) > 1:
-                reporter.line(f"problem {k + 1} of {len(tasks)}: relative gap {1 - answer.dual / max(answer.primal, 1e-300):.2g}")
+                gap = 1 - answer.dual / max(answer.primal, 1e-300)
+                reporter.line(f"problem {k + 1} of {len(tasks)}: relative gap {gap:.2g}")
             return answer
 
         answers = solve_tasks(work, len(tasks), KernelLimits(int(self.max_iter), deadline, watch), self.n_jobs)
@@ -278,30 +286,14 @@ class KernelAdaTron(KernelPlaneMixin, ClassifierMixin, CallbackSupportMixin, Bas
         c = signed[:, rows]
         bias = np.array([answer.bias for answer in answers]) + data.clamp**2 * c.sum(axis=1)
         self._expansion = Expansion(kernel, data.X[rows], rows, c, bias)
-        self._lengths = np.array([np.sqrt(max(a.b @ (t.sign - np.nan_to_num(a.h)), 0.0)) for t, a in zip(tasks, answers, strict=True)])
+        self._lengths = np.array(
+            [np.sqrt(max(float(a.b @ (t.sign - np.nan_to_num(a.h))), 0.0)) for t, a in zip(tasks, answers, strict=True)]
+        )
         self._caps, self._labels = np.where(s > 0, plan.C * np.maximum(s, 1e-300), 0.0), data.y.copy()
         slowest = max(answers, key=lambda answer: answer.rounds)
         self.n_iter_ = slowest.rounds
         self.history_ = dict(zip(("round", "seconds", "primal", "dual"), np.array(slowest.course).T, strict=True))
-        self.certificate_: Certificate
         self.certificate_, parts = certified(kernel, shift, data, tasks, answers, plan)
-        self.outcome_ = explained(self, list(parts), [answer.reason for answer in answers])
-        announce(self, list(parts))
-
-    # ------------------------------------------------------------ what was learnt
-    def _scores(self, X: Matrix) -> FloatArray:
-        scores = super()._scores(X)
-        return _votes(scores, self.classes_.size) if self._voting else scores
-
-
-def _votes(scores: FloatArray, classes: int) -> FloatArray:
-    """Turn the outputs of all pairs of classes into one number per class: its votes, ties broken by the sum of outputs."""
-    votes, total = np.zeros((scores.shape[0], classes)), np.zeros((scores.shape[0], classes))
-    for k, (i, j) in enumerate(combinations(range(classes), 2)):
-        won = scores[:, k] > 0
-        votes[:, j] += won
-        votes[:, i] += ~won
-        total[:, j] += scores[:, k]
-        total[:, i] -= scores[:, k]
-    decided: FloatArray = votes + total / (3.0 * (np.abs(total) + 1.0))
-    return decided
+        gap = max(float(part.relative_gap) for part in parts)
+        self.outcome_ = told(self, gap, [answer.reason for answer in answers])
+        announced(self, gap)

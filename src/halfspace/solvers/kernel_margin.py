@@ -23,6 +23,7 @@ from halfspace.kernels.lazy import LazyGram
 from halfspace.solvers.free_bias import best_bias
 from halfspace.solvers.outcome import Reason
 from halfspace.solvers.pair_steps import Box, climb_free, climb_pairs, gap_at, middle
+from halfspace.solvers.working_set import WorkingSet, in_double, working_set
 
 __all__ = ["KernelAnswer", "KernelLimits", "KernelProblem", "solve_kernel"]
 
@@ -30,6 +31,10 @@ SMALLEST = 1500
 """Examples of the smallest level."""
 NEAR = 0.25
 """Examples with a potential this near to 1 join the working set."""
+GROWTH = 256
+"""The working set grows by at most half its size and so many in a round."""
+DOUBLE = 1 << 31
+"""Bytes up to which a working set in double precision is tried where single leads no further."""
 STEPS = 1 << 14
 """Pair steps between two looks at the clock."""
 
@@ -59,11 +64,15 @@ class KernelLimits(NamedTuple):
 
 
 class KernelAnswer(NamedTuple):
-    """Signed strengths, bias, the gradient in double precision, both values, why the run ended, and its course."""
+    """Signed strengths, bias, the gradient in double precision, both values, why the run ended, and its course.
+
+    Where the gradient is so far on the safe side that single precision is enough to know it, `error` bounds how far off it is.
+    """
 
     b: FloatArray
     bias: float
     h: FloatArray
+    error: FloatArray
     primal: float
     dual: float
     reason: Reason
@@ -83,6 +92,8 @@ class _Run:
     b: FloatArray
     h: FloatArray
     limits: KernelLimits
+    work: WorkingSet
+    travelled: FloatArray  # (n,) sum of all changes of strengths that h was updated by: what single precision errs on
     began: float
     rounds: int = 0
     reason: Reason | None = None
@@ -115,53 +126,28 @@ class _Run:
         return self.reason is not None
 
 
-class _Square:
-    """The working set and its square matrix, which grows in place."""
-
-    def __init__(self, run: _Run, members: IntArray) -> None:
-        self.run, self.members = run, members
-        self.K = run.problem.gram.block(run.order[members], run.order[members])
-        self._own()
-
-    def _own(self) -> None:
-        self.diagonal = self.run.problem.gram.diagonal[self.run.order[self.members]].astype(np.float32)
-
-    def grow(self, new: IntArray) -> None:
-        """Let further examples join."""
-        run, w = self.run, self.members.size
-        everyone = np.concatenate([self.members, new])
-        rows = run.problem.gram.block(run.order[new], run.order[everyone])
-        if everyone.size > self.K.shape[0]:
-            room = np.empty((max(everyone.size, w + w // 4),) * 2, dtype=np.float32)
-            room[:w, :w] = self.K[:w, :w]
-            self.K = room
-        self.K[w : everyone.size, : everyone.size] = rows
-        self.K[:w, w : everyone.size] = rows[:, :w].T
-        self.members = everyone
-        self._own()
-
-    def climb(self, target: float) -> tuple[int, FloatArray]:
-        """Climb on the working set until its gap is at most `target`; return the steps and the changes of strengths."""
-        run, members = self.run, self.members
-        before = run.b[members]
-        box = Box(self.K, self.diagonal, run.h[members].astype(np.float32), before.copy(), run.lo[members], run.hi[members])
-        climb, steps, most = climb_free if run.problem.free else climb_pairs, 0, 200 * members.size + 10_000
-        while steps < most:
-            done = climb(box, target, STEPS)
-            steps += done
-            if done < STEPS or run.stopped(np.nan):
-                break
-        run.b[members] = box.b
-        run.h[members] = box.h
-        return steps, box.b - before
+def _climb(run: _Run, target: float) -> tuple[int, FloatArray]:
+    """Climb on the working set until its gap is at most `target`; return the steps and the changes of strengths."""
+    members, free = run.work.members, run.problem.free
+    before, h, lo, hi = run.b[members], run.h[members], run.lo[members], run.hi[members]
+    shift = middle(h, before, lo, hi)[0] if free else 0.0  # what is near 0 has digits to spare
+    box = Box(run.work.K, run.work.diagonal, (h - shift).astype(run.work.K.dtype), before.copy(), lo, hi)
+    climb, steps, most = climb_free if free else climb_pairs, 0, 200 * members.size + 10_000
+    while steps < most:
+        done = climb(box, target, STEPS)
+        steps += done
+        if done < STEPS or run.stopped(np.nan):
+            break
+    run.b[members], run.h[members] = box.b, box.h + shift
+    return steps, box.b - before
 
 
-def _selected(run: _Run, m: int, o: float) -> IntArray:
-    """Return the examples that are free or violate, and half as many that lie nearest to the margin."""
+def _selected(run: _Run, m: int, o: float, threshold: float) -> IntArray:
+    """Return the examples that are free or hold a part of the gap, and a third as many that lie nearest to the margin."""
     h, b, lo, hi = run.h[:m] - o, run.b[:m], run.lo[:m], run.hi[:m]
-    needed = ((h > 0.0) | (b > lo)) & ((h < 0.0) | (b < hi))
+    needed = ((b > lo) & (b < hi)) | (_terms(h, b, lo, hi) > threshold)
     away = np.where(needed, np.inf, np.abs(h))
-    room = np.count_nonzero(needed) // 2
+    room = np.count_nonzero(needed) // 3
     limit = min(NEAR, np.partition(away, room)[room]) if room < m else NEAR
     chosen = np.flatnonzero(needed | (away < limit))
     return chosen if chosen.size <= run.problem.room else _foremost(run, chosen, o)
@@ -183,41 +169,73 @@ def _terms(r: FloatArray, b: FloatArray, lo: FloatArray, hi: FloatArray) -> Floa
 def _level(run: _Run, m: int, tol: float) -> None:
     """Solve the problem of the first m examples to a relative gap, as single precision sees it."""
     o, gap, primal = run.state(m)
-    square: _Square | None = None
-    first = True
+    work, first, moved, new, before = run.work, True, False, np.empty(0), np.inf
     while gap > tol * primal and not run.stopped(gap / max(primal, 1e-300)):
-        if square is None:
-            square = _Square(run, np.arange(m) if m <= min(SMALLEST, run.problem.room) else _selected(run, m, o))
+        threshold = 0.2 * tol * primal / m
+        if first:
+            work.choose(np.arange(m) if m <= min(SMALLEST, run.problem.room) else _selected(run, m, o, threshold), m)
         else:
-            new = _missing(run, m, o, square.members, 0.2 * tol * primal / m)
-            if square.members.size + new.size > run.problem.room:
-                square = _Square(run, _foremost(run, np.arange(m), o))
+            new = _missing(run, m, o, threshold)
+            if work.members.size + new.size > run.problem.room:
+                work.choose(_foremost(run, np.arange(m), o), m)
             elif new.size:
-                square.grow(new)
-            elif not moved:
+                work.grow(new)
+            elif not moved or gap > 0.9 * before:  # all are there, and it leads no further in this precision
                 return
-        inside = gap_at(run.h[square.members], run.b[square.members], run.lo[square.members], run.hi[square.members], o)
-        target = max((0.02 if first else 0.2) * inside, 0.5 * tol * primal)
-        steps, change = square.climb(target)
+        members = work.members
+        inside = gap_at(run.h[members], run.b[members], run.lo[members], run.hi[members], o)
+        few = not first and 20 * new.size < members.size  # nearly all that matter are there: go to the end
+        target = max((0.02 if first else 0.2) * inside * (not few), 0.5 * tol * primal)
+        before = gap
+        steps, change = _climb(run, target)
         run.rounds, first, moved = run.rounds + 1, False, steps > 0
         outside = np.ones(m, dtype=bool)
-        outside[square.members] = False
-        rest, moving = np.flatnonzero(outside), np.flatnonzero(change)
-        if rest.size and moving.size:
-            run.h[rest] -= run.times(square.members[moving], rest, change[moving])
+        outside[members] = False
+        rest = np.flatnonzero(outside)
+        if rest.size and steps:
+            run.h[rest] -= work.effect(change, rest)
+            run.travelled[rest] += float(np.abs(change).sum())
         o, gap, primal = run.state(m)
         run.course.append((run.rounds, time.perf_counter() - run.began, primal, primal - gap))
 
 
-def _missing(run: _Run, m: int, o: float, members: IntArray, threshold: float) -> IntArray:
+def _missing(run: _Run, m: int, o: float, threshold: float) -> IntArray:
     """Return the examples outside the working set that hold a part of the gap, at the best bias or at that of the set."""
-    h, b, lo, hi = run.h[:m], run.b[:m], run.lo[:m], run.hi[:m]
+    h, b, lo, hi, members = run.h[:m], run.b[:m], run.lo[:m], run.hi[:m], run.work.members
     wanted = np.zeros(m, dtype=bool)
     inner = middle(run.h[members], run.b[members], run.lo[members], run.hi[members])[0] if run.problem.free else 0.0
     for bias in (o, inner) if run.problem.free else (o,):
         wanted |= _terms(h - bias, b, lo, hi) > threshold
     wanted[members] = False
-    return np.flatnonzero(wanted)
+    new, most = np.flatnonzero(wanted), GROWTH + members.size // 2
+    if new.size > most:  # most of so many are there because the set was too small, and will go by themselves
+        terms = _terms(h[new] - o, b[new], lo[new], hi[new])
+        new = np.sort(new[np.argpartition(-terms, most)[:most]])
+    return new
+
+
+def _refined(run: _Run) -> FloatArray:
+    """Compute h anew in double precision, but for examples surely outside the margin; return bounds on its error there."""
+    support, n = np.flatnonzero(run.b), run.h.size
+    known = run.work.outputs(support, run.b[support])
+    with np.errstate(invalid="ignore"):
+        error = np.where(run.travelled > 0, run.travelled * run.problem.gram.single_error, 0.0)
+    if known is not None:
+        run.h, error = run.y - known[0], 1.01 * known[1] * run.problem.gram.single_error
+    elif run.work.members.size:
+        error[run.work.members] = np.inf
+    error[support] = np.inf
+    for _ in range(3):  # the bias moves with h, and who is sure moves with the bias
+        sure = run.y * (run.h - run.state(n)[0]) + 2.0 * error < -1e-3
+        unsure = np.flatnonzero(~sure & (error > 0.0))
+        if unsure.size == 0:
+            return error
+        run.h[unsure] = run.y[unsure] - run.times(support, unsure, dtype=np.float64)
+        error[unsure] = run.travelled[unsure] = 0.0
+    unsure = np.flatnonzero(error > 0.0)
+    run.h[unsure] = run.y[unsure] - run.times(support, unsure, dtype=np.float64)
+    run.travelled[unsure] = 0.0
+    return np.zeros(n)
 
 
 def solve_kernel(
@@ -228,8 +246,8 @@ def solve_kernel(
     order = rng.permutation(n)
     lo, hi = (side[order] for side in problem.bounds())
     y = problem.y[order]
-    run = _Run(problem, problem.rows[order], y, lo, hi, np.zeros(n), y.copy(), limits, time.perf_counter())
-    everyone = np.arange(n)
+    work = working_set(problem.gram, problem.rows[order], problem.room)
+    run = _Run(problem, problem.rows[order], y, lo, hi, np.zeros(n), y.copy(), limits, work, np.zeros(n), time.perf_counter())
     sizes = [n]
     if start is None:
         while sizes[0] > SMALLEST:
@@ -238,24 +256,27 @@ def solve_kernel(
         run.b[:] = np.clip(start[order], lo, hi)
     known = 0
     for m in sizes:
-        new, support = np.arange(known, m), np.flatnonzero(run.b)
-        run.h[new] = y[new] - run.times(support, new)
+        support = np.flatnonzero(run.b)
+        run.h[known:m] = y[known:m] - work.entry(support, run.b[support], known, m)
+        run.travelled[known:m] = float(np.abs(run.b).sum())
         _level(run, m, 0.9 * tol if m == n else max(tol, 1e-2))
         known = m
         if run.reason:
             break
-    o = gap = primal = 0.0
-    for attempt in range(30):
-        support = np.flatnonzero(run.b)
-        run.h[:] = y - run.times(support, everyone, dtype=np.float64)
+    o, gap, primal, error = 0.0, 0.0, 0.0, np.zeros(n)
+    precise = False
+    for attempt in range(50):
+        error = _refined(run)
         before, (o, gap, primal) = gap, run.state(n)
         if run.reason or gap <= tol * primal:
             break
         if attempt and gap > 0.9 * before:
-            run.reason = "rounding limit reached"
-            break
+            if precise or 8 * n * n > DOUBLE:
+                run.reason = "rounding limit reached"
+                break
+            precise, run.work = True, in_double(problem.gram, run.order)
         _level(run, n, 0.5 * tol)
     run.course.append((run.rounds, time.perf_counter() - run.began, primal, primal - gap))
-    b, h = np.empty(n), np.empty(n)
-    b[order], h[order] = run.b, run.h
-    return KernelAnswer(b, o, h, primal, primal - gap, run.reason or "converged", run.rounds, run.course)
+    b, h, off = np.empty(n), np.empty(n), np.empty(n)
+    b[order], h[order], off[order] = run.b, run.h, error
+    return KernelAnswer(b, o, h, off, primal, primal - gap, run.reason or "converged", run.rounds, run.course)

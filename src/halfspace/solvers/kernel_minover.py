@@ -116,7 +116,7 @@ class Table:
 
     def fetch(self, E: FloatArray, due: int) -> None:
         """Compute the row that is due and those of the lowest potentials, in the places of the oldest."""
-        most = min(TOGETHER, E.size - 1, self.values.shape[0] - 1)
+        most = min(TOGETHER - 1, E.size - 1)
         lowest = np.argpartition(E, most)[: most + 1]
         wanted = np.r_[due, lowest[(self.slot[lowest] < 0) & (lowest != due)][:most]]
         places = (self.next + np.arange(wanted.size)) % self.holds.size

@@ -25,7 +25,7 @@ from halfspace.solvers.sweep import Task, remember, strengthen
 
 __all__ = ["CachedOutputs", "State", "start"]
 
-BLOCK_VALUES = 1 << 24
+BLOCK_VALUES = 1 << 26
 """Kernel values, at most, to bring the outputs up to date after a block."""
 
 
@@ -93,7 +93,7 @@ class CachedOutputs:
         self.everyone = np.arange(n)
         self.signs = np.where(task.target == task.positive[:, None], 1.0, -1.0)
         whole = kernel.whole is not None
-        self.piece = max(1, PIECE // (n * task.positive.size)) if whole else int(np.clip(BLOCK_VALUES // n, 16, 512))
+        self.piece = max(1, PIECE // (n * task.positive.size)) if whole else int(np.clip(BLOCK_VALUES // n, 16, 1024))
 
     def present(self, order: IntArray, active: IntArray) -> None:
         """Present the examples in `order`, at most `piece` of them, to the problems in `active`."""

@@ -56,7 +56,11 @@ class KernelRows:
             part = self.X[rows][:, columns]
             values = np.array(part.toarray() if hasattr(part, "toarray") else part, dtype=self.dtype)
         else:
-            values = np.ascontiguousarray(self.kernel.matrix(self.X[rows], self.X[columns], dtype=self.dtype))
+            mine = self.X[rows]
+            same = rows is columns  # then half of the values will do, and those of the diagonal are exact
+            values = np.ascontiguousarray(self.kernel.matrix(mine, None if same else self.X[columns], dtype=self.dtype))
+            if same:
+                np.fill_diagonal(values, self.kernel.diagonal(mine))
         if self.shift:
             values += self.dtype.type(self.shift)
         return values

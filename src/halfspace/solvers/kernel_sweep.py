@@ -58,7 +58,7 @@ def solve_sweep(
         course.append((sweeps, time.perf_counter() - began, primal, primal - gap))
         reason = _reason(limits, sweeps, gap, tol, primal)
         if reason is not None:
-            return KernelAnswer(b, o, h, primal, primal - gap, reason, sweeps, course)
+            return KernelAnswer(b, o, h, np.zeros(n), primal, primal - gap, reason, sweeps, course)
 
 
 def _reason(limits: KernelLimits, sweeps: int, gap: float, tol: float, primal: float) -> Reason | None:

@@ -9,7 +9,7 @@ Rule      Without the sum rule: i is the worst violator, j the partner with whic
 Stops     when the duality gap on these examples,  Σ max((h_i - o)(hi_i - b_i), (o - h_i)(b_i - lo_i)),  is at most a target.
           Every term is >= 0; o is the bias, 0 unless it is free.
 
-The matrix is in single precision, strengths in double. A step costs three passes over arrays of w numbers in cache: the
+The matrix and h are in single precision (or in double, where single leads no further), strengths in double. A step costs three passes over arrays of w numbers in cache: the
 search for the largest is a search for the largest whole number, of which the low 12 bits are the index and the others those
 of the value, because reductions of whole numbers vectorise where those of floats do not (Numba sees no NaN in them).
 """
@@ -28,9 +28,9 @@ AS_WRITTEN = {"contract", "nnan", "ninf", "nsz", "arcp"}
 LOW = 4095
 """Bits of a key that hold the index within a block."""
 NONE = np.int32(-(2**31))
-BIG = np.float32(3.0e38)
-FLAT = np.float32(1e-4)
-"""Least curvature of a pair, in units of the largest diagonal value: below, single precision sees noise (near duplicates)."""
+BIG = 3.0e38
+FLAT, FLATTER = 1e-4, 1e-12
+"""Least curvature of a pair, in units of the largest diagonal value, in single and double precision: below is noise."""
 
 
 def _as_written(function: Callable[..., Any]) -> Any:
@@ -40,9 +40,9 @@ def _as_written(function: Callable[..., Any]) -> Any:
 class Box(NamedTuple):
     """The examples of a working set: their square matrix, gradient, strengths and bounds."""
 
-    K: Any  # (w, >= w) float32
-    diagonal: Any  # (w,) float32
-    h: Any  # (w,) float32, updated in place
+    K: Any  # (w, >= w) float32 or float64, as diagonal and h
+    diagonal: Any  # (w,)
+    h: Any  # (w,) updated in place
     b: FloatArray  # (w,) updated in place
     lo: FloatArray  # (w,)
     hi: FloatArray  # (w,)
@@ -89,10 +89,10 @@ def _rise(h: Any, first: Any, second: Any, s: Any, up: Any, o: Any) -> Any:
 @_as_written
 def _partner(h: Any, row: Any, diagonal: Any, down: Any, top: Any, own: Any, floor: Any) -> Any:
     """Return the key of the partner that gains most, of value bits and index; 0 if there is none."""
-    best = np.int32(0)
+    best, zero = np.int32(0), h.dtype.type(0.0)
     for k in range(h.size):
-        lead = max(top - h[k], np.float32(0.0))
-        curvature = max(own + diagonal[k] - np.float32(2.0) * row[k], floor)
+        lead = max(top - h[k], zero)
+        curvature = max(own + diagonal[k] - row[k] - row[k], floor)
         gain = np.float32(lead * lead / curvature)
         key = np.int32(np.int32(gain.view(np.int32) & np.int32(~LOW)) | np.int32(k))
         best = max(best, key if down[k] != 0 else np.int32(0))
@@ -127,7 +127,8 @@ def _best_partner(h: Any, row: Any, diagonal: Any, down: Any, i: int, floor: Any
 def climb_free(box: Box, target: float, most: int) -> int:
     """Climb with Σ b kept as it is, until the gap is at most `target` or `most` steps are done; return the steps."""
     K, diagonal, h, b, lo, hi = box
-    w, floor = h.size, FLAT * diagonal.max()
+    w, kind = h.size, h.dtype.type
+    floor = kind((FLAT if h.itemsize == 4 else FLATTER) * diagonal.max())
     up, down = np.empty(w, np.int32), np.empty(w, np.int32)
     for k in range(w):
         up[k], down[k] = b[k] < hi[k], b[k] > lo[k]
@@ -138,7 +139,7 @@ def climb_free(box: Box, target: float, most: int) -> int:
             o, top, bottom = middle(h, b, lo, hi)
             if top <= bottom or gap_at(h, b, lo, hi, o) <= target:
                 return step
-            i = _largest(h, K[0, :w], K[0, :w], np.float32(0.0), up, np.float32(o))
+            i = _largest(h, K[0, :w], K[0, :w], kind(0.0), up, kind(o))
         if i < 0:
             return step
         j = _best_partner(h, K[i, :w], diagonal, down, i, floor)
@@ -149,7 +150,7 @@ def climb_free(box: Box, target: float, most: int) -> int:
         b[i] = hi[i] if s == hi[i] - b[i] else b[i] + s
         b[j] = lo[j] if s == b[j] - lo[j] else b[j] - s
         up[i], down[i], up[j], down[j] = b[i] < hi[i], b[i] > lo[i], b[j] < hi[j], b[j] > lo[j]
-        i = _largest(h, K[i, :w], K[j, :w], np.float32(s), up, np.float32(o))
+        i = _largest(h, K[i, :w], K[j, :w], kind(s), up, kind(o))
     return most
 
 
@@ -218,8 +219,8 @@ def _pair(hi: float, hj: float, a: float, c: float, d: float, ranges: Any) -> tu
         s, t = (hi * d - hj * c) / det, (hj * a - hi * c) / det
         if i_low <= s <= i_high and j_low <= t <= j_high:
             return s, t
-    else:
-        s, t = hi / a, 0.0
+    else:  # as good as twins: what one gains, the other gives, as far as the bounds allow
+        s, t = (1e300 if hi * d > hj * c else -1e300), (1e300 if hj * a > hi * c else -1e300)
     s1 = _cut(s, i_low, i_high)
     t1 = _cut((hj - c * s1) / d, j_low, j_high)
     t2 = _cut(t, j_low, j_high)
@@ -233,16 +234,17 @@ def _pair(hi: float, hj: float, a: float, c: float, d: float, ranges: Any) -> tu
 def _move(b: FloatArray, lo: FloatArray, hi: FloatArray, i: int, s: float, up: Any, down: Any) -> None:
     """Add s to a strength, exactly to the bound if it leads there."""
     b[i] = hi[i] if s >= hi[i] - b[i] else (lo[i] if s <= lo[i] - b[i] else b[i] + s)
-    up[i] = BIG if b[i] < hi[i] else np.float32(0.0)
-    down[i] = BIG if b[i] > lo[i] else np.float32(0.0)
+    up[i] = BIG if b[i] < hi[i] else 0.0
+    down[i] = BIG if b[i] > lo[i] else 0.0
 
 
 @_as_written
 def climb_pairs(box: Box, target: float, most: int) -> int:
     """Climb without a sum rule, until the gap is at most `target` or `most` steps are done; return the steps."""
     K, diagonal, h, b, lo, hi = box
-    w, floor, nothing = h.size, FLAT * diagonal.max(), np.float32(0.0)
-    up, down = np.empty(w, np.float32), np.empty(w, np.float32)
+    w, kind = h.size, h.dtype.type
+    floor, nothing = kind((FLAT if h.itemsize == 4 else FLATTER) * diagonal.max()), kind(0.0)
+    up, down = np.empty(w, h.dtype), np.empty(w, h.dtype)
     for k in range(w):
         _move(b, lo, hi, k, 0.0, up, down)
     pause = w // 8 + 32
@@ -252,15 +254,15 @@ def climb_pairs(box: Box, target: float, most: int) -> int:
             return step
         own = max(np.float64(diagonal[i]), 1e-30)
         alone = _cut(np.float64(h[i]) / own, lo[i] - b[i], hi[i] - b[i])
-        j = _best_companion(box, K[i, :w], up, down, np.float32(alone), i, floor)
+        j = _best_companion(box, K[i, :w], up, down, kind(alone), i, floor)
         if j < 0 or j == i:
             _move(b, lo, hi, i, alone, up, down)
-            i = _worst(h, K[i, :w], np.float32(alone), K[i, :w], nothing, up, down)
+            i = _worst(h, K[i, :w], kind(alone), K[i, :w], nothing, up, down)
             continue
         ranges = (lo[i] - b[i], hi[i] - b[i], lo[j] - b[j], hi[j] - b[j])
         other = max(np.float64(diagonal[j]), 1e-30)
         s, t = _pair(np.float64(h[i]), np.float64(h[j]), own, np.float64(K[i, j]), other, ranges)
         _move(b, lo, hi, i, s, up, down)
         _move(b, lo, hi, j, t, up, down)
-        i = _worst(h, K[i, :w], np.float32(s), K[j, :w], np.float32(t), up, down)
+        i = _worst(h, K[i, :w], kind(s), K[j, :w], kind(t), up, down)
     return most

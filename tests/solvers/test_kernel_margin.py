@@ -1,0 +1,150 @@
+"""The solver in a kernel's space: right against an independent one, with levels, a small working set, and from any start."""
+
+import numpy as np
+import pytest
+from numpy.testing import assert_allclose
+from scipy.optimize import minimize
+from sklearn.datasets import make_moons
+
+from halfspace.kernels import RBF, Precomputed
+from halfspace.kernels.lazy import LazyGram
+from halfspace.solvers import kernel_margin
+from halfspace.solvers.kernel_hard import hard_gap, solve_hard
+from halfspace.solvers.kernel_margin import KernelLimits, KernelProblem, solve_kernel
+from halfspace.solvers.kernel_sweep import solve_sweep
+
+both = pytest.mark.parametrize("free", [False, True], ids=["no bias", "free bias"])
+
+
+def problem(n=30, C=2.0, free=False, noise=0.3, gamma=1.0, stored=False, room=20_000):
+    X, labels = make_moons(n, noise=noise, random_state=0)
+    y = np.where(labels == 1, 1.0, -1.0)
+    kernel = RBF(gamma)
+    gram = LazyGram(Precomputed(), kernel.exact(X, X)) if stored else LazyGram(kernel, X)
+    return KernelProblem(gram, np.arange(n), y, np.full(n, C), free, room), kernel.exact(X, X)
+
+
+def true_values(made, K, answer):
+    """Return primal and dual value of an answer, by the textbook, and what is left of the sum rule."""
+    f = K @ answer.b
+    loss = (made.c * np.maximum(0.0, 1.0 - made.y * (f + answer.bias))).sum()
+    return 0.5 * answer.b @ f + loss, made.y @ answer.b - 0.5 * answer.b @ f, answer.b.sum()
+
+
+def quadratic_optimum(made, K):
+    """Return the dual optimum by a general solver of scipy."""
+    lo, hi = made.bounds()
+    rules = [{"type": "eq", "fun": np.sum, "jac": np.ones_like}] if made.free else []
+    found = minimize(
+        lambda b: 0.5 * b @ K @ b - made.y @ b,
+        np.zeros(lo.size),
+        jac=lambda b: K @ b - made.y,
+        bounds=list(zip(lo, hi, strict=True)),
+        constraints=rules,
+        method="SLSQP",
+        options={"maxiter": 500, "ftol": 1e-12},
+    )
+    return -found.fun
+
+
+@both
+@pytest.mark.parametrize("C", [0.1, 2.0, 50.0])
+@pytest.mark.parametrize("stored", [False, True])
+def test_pairs_and_sweeps_reach_the_optimum_of_a_general_solver(free, C, stored):
+    """Both solvers return feasible strengths whose values bracket the optimum, with their gap as told."""
+    made, K = problem(C=C, free=free, stored=stored)
+    best = quadratic_optimum(made, K)
+    lo, hi = made.bounds()
+    for answer in (
+        solve_kernel(made, 1e-6, KernelLimits(), np.random.default_rng(0)),
+        solve_sweep(made, 1e-6, KernelLimits(max_iter=100_000)),
+    ):
+        primal, dual, rest = true_values(made, K, answer)
+        assert answer.reason == "converged"
+        assert (answer.b >= lo).all()
+        assert (answer.b <= hi).all()
+        assert abs(rest) < 1e-9 * C * 30 or not free
+        assert answer.primal == pytest.approx(primal, rel=1e-9)
+        assert answer.dual == pytest.approx(dual, rel=1e-9)
+        assert primal - dual <= 1.01e-6 * primal
+        assert dual == pytest.approx(best, rel=2e-6)
+
+
+@both
+def test_levels_and_a_small_working_set_give_the_same_optimum(free, monkeypatch):
+    """Nested samples from 16 examples on, and room for 24 only: the same optimum to the tolerance."""
+    made, K = problem(120, free=free)
+    plain = solve_kernel(made, 1e-4, KernelLimits(), np.random.default_rng(0))
+    monkeypatch.setattr(kernel_margin, "SMALLEST", 16)
+    levels = solve_kernel(made, 1e-4, KernelLimits(), np.random.default_rng(1))
+    small = solve_kernel(made._replace(room=64), 1e-2, KernelLimits(max_iter=300), np.random.default_rng(2))
+    for answer, tol in ((levels, 1e-4), (small, 1e-2)):
+        primal, dual, _ = true_values(made, K, answer)
+        assert primal - dual <= 1.01 * tol * primal
+        assert dual <= plain.primal * (1 + 1e-9)
+        assert plain.dual <= primal * (1 + 1e-9)
+
+
+@both
+def test_a_start_at_the_optimum_ends_at_once(free):
+    """From the strengths of an earlier run nothing is left to do."""
+    made, _ = problem(free=free)
+    first = solve_kernel(made, 1e-5, KernelLimits(), np.random.default_rng(0))
+    again = solve_kernel(made, 2e-5, KernelLimits(), np.random.default_rng(1), first.b)
+    assert again.rounds <= 1
+    assert_allclose(again.primal, first.primal, rtol=5e-5)
+
+
+@both
+def test_budgets_end_a_run_with_true_values(free):
+    """One round, a deadline in the past, a watcher or a cancellation end the run; both values are those of the strengths."""
+    made, K = problem(60, C=100.0, free=free, gamma=10.0)
+    for limits, reason in (
+        (KernelLimits(max_iter=1), "iteration budget spent"),
+        (KernelLimits(deadline=0.0), "time budget spent"),
+        (KernelLimits(watch=lambda rounds, gap: True), "stopped by callback"),  # noqa: ARG005
+        (KernelLimits(cancelled=lambda: True), "interrupted"),
+    ):
+        for answer in (
+            solve_kernel(made, 1e-12, limits, np.random.default_rng(0)),
+            solve_sweep(made, 1e-12, limits),
+        ):
+            primal, dual, _ = true_values(made, K, answer)
+            assert answer.reason in {reason, "rounding limit reached", "converged"}
+            assert answer.primal == pytest.approx(primal, rel=1e-6)
+            assert answer.dual == pytest.approx(dual, rel=1e-6, abs=1e-9)
+
+
+@both
+def test_the_largest_margin_is_that_of_a_very_large_cap(free):
+    """Errors forbidden: the bracket closes, and a soft margin with a cap nobody reaches has the same optimum."""
+    made, K = problem(24, free=free, noise=0.05, gamma=2.0)
+    hard = solve_hard(made._replace(c=np.full(24, np.inf)), 1e-5, KernelLimits(), np.random.default_rng(0))
+    assert hard.reason == "converged"
+    soft = solve_kernel(made._replace(c=np.full(24, 1e5)), 1e-6, KernelLimits(), np.random.default_rng(0))
+    assert hard.primal == pytest.approx(soft.primal, rel=1e-4)
+    assert hard.dual <= soft.primal * (1 + 1e-9)
+    f = K @ hard.b + hard.bias
+    assert (made.y * f).min() > 0.99
+    bias, primal, dual = hard_gap(made.y, hard.b, made.y - K @ hard.b, free=free)
+    assert (bias, primal, dual) == pytest.approx((hard.bias, hard.primal, hard.dual), rel=1e-6)
+
+
+def test_both_hard_values_do_not_change_with_the_length():
+    """Scaling all strengths changes neither side of the bracket."""
+    made, K = problem(24, noise=0.05, gamma=2.0)
+    answer = solve_hard(made._replace(c=np.full(24, np.inf)), 1e-3, KernelLimits(), np.random.default_rng(0))
+    for scale in (1e-3, 7.0):
+        b = scale * answer.b
+        _, primal, dual = hard_gap(made.y, b, made.y - K @ b, free=False)
+        assert (primal, dual) == pytest.approx((answer.primal, answer.dual), rel=1e-9)
+
+
+@both
+def test_contradictions_go_to_the_cap(free):
+    """Two equal examples with different labels both end at the cap, whatever it is."""
+    K = np.ones((2, 2))
+    made = KernelProblem(LazyGram(Precomputed(), K), np.arange(2), np.array([1.0, -1.0]), np.full(2, 1e4), free)
+    answer = solve_kernel(made, 1e-6, KernelLimits(max_iter=50), np.random.default_rng(0))
+    assert answer.reason == "converged"
+    assert_allclose(answer.b, [1e4, -1e4])
