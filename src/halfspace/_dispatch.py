@@ -23,10 +23,13 @@ import numpy as np
 from numba import njit, types
 from numba.extending import overload
 
-__all__ = ["OpenFunction", "compiled", "open_function"]
+__all__ = ["OpenFunction", "compiled", "compiled_as_written", "open_function"]
 
 REORDER = {"reassoc", "contract", "nsz", "arcp"}
 """Reordering and fused multiply-add, but NaN and infinity keep their meaning."""
+
+AS_WRITTEN = {"contract", "nnan", "ninf", "nsz", "arcp"}
+"""Fused multiply-add, but every sum in the order written: for tricks that rounding makes work."""
 
 F = TypeVar("F", bound=Callable[..., Any])
 
@@ -34,6 +37,11 @@ F = TypeVar("F", bound=Callable[..., Any])
 def compiled(function: F) -> F:
     """Compile the one way this package does: cached on disk, other threads go on, division by zero gives infinity."""
     return cast("F", njit(cache=True, nogil=True, error_model="numpy", fastmath=REORDER)(function))
+
+
+def compiled_as_written(function: F) -> F:
+    """Compile likewise, but without leave to reorder sums; NaN and infinity must not occur."""
+    return cast("F", njit(cache=True, nogil=True, error_model="numpy", fastmath=AS_WRITTEN)(function))
 
 
 class OpenFunction(Protocol):

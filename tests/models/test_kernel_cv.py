@@ -34,15 +34,22 @@ def splits(count=3):
 @pytest.mark.parametrize("intercept", ["clamped", "free", "none"])
 @pytest.mark.parametrize("kernel", ["rbf", "laplacian"])
 def test_the_grid_is_the_fits_one_by_one(kernel, intercept):
-    """Every point has, in every fold, the score of a separate fit; at a tight gap nothing else is possible."""
+    """Every point has, in every fold, the score of a separate fit; at a tight gap nothing else is possible.
+
+    But for a free bias where every strength is 0 or at the cap: then the best biases are an interval, and any of them will do.
+    """
     X, y = rings()
     cv = splits()
     model = hs.KernelAdaTronCV(kernel, Cs=CS, gammas=GAMMAS, cv=cv, intercept=intercept, cv_tol=1e-6, full_grid=True).fit(X, y)
-    results = model.cv_results_
+    results, compared = model.cv_results_, 0
     for point, params in enumerate(results["params"]):
         for fold, (train, test) in enumerate(cv.split(X, y)):
             alone = hs.KernelAdaTron(kernel, **params, intercept=intercept, tol=1e-6).fit(X[train], y[train])
-            assert results[f"split{fold}_test_score"][point] == pytest.approx(alone.score(X[test], y[test]))
+            settled = intercept != "free" or ((alone.alpha_ > 0) & (alone.alpha_ < params["C"])).any()
+            if settled:
+                assert results[f"split{fold}_test_score"][point] == pytest.approx(alone.score(X[test], y[test]))
+            compared += settled
+    assert compared > 12
     assert (results["mean_gap"] <= 1e-6).all()
 
 

@@ -85,7 +85,7 @@ class LandmarkGap(Certificate):
     ...     X, y, kernel=Linear(), landmarks=[0], ridge=1e-9, coefficients=[1.0], strengths=[0.5, 0.5], C=1.0, positive=1
     ... )
     >>> print(gap)
-    0.5 <= optimum on 1 landmarks <= 0.5, relative gap 1e-09
+    0.5 <= optimum on 1 landmarks <= 0.5, relative gap 0
     >>> bool(gap.verify(X, y)), bool(gap.verify(2 * X, y))
     (True, False)
     """
@@ -107,8 +107,8 @@ class LandmarkGap(Certificate):
     positive: Label
 
     def __str__(self) -> str:
-        m = self.landmarks.size
-        return f"{self.dual:.6g} <= optimum on {m} landmarks <= {self.primal:.6g}, relative gap {self.relative_gap:.2g}"
+        m, gap = self.landmarks.size, 0.0 if self.relative_gap < 1e-10 else self.relative_gap
+        return f"{self.dual:.6g} <= optimum on {m} landmarks <= {self.primal:.6g}, relative gap {gap:.2g}"
 
     @property
     def relative_gap(self) -> float:
@@ -210,7 +210,7 @@ class LandmarkGap(Certificate):
         largest = float(kernel.exact_diagonal(X).max()) * (1.0 + 8 * EPS)
         entry = float(kernel.rounding(X, L)) + 2 * (m + 8) * EPS * (largest + self.ridge)
         A = kernel.exact(L, L) + self.ridge * np.eye(m)
-        step, g, loss, near = max(1, BLOCK_ENTRIES // m), np.zeros(m), 0.0, 0.0
+        step, g, loss, near = max(1, min(n, BLOCK_ENTRIES // m)), np.zeros(m), 0.0, 0.0
         fixed = self.clamp * self.clamped + self.bias
         size, slack = float(np.abs(beta).sum()), 8 * EPS * abs(fixed)
         for first in range(0, n, step):

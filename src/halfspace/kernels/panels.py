@@ -99,8 +99,8 @@ class _Emitter:
                 self.builder.store(totals[2 * r + c], self.at(out, offset)).align = 4
 
 
-@intrinsic  # type: ignore[untyped-decorator]
-def panel_product(
+@intrinsic
+def _product(
     _context: Any, left: Any, left_at: Any, right: Any, right_at: Any, d: Any, out: Any, out_at: Any, stride: Any
 ) -> Any:
     """Multiply a left panel, (d, 6) at `left[left_at:]`, with a right one, (d, columns), into rows `stride` apart in `out`."""
@@ -119,3 +119,7 @@ def panel_product(
         return context.get_dummy_value()
 
     return signature, emit
+
+
+panel_product: Any = _product
+"""The compiled product: `panel_product(left, left_at, right, right_at, d, out, out_at, stride)`."""

@@ -20,18 +20,16 @@ from typing import Any, NamedTuple
 
 import numpy as np
 from joblib import cpu_count
-from numba import config, njit, types
-from numba.extending import overload
+from numba import config
 from scipy import sparse
 
-from halfspace._dispatch import open_function
+from halfspace._dispatch import compiled_as_written
 from halfspace._typing import FloatArray, IntArray, Matrix
+from halfspace.kernels.bends import Bare, Exp2, ExpRoot, Power, bend
 from halfspace.kernels.panels import ROWS, columns_of, panel_product
 
 __all__ = ["Prepared", "fill", "pool", "prepare", "single_error", "times", "values"]
 
-AS_WRITTEN = {"contract", "nnan", "ninf", "nsz", "arcp"}
-"""Fused multiply-add, but no reassociation: the rounding trick of `exp2` must stay as it is written."""
 TILE_ROWS, TILE_COLUMNS = 48, 128
 CHUNK, PIECE = 1024, 192
 """Columns, or rows, of a piece of work for a thread: cut by the problem, never by the number of threads."""
@@ -39,113 +37,7 @@ LARGEST_DENSE = 1 << 29
 """Bytes up to which sparse rows are stored densely for products."""
 
 
-class Exp2(NamedTuple):
-    """2^(t - a - b)."""
-
-    nothing: int = 0
-
-
-class ExpRoot(NamedTuple):
-    """2^-sqrt(2 (a + b - t))."""
-
-    zero: Any  # in the precision of the rows
-
-
-class Bare(NamedTuple):
-    """t + coef0."""
-
-    coef0: Any
-
-
-class Power(NamedTuple):
-    """(t + coef0)^degree."""
-
-    coef0: Any
-    degree: int
-
-
-def _chebyshev(degree: int) -> tuple[float, ...]:
-    """Fit 2^r on [-½, ½] by a polynomial, least squares of the relative error on Chebyshev nodes."""
-    r = 0.5 * np.cos((np.arange(400) + 0.5) * np.pi / 400)
-    powers = np.vander(r, degree + 1, increasing=True) / np.exp2(r)[:, None]
-    return tuple(np.linalg.lstsq(powers, np.ones(400), rcond=None)[0].tolist())
-
-
-A0, A1, A2, A3, A4, A5 = (np.float32(a) for a in _chebyshev(5))
-B0, B1, B2, B3, B4, B5, B6, B7, B8, B9, B10, B11 = _chebyshev(11)
-MAGIC32, MAGIC64 = np.float32(1.5 * 2**23), 1.5 * 2.0**52
-"""Adding this rounds to a whole number, which then stands in the lowest bits."""
-
-
-def _as_written(function: Callable[..., Any]) -> Any:
-    """Compile without leave to reorder."""
-    return njit(cache=True, nogil=True, error_model="numpy", fastmath=AS_WRITTEN)(function)
-
-
-def exp2(z: Any) -> Any:
-    """Return 2^z for z <= 0 by a polynomial that vectorises; what is below 2^-120 counts as that."""
-    return np.exp2(z)
-
-
-def _exp2_single(z: Any) -> Any:
-    z = max(z, np.float32(-120.0))
-    t = z + MAGIC32
-    r = z - (t - MAGIC32)
-    p = A0 + r * (A1 + r * (A2 + r * (A3 + r * (A4 + r * A5))))
-    bits = np.float32(p).view(np.int32) + (np.float32(t).view(np.int32) << np.int32(23))
-    return np.int32(bits).view(np.float32)
-
-
-def _exp2_double(z: Any) -> Any:
-    z = max(z, -120.0)
-    t = z + MAGIC64
-    r = z - (t - MAGIC64)
-    high = B6 + r * (B7 + r * (B8 + r * (B9 + r * (B10 + r * B11))))
-    p = B0 + r * (B1 + r * (B2 + r * (B3 + r * (B4 + r * (B5 + r * high)))))
-    bits = np.float64(p).view(np.int64) + (np.float64(t).view(np.int64) << np.int64(52))
-    return np.int64(bits).view(np.float64)
-
-
-@overload(exp2, strict=False, inline="always")  # type: ignore[untyped-decorator]
-def _choose_exp2(z: Any) -> Any:
-    return _exp2_single if z is types.float32 else _exp2_double
-
-
-@open_function
-def bend(shape: Any, t: Any, a: Any, b: Any) -> Any:
-    """Make a kernel value of the product t of two prepared rows with the numbers a, b."""
-
-
-@bend.register(Exp2)
-def _(shape: Exp2, t: Any, a: Any, b: Any) -> Any:
-    return exp2(t - a - b)
-
-
-@bend.register(ExpRoot)
-def _(shape: ExpRoot, t: Any, a: Any, b: Any) -> Any:
-    half = max(a + b - t, shape.zero)
-    return exp2(-np.sqrt(half + half))
-
-
-@bend.register(Power)
-def _(shape: Power, t: Any, a: Any, b: Any) -> Any:
-    base = t + shape.coef0
-    value = base * base
-    if shape.degree >= 3:  # the usual degrees without a loop, so that columns can share a vector
-        value = value * base
-    if shape.degree >= 4:
-        value = value * base
-    for _ in range(shape.degree - 4):
-        value = value * base
-    return value
-
-
-@bend.register(Bare)
-def _(shape: Bare, t: Any, a: Any, b: Any) -> Any:
-    return t + shape.coef0
-
-
-@_as_written
+@compiled_as_written
 def _scale(X: Any, centre: Any, factor: float, U: Any, a: Any) -> None:
     """Prepare rows: subtract the centre and scale, in double precision, then round; half their squared length."""
     for i in range(X.shape[0]):
@@ -157,7 +49,7 @@ def _scale(X: Any, centre: Any, factor: float, U: Any, a: Any) -> None:
         a[i] = 0.5 * total
 
 
-@_as_written
+@compiled_as_written
 def _pack(U: Any, rows: Any, width: int, out: Any) -> None:
     """Lay rows side by side in panels, the inner dimension slowest; what is missing in the last panel is 0."""
     d = U.shape[1]
@@ -173,7 +65,7 @@ def _pack(U: Any, rows: Any, width: int, out: Any) -> None:
                     panel[k * width + q] = 0
 
 
-@_as_written
+@compiled_as_written
 def _products(left: Any, right: Any, d: int, corner: Any, width: int, tile: Any) -> None:
     """Fill a tile with the products of the rows and columns in corner = (first row, last row, first column, last column)."""
     top, bottom, begin, end = corner
@@ -183,19 +75,19 @@ def _products(left: Any, right: Any, d: int, corner: Any, width: int, tile: Any)
             panel_product(left, r * d * ROWS, right, c * d * width, d, tile, at, TILE_COLUMNS)
 
 
-@_as_written
+@compiled_as_written
 def _bend_row(shape: Any, t: Any, a: Any, b: Any, out: Any) -> None:
     for j in range(t.size):
         out[j] = bend(shape, t[j], a, b[j])
 
 
-@_as_written
+@compiled_as_written
 def _add_row(shape: Any, t: Any, a: Any, coefficient: Any, b: Any, out: Any) -> None:
     for j in range(t.size):
         out[j] += coefficient * bend(shape, t[j], a, b[j])
 
 
-@_as_written
+@compiled_as_written
 def _fill(shape: Any, d: int, left: Any, a: Any, right: Any, b: Any, out: Any) -> None:
     """Write the kernel values of the rows of one piece and the first b.size columns."""
     n, m, width = a.size, b.size, 64 // left.itemsize
@@ -210,7 +102,7 @@ def _fill(shape: Any, d: int, left: Any, a: Any, right: Any, b: Any, out: Any) -
                 _bend_row(shape, tile[at : at + end - begin], a[i], b[begin:end], out[i, begin:end])
 
 
-@_as_written
+@compiled_as_written
 def _times(shape: Any, d: int, left: Any, a: Any, coefficients: Any, right: Any, b: Any, out: Any) -> None:
     """Add to out the kernel values of the columns of one piece times the coefficients of the rows."""
     n, m, width = a.size, b.size, 64 // left.itemsize
@@ -228,7 +120,7 @@ def _times(shape: Any, d: int, left: Any, a: Any, coefficients: Any, right: Any,
                 out[begin + j] += part[j]
 
 
-@_as_written
+@compiled_as_written
 def _mirror(K: Any, first: int, last: int) -> None:
     """Copy what is below the diagonal to above it, rows first..last, block by block."""
     for i in range(first, last, 64):
@@ -274,7 +166,11 @@ def _shape_of(kernel: Any, dtype: Any) -> tuple[Any, float, bool] | None:
         return Bare(dtype(0.0)), 1.0, False
     if name == "Polynomial":
         root = math.sqrt(kernel.gamma)
-        return (Bare if kernel.degree == 1 else Power)(dtype(kernel.coef0), *([] if kernel.degree == 1 else [int(kernel.degree)])), root, False
+        return (
+            (Bare if kernel.degree == 1 else Power)(dtype(kernel.coef0), *([] if kernel.degree == 1 else [int(kernel.degree)])),
+            root,
+            False,
+        )
     return None
 
 
@@ -292,7 +188,7 @@ def prepare(kernel: Any, X: Matrix, dtype: Any, centre: FloatArray | None = None
     centre : ndarray, shape (d,), optional
         What to subtract: the same for rows that are to meet. By default the mean.
     """
-    form = None if config.DISABLE_JIT else _shape_of(kernel, dtype)
+    form = None if config.DISABLE_JIT else _shape_of(kernel, dtype)  # type: ignore[attr-defined]
     if form is None or (sparse.issparse(X) and X.shape[0] * X.shape[1] * np.dtype(dtype).itemsize > LARGEST_DENSE):
         return None
     shape, factor, movable = form

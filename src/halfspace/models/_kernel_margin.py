@@ -13,8 +13,8 @@ from joblib import effective_n_jobs
 from halfspace._typing import FloatArray, IntArray, Label
 from halfspace.certificates import Certificate, KernelGap, PerClass, PerPair
 from halfspace.certificates.arithmetic import EPS
-from halfspace.certificates.margin import SLACK
 from halfspace.certificates.expansion import scales
+from halfspace.certificates.margin import SLACK
 from halfspace.data.rows import one_blas_thread
 from halfspace.errors import InputError
 from halfspace.kernels import Kernel

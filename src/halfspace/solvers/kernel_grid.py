@@ -12,23 +12,18 @@ Precision The matrix is in single precision, and h too while steps run. The gap 
           and no certificate rests on it. Whoever needs a small gap computes h anew and goes on from there.
 """
 
-from collections.abc import Callable
 from typing import Any, NamedTuple
 
 import numpy as np
-from numba import njit
 
+from halfspace._dispatch import compiled_as_written
 from halfspace._typing import FloatArray
-from halfspace.solvers.pair_steps import AS_WRITTEN, Box, climb_free, climb_pairs, gap_at, middle
+from halfspace.solvers.pair_steps import Box, climb_free, climb_pairs, gap_at, middle
 
 __all__ = ["Place", "Shared", "advance", "confine", "refresh", "stretch"]
 
 NEAR = 0.25
 """Examples with a potential this near to 1 move to the square too."""
-
-
-def _as_written(function: Callable[..., Any]) -> Any:
-    return njit(cache=True, nogil=True, error_model="numpy", fastmath=AS_WRITTEN)(function)
 
 
 class Shared(NamedTuple):
@@ -50,7 +45,7 @@ class Place(NamedTuple):
     hi: FloatArray
 
 
-@_as_written
+@compiled_as_written
 def confine(at: Place, c: FloatArray, C: float) -> None:
     """Write the bounds for caps of C times c_i."""
     for i in range(c.size):
@@ -58,7 +53,7 @@ def confine(at: Place, c: FloatArray, C: float) -> None:
         at.hi[i] = C * c[i] if at.y[i] > 0.0 else 0.0
 
 
-@_as_written
+@compiled_as_written
 def stretch(at: Place, ratio: float) -> float:
     """Scale strengths by the factor that climbs highest, from 1 to `ratio`; h follows. Return the factor."""
     y, h, b = at.y, at.h, at.b
@@ -74,7 +69,7 @@ def stretch(at: Place, ratio: float) -> float:
     return s
 
 
-@_as_written
+@compiled_as_written
 def _primal(at: Place, o: float) -> float:
     """Return the primal value at the bias o."""
     square = loss = 0.0
@@ -85,7 +80,7 @@ def _primal(at: Place, o: float) -> float:
     return 0.5 * square + loss
 
 
-@_as_written
+@compiled_as_written
 def _members(at: Place, o: float) -> Any:
     """Return the examples that are free, violate, or lie near the margin."""
     _, h, b, lo, hi = at
@@ -99,7 +94,7 @@ def _members(at: Place, o: float) -> Any:
     return chosen[:count]
 
 
-@_as_written
+@compiled_as_written
 def _gather(K: Any, members: Any, out: Any) -> None:
     for i in range(members.size):
         row = K[members[i]]
@@ -107,7 +102,7 @@ def _gather(K: Any, members: Any, out: Any) -> None:
             out[i, j] = row[members[j]]
 
 
-@_as_written
+@compiled_as_written
 def _whole(shared: Shared, at: Place, o: float, target: float, most: int) -> int:
     """Climb on all examples; return the steps."""
     single = np.empty(at.h.size, np.float32)
@@ -120,7 +115,7 @@ def _whole(shared: Shared, at: Place, o: float, target: float, most: int) -> int
     return done
 
 
-@_as_written
+@compiled_as_written
 def _some(shared: Shared, at: Place, o: float, members: Any, target: float, most: int) -> int:
     """Climb on some examples, then bring h of the others up to date; return the steps."""
     w, n, h, b = members.size, at.h.size, at.h, at.b
@@ -146,7 +141,7 @@ def _some(shared: Shared, at: Place, o: float, members: Any, target: float, most
     return done
 
 
-@_as_written
+@compiled_as_written
 def refresh(K: Any, at: Place) -> None:
     """Compute h = y - K b anew from the single precision matrix, sums in double."""
     at.h[:] = at.y
@@ -157,7 +152,7 @@ def refresh(K: Any, at: Place) -> None:
                 at.h[j] -= s * row[j]
 
 
-@_as_written
+@compiled_as_written
 def advance(shared: Shared, at: Place, tol: float, most: int) -> tuple[float, float, int]:
     """Climb until the relative gap is at most `tol` or about `most` steps are done; h and b change in place.
 

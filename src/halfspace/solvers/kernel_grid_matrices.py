@@ -10,12 +10,12 @@ from collections.abc import Callable
 from typing import Any
 
 import numpy as np
-from numba import njit
 
+from halfspace._dispatch import compiled_as_written
 from halfspace._typing import Matrix
 from halfspace.kernels import RBF, Kernel, Laplacian
+from halfspace.kernels.bends import exp2
 from halfspace.kernels.rows import distances, doubled, squared_distances
-from halfspace.kernels.tiles import AS_WRITTEN, exp2
 
 __all__ = ["WidthMatrices"]
 
@@ -26,11 +26,7 @@ PLAIN = 1000
 SHARE = 0.7
 
 
-def _as_written(function: Callable[..., Any]) -> Any:
-    return njit(cache=True, nogil=True, error_model="numpy", fastmath=AS_WRITTEN)(function)
-
-
-@_as_written
+@compiled_as_written
 def _fade(D: Any, slope: Any, clamped: Any, out: Any) -> None:
     """Write 2^(-slope·D) + clamped."""
     for i in range(D.shape[0]):

@@ -74,7 +74,7 @@ class Machine:
         confine(at, self.c, C)
         if self.C > 0.0:
             stretch(at, C / self.C)
-        self.C, self.steps, most = C, 0, 40 * self.y.size + 10_000
+        self.C, self.steps, most = C, 0, (40 if anew is None else 500) * self.y.size + 10_000
         while True:
             gap, primal, done = advance(shared, at, tol, CHUNK)
             self.steps, stale = self.steps + done, stale or done > 0

@@ -1,8 +1,8 @@
 """Large margins in a kernel's space: nested samples, one working set in cache, and a gap that is never believed unchecked.
 
 Problem   max  Σ y_i b_i - ½ bᵀKb   over   lo_i <= b_i <= hi_i  (and Σ b_i = 0 if the bias is free);   h = y - K b.
-Gap       P - D = Σ max((h_i - o)(hi_i - b_i), (o - h_i)(b_i - lo_i)),   every term >= 0, for any bias o: one pass over h decides
-          when to stop and which examples still matter.
+Gap       P - D = Σ max((h_i - o)(hi_i - b_i), (o - h_i)(b_i - lo_i)),   every term >= 0, for any bias o: one pass over h
+          decides when to stop and which examples still matter.
 Levels    Random halves of halves of the examples, the smallest first; each starts from the strengths found below.
 Rounds    The working set W holds the examples that are free, violate the optimality conditions, or lie near the margin (without
           those the small problem overshoots, and thousands of false violators appear). Pairs climb on the square matrix
@@ -12,18 +12,13 @@ Precision Squares and passes are in single precision. At the end h is computed a
 """
 
 import time
-from collections.abc import Callable
-from dataclasses import dataclass, field
-from typing import Any, NamedTuple
 
 import numpy as np
 
 from halfspace._typing import FloatArray, IntArray
-from halfspace.kernels.lazy import LazyGram
-from halfspace.solvers.free_bias import best_bias
-from halfspace.solvers.outcome import Reason
+from halfspace.solvers.kernel_run import KernelAnswer, KernelLimits, KernelProblem, Run
 from halfspace.solvers.pair_steps import Box, climb_free, climb_pairs, gap_at, middle
-from halfspace.solvers.working_set import WorkingSet, in_double, working_set
+from halfspace.solvers.working_set import in_double, working_set
 
 __all__ = ["KernelAnswer", "KernelLimits", "KernelProblem", "solve_kernel"]
 
@@ -39,110 +34,41 @@ STEPS = 1 << 14
 """Pair steps between two looks at the clock."""
 
 
-class KernelProblem(NamedTuple):
-    """What is to be solved: kernel values, the rows that count, their labels ±1 and caps, and whether the bias is free."""
-
-    gram: LazyGram
-    rows: IntArray
-    y: FloatArray
-    c: FloatArray
-    free: bool
-    room: int = 20_000  # most examples in the working set
-
-    def bounds(self) -> tuple[FloatArray, FloatArray]:
-        """Return the lowest and the highest signed strengths."""
-        return np.where(self.y > 0, 0.0, -self.c), np.where(self.y > 0, self.c, 0.0)
-
-
-class KernelLimits(NamedTuple):
-    """How long to go on, and whom to tell."""
-
-    max_iter: int = 10_000
-    deadline: float | None = None  # by time.perf_counter()
-    watch: Callable[[int, float], bool] = lambda _round, _gap: False
-    cancelled: Callable[[], bool] = lambda: False
-
-
-class KernelAnswer(NamedTuple):
-    """Signed strengths, bias, the gradient in double precision, both values, why the run ended, and its course.
-
-    Where the gradient is so far on the safe side that single precision is enough to know it, `error` bounds how far off it is.
-    """
-
-    b: FloatArray
-    bias: float
-    h: FloatArray
-    error: FloatArray
-    primal: float
-    dual: float
-    reason: Reason
-    rounds: int
-    course: list[tuple[int, float, float, float]]
-
-
-@dataclass
-class _Run:
-    """A run on the examples in a random order, of which the first m count."""
-
-    problem: KernelProblem
-    order: IntArray  # rows of the kernel matrix
-    y: FloatArray
-    lo: FloatArray
-    hi: FloatArray
-    b: FloatArray
-    h: FloatArray
-    limits: KernelLimits
-    work: WorkingSet
-    travelled: FloatArray  # (n,) sum of all changes of strengths that h was updated by: what single precision errs on
-    began: float
-    rounds: int = 0
-    reason: Reason | None = None
-    course: list[tuple[int, float, float, float]] = field(default_factory=list)
-
-    def state(self, m: int) -> tuple[float, float, float]:
-        """Return bias, gap and primal value of the first m examples."""
-        h, b, lo, hi = self.h[:m], self.b[:m], self.lo[:m], self.hi[:m]
-        o = best_bias(self.y[:m] - h, self.y[:m], hi - lo) if self.problem.free else 0.0
-        r = h - o
-        loss = float(np.where(r > 0.0, r * hi, r * lo).sum())  # hi or lo is 0
-        return o, float(gap_at(h, b, lo, hi, o)), 0.5 * float(b @ (self.y[:m] - h)) + loss
-
-    def times(self, rows: IntArray, columns: IntArray, change: FloatArray | None = None, dtype: Any = np.float32) -> FloatArray:
-        """Return what the strengths (or changes) of `rows` give on `columns`."""
-        coefficients = self.b[rows] if change is None else change
-        return self.problem.gram.times(self.order[rows], coefficients, self.order[columns], dtype)
-
-    def stopped(self, gap: float) -> bool:
-        """Tell whether to stop, for a reason other than success."""
-        limits = self.limits
-        if limits.cancelled():
-            self.reason = "interrupted"
-        elif limits.deadline is not None and time.perf_counter() >= limits.deadline:
-            self.reason = "time budget spent"
-        elif self.rounds >= limits.max_iter:
-            self.reason = "iteration budget spent"
-        elif limits.watch(self.rounds, gap):
-            self.reason = "stopped by callback"
-        return self.reason is not None
-
-
-def _climb(run: _Run, target: float) -> tuple[int, FloatArray]:
+def _climb(run: Run, target: float) -> tuple[int, FloatArray]:
     """Climb on the working set until its gap is at most `target`; return the steps and the changes of strengths."""
     members, free = run.work.members, run.problem.free
     before, h, lo, hi = run.b[members], run.h[members], run.lo[members], run.hi[members]
     shift = middle(h, before, lo, hi)[0] if free else 0.0  # what is near 0 has digits to spare
     box = Box(run.work.K, run.work.diagonal, (h - shift).astype(run.work.K.dtype), before.copy(), lo, hi)
     climb, steps, most = climb_free if free else climb_pairs, 0, 200 * members.size + 10_000
+    stretch = max(STEPS, 4 * members.size)
     while steps < most:
-        done = climb(box, target, STEPS)
+        done = climb(box, target, stretch)
         steps += done
-        if done < STEPS or run.stopped(np.nan):
+        if done < stretch or run.stopped(np.nan):
             break
+        steps += _shrunk(box, target, free=free)
     run.b[members], run.h[members] = box.b, box.h + shift
     return steps, box.b - before
 
 
-def _selected(run: _Run, m: int, o: float, threshold: float) -> IntArray:
+def _shrunk(box: Box, target: float, *, free: bool) -> int:
+    """Climb for a while with only those that are free or violate, if they are much fewer; return the steps."""
+    K, diagonal, h, b, lo, hi = box
+    r = h - middle(h, b, lo, hi)[0] if free else h
+    moving = ((r > 0) | (b > lo)) & ((r < 0) | (b < hi))
+    active, others = np.flatnonzero(moving), np.flatnonzero(~moving)
+    if active.size > 0.8 * h.size or active.size < 2:
+        return 0
+    part = Box(K[np.ix_(active, active)], diagonal[active], h[active], b[active], lo[active], hi[active])
+    steps = int((climb_free if free else climb_pairs)(part, 0.5 * target, 16 * h.size))
+    change = (part.b - b[active]).astype(h.dtype)
+    b[active], h[active] = part.b, part.h
+    h[others] -= K[np.ix_(others, active)] @ change
+    return steps
+
+
+def _selected(run: Run, m: int, o: float, threshold: float) -> IntArray:
     """Return the examples that are free or hold a part of the gap, and a third as many that lie nearest to the margin."""
     h, b, lo, hi = run.h[:m] - o, run.b[:m], run.lo[:m], run.hi[:m]
     needed = ((b > lo) & (b < hi)) | (_terms(h, b, lo, hi) > threshold)
@@ -153,7 +79,7 @@ def _selected(run: _Run, m: int, o: float, threshold: float) -> IntArray:
     return chosen if chosen.size <= run.problem.room else _foremost(run, chosen, o)
 
 
-def _foremost(run: _Run, rows: IntArray, o: float) -> IntArray:
+def _foremost(run: Run, rows: IntArray, o: float) -> IntArray:
     """Return as many of these examples as there is room for: those with the largest parts of the gap."""
     terms = _terms(run.h[rows] - o, run.b[rows], run.lo[rows], run.hi[rows])
     room = run.problem.room
@@ -166,10 +92,11 @@ def _terms(r: FloatArray, b: FloatArray, lo: FloatArray, hi: FloatArray) -> Floa
     return terms
 
 
-def _level(run: _Run, m: int, tol: float) -> None:
+def _level(run: Run, m: int, tol: float) -> None:
     """Solve the problem of the first m examples to a relative gap, as single precision sees it."""
     o, gap, primal = run.state(m)
-    work, first, moved, new, before = run.work, True, False, np.empty(0), np.inf
+    work, first, moved, before = run.work, True, False, np.inf
+    new = np.empty(0, dtype=np.int64)
     while gap > tol * primal and not run.stopped(gap / max(primal, 1e-300)):
         threshold = 0.2 * tol * primal / m
         if first:
@@ -199,7 +126,7 @@ def _level(run: _Run, m: int, tol: float) -> None:
         run.course.append((run.rounds, time.perf_counter() - run.began, primal, primal - gap))
 
 
-def _missing(run: _Run, m: int, o: float, threshold: float) -> IntArray:
+def _missing(run: Run, m: int, o: float, threshold: float) -> IntArray:
     """Return the examples outside the working set that hold a part of the gap, at the best bias or at that of the set."""
     h, b, lo, hi, members = run.h[:m], run.b[:m], run.lo[:m], run.hi[:m], run.work.members
     wanted = np.zeros(m, dtype=bool)
@@ -214,7 +141,7 @@ def _missing(run: _Run, m: int, o: float, threshold: float) -> IntArray:
     return new
 
 
-def _refined(run: _Run) -> FloatArray:
+def _refined(run: Run) -> FloatArray:
     """Compute h anew in double precision, but for examples surely outside the margin; return bounds on its error there."""
     support, n = np.flatnonzero(run.b), run.h.size
     known = run.work.outputs(support, run.b[support])
@@ -247,7 +174,7 @@ def solve_kernel(
     lo, hi = (side[order] for side in problem.bounds())
     y = problem.y[order]
     work = working_set(problem.gram, problem.rows[order], problem.room)
-    run = _Run(problem, problem.rows[order], y, lo, hi, np.zeros(n), y.copy(), limits, work, np.zeros(n), time.perf_counter())
+    run = Run(problem, problem.rows[order], y, lo, hi, np.zeros(n), y.copy(), limits, work, np.zeros(n), time.perf_counter())
     sizes = [n]
     if start is None:
         while sizes[0] > SMALLEST:

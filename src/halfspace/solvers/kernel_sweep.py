@@ -1,8 +1,8 @@
 """The plain kernel AdaTron, for teaching and for tests: present one example after another, in order.
 
 Problem   max  Σ alpha_i - ½ Σ alpha_i alpha_j y_i y_j K_ij   over   0 <= alpha_i <= cap_i.
-Rule      E_i = y_i (Σ_j alpha_j y_j K_ij + bias);   alpha_i changes by the AdaTron rule (`adatron.py`), and the potentials of all
-          examples follow by one row of the kernel matrix.
+Rule      E_i = y_i (Σ_j alpha_j y_j K_ij + bias);   alpha_i changes by the AdaTron rule (`adatron.py`), and the
+          potentials of all examples follow by one row of the kernel matrix.
 Bias      A free one by the method of multipliers: sweeps with a clamped input of square `PULL` (K + PULL), then the fixed part
           of the bias moves by PULL Σ alpha_i y_i, until that sum is 0.
 """
@@ -24,7 +24,9 @@ __all__ = ["solve_sweep"]
 
 
 @compiled
-def _sweep(rule: AdaTron, K: FloatArray, y: FloatArray, caps: FloatArray, alpha: FloatArray, f: FloatArray, order: IntArray) -> None:
+def _sweep(
+    rule: AdaTron, K: FloatArray, y: FloatArray, caps: FloatArray, alpha: FloatArray, f: FloatArray, order: IntArray
+) -> None:
     """Present the examples in this order; f, the outputs, follow."""
     for i in order:
         change = strengthen(rule, y[i] * f[i], alpha[i], K[i, i], caps[i])

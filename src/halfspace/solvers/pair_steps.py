@@ -9,32 +9,27 @@ Rule      Without the sum rule: i is the worst violator, j the partner with whic
 Stops     when the duality gap on these examples,  Σ max((h_i - o)(hi_i - b_i), (o - h_i)(b_i - lo_i)),  is at most a target.
           Every term is >= 0; o is the bias, 0 unless it is free.
 
-The matrix and h are in single precision (or in double, where single leads no further), strengths in double. A step costs three passes over arrays of w numbers in cache: the
-search for the largest is a search for the largest whole number, of which the low 12 bits are the index and the others those
-of the value, because reductions of whole numbers vectorise where those of floats do not (Numba sees no NaN in them).
+The matrix and h are in single precision (or in double, where single leads no further), strengths in double. A step costs
+three passes over arrays of w numbers: the search for the largest is a search for the largest whole number, of which the low 12
+bits are the index and the others those of the value, because reductions of whole numbers vectorise where those of floats
+do not.
 """
 
-from collections.abc import Callable
 from typing import Any, NamedTuple
 
 import numpy as np
-from numba import njit
 
+from halfspace._dispatch import compiled_as_written
 from halfspace._typing import FloatArray
 
 __all__ = ["Box", "climb_free", "climb_pairs", "gap_at", "middle"]
 
-AS_WRITTEN = {"contract", "nnan", "ninf", "nsz", "arcp"}
 LOW = 4095
 """Bits of a key that hold the index within a block."""
 NONE = np.int32(-(2**31))
 BIG = 3.0e38
 FLAT, FLATTER = 1e-4, 1e-12
 """Least curvature of a pair, in units of the largest diagonal value, in single and double precision: below is noise."""
-
-
-def _as_written(function: Callable[..., Any]) -> Any:
-    return njit(cache=True, nogil=True, error_model="numpy", fastmath=AS_WRITTEN)(function)
 
 
 class Box(NamedTuple):
@@ -48,7 +43,7 @@ class Box(NamedTuple):
     hi: FloatArray  # (w,)
 
 
-@_as_written
+@compiled_as_written
 def gap_at(h: Any, b: FloatArray, lo: FloatArray, hi: FloatArray, o: float) -> float:
     """Return the duality gap of strengths with gradient h at the bias o."""
     total = 0.0
@@ -58,7 +53,7 @@ def gap_at(h: Any, b: FloatArray, lo: FloatArray, hi: FloatArray, o: float) -> f
     return total
 
 
-@_as_written
+@compiled_as_written
 def middle(h: Any, b: FloatArray, lo: FloatArray, hi: FloatArray) -> tuple[float, float, float]:
     """Return the bias half way between the largest h that may rise and the smallest that may fall, and these two."""
     top, bottom = -np.inf, np.inf
@@ -72,7 +67,7 @@ def middle(h: Any, b: FloatArray, lo: FloatArray, hi: FloatArray) -> tuple[float
     return 0.5 * (top + bottom), top, bottom
 
 
-@_as_written
+@compiled_as_written
 def _rise(h: Any, first: Any, second: Any, s: Any, up: Any, o: Any) -> Any:
     """Update h by a step of s along row `first` minus row `second`; return the key of the largest h - o that may rise."""
     best = NONE
@@ -86,7 +81,7 @@ def _rise(h: Any, first: Any, second: Any, s: Any, up: Any, o: Any) -> Any:
     return best
 
 
-@_as_written
+@compiled_as_written
 def _partner(h: Any, row: Any, diagonal: Any, down: Any, top: Any, own: Any, floor: Any) -> Any:
     """Return the key of the partner that gains most, of value bits and index; 0 if there is none."""
     best, zero = np.int32(0), h.dtype.type(0.0)
@@ -99,7 +94,7 @@ def _partner(h: Any, row: Any, diagonal: Any, down: Any, top: Any, own: Any, flo
     return best
 
 
-@_as_written
+@compiled_as_written
 def _largest(h: Any, first: Any, second: Any, s: Any, up: Any, o: Any) -> int:
     """Update h; return the index of the largest h that may rise, -1 if none may; near o it is told most finely."""
     where, top = -1, NONE
@@ -111,7 +106,7 @@ def _largest(h: Any, first: Any, second: Any, s: Any, up: Any, o: Any) -> int:
     return where
 
 
-@_as_written
+@compiled_as_written
 def _best_partner(h: Any, row: Any, diagonal: Any, down: Any, i: int, floor: Any) -> int:
     """Return the partner of i that gains most, -1 if there is none."""
     where, most = -1, np.int32(0)
@@ -123,7 +118,7 @@ def _best_partner(h: Any, row: Any, diagonal: Any, down: Any, i: int, floor: Any
     return where
 
 
-@_as_written
+@compiled_as_written
 def climb_free(box: Box, target: float, most: int) -> int:
     """Climb with Σ b kept as it is, until the gap is at most `target` or `most` steps are done; return the steps."""
     K, diagonal, h, b, lo, hi = box
@@ -154,7 +149,7 @@ def climb_free(box: Box, target: float, most: int) -> int:
     return most
 
 
-@_as_written
+@compiled_as_written
 def _violation(h: Any, first: Any, s: Any, second: Any, t: Any, up: Any, down: Any) -> Any:
     """Update h by steps of s along row `first` and t along `second`; return the key of the worst violation."""
     best = np.int32(0)
@@ -166,7 +161,7 @@ def _violation(h: Any, first: Any, s: Any, second: Any, t: Any, up: Any, down: A
     return best
 
 
-@_as_written
+@compiled_as_written
 def _companion(h: Any, row: Any, diagonal: Any, up: Any, down: Any, s: Any, own: Any, floor: Any) -> Any:
     """Return the key of the example that gains most after a step of s of the one with this row."""
     best = np.int32(0)
@@ -179,7 +174,7 @@ def _companion(h: Any, row: Any, diagonal: Any, up: Any, down: Any, s: Any, own:
     return best
 
 
-@_as_written
+@compiled_as_written
 def _worst(h: Any, first: Any, s: Any, second: Any, t: Any, up: Any, down: Any) -> int:
     """Update h; return the worst violator, -1 if none violates."""
     where, most = -1, np.int32(0)
@@ -192,7 +187,7 @@ def _worst(h: Any, first: Any, s: Any, second: Any, t: Any, up: Any, down: Any) 
     return where
 
 
-@_as_written
+@compiled_as_written
 def _best_companion(box: Box, row: Any, up: Any, down: Any, s: Any, i: int, floor: Any) -> int:
     """Return the example that gains most after a step of s of example i; -1 if none gains."""
     where, most, own = -1, np.int32(0), box.diagonal[i]
@@ -205,12 +200,12 @@ def _best_companion(box: Box, row: Any, up: Any, down: Any, s: Any, i: int, floo
     return where
 
 
-@_as_written
+@compiled_as_written
 def _cut(value: float, low: float, high: float) -> float:
     return min(max(value, low), high)
 
 
-@_as_written
+@compiled_as_written
 def _pair(hi: float, hj: float, a: float, c: float, d: float, ranges: Any) -> tuple[float, float]:
     """Return the steps of two examples that climb highest: gradients hi, hj, matrix ((a, c), (c, d)), ranges of both."""
     i_low, i_high, j_low, j_high = ranges
@@ -230,7 +225,7 @@ def _pair(hi: float, hj: float, a: float, c: float, d: float, ranges: Any) -> tu
     return (s1, t1) if gain1 >= gain2 else (s2, t2)
 
 
-@_as_written
+@compiled_as_written
 def _move(b: FloatArray, lo: FloatArray, hi: FloatArray, i: int, s: float, up: Any, down: Any) -> None:
     """Add s to a strength, exactly to the bound if it leads there."""
     b[i] = hi[i] if s >= hi[i] - b[i] else (lo[i] if s <= lo[i] - b[i] else b[i] + s)
@@ -238,7 +233,7 @@ def _move(b: FloatArray, lo: FloatArray, hi: FloatArray, i: int, s: float, up: A
     down[i] = BIG if b[i] > lo[i] else 0.0
 
 
-@_as_written
+@compiled_as_written
 def climb_pairs(box: Box, target: float, most: int) -> int:
     """Climb without a sum rule, until the gap is at most `target` or `most` steps are done; return the steps."""
     K, diagonal, h, b, lo, hi = box

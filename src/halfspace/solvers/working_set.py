@@ -8,12 +8,11 @@ of its new examples, the square is gathered from the rows, and an update of the 
 from typing import Any, Protocol
 
 import numpy as np
-from numba import njit
 
+from halfspace._dispatch import compiled_as_written
 from halfspace._typing import FloatArray, IntArray
 from halfspace.kernels.lazy import LazyGram
 from halfspace.kernels.tiles import pool
-from halfspace.solvers.pair_steps import AS_WRITTEN
 
 __all__ = ["WorkingSet", "in_double", "working_set"]
 
@@ -87,7 +86,7 @@ def _roomy(K: Any, w: int, size: int) -> Any:
     return room
 
 
-@njit(cache=True, nogil=True, error_model="numpy", fastmath=AS_WRITTEN)  # type: ignore[untyped-decorator]
+@compiled_as_written
 def _combine(K: Any, slots: Any, coefficients: Any, first: int, last: int, out: Any) -> None:
     """Add coefficients times kept rows to out[first:last]; few rows in single precision, all of them in double."""
     part = np.empty(last - first, np.float32)
@@ -101,7 +100,7 @@ def _combine(K: Any, slots: Any, coefficients: Any, first: int, last: int, out: 
             out[first + j] += part[j]
 
 
-@njit(cache=True, nogil=True, error_model="numpy", fastmath=AS_WRITTEN)  # type: ignore[untyped-decorator]
+@compiled_as_written
 def _gather(K: Any, slots: Any, columns: Any, first: int, last: int, out: Any) -> None:
     """Copy these columns of kept rows."""
     for p in range(first, last):
@@ -110,7 +109,7 @@ def _gather(K: Any, slots: Any, columns: Any, first: int, last: int, out: Any) -
             target[j] = row[columns[j]]
 
 
-@njit(cache=True, nogil=True, error_model="numpy", fastmath=AS_WRITTEN)  # type: ignore[untyped-decorator]
+@compiled_as_written
 def _transpose(source: Any, first: int, last: int, out: Any) -> None:
     """Write columns first..last of the source as rows, block by block."""
     for i in range(first, last, 32):
