@@ -94,7 +94,7 @@ def _varying(kernel: Kernel, X: Matrix) -> Matrix:
     if sparse.issparse(X) or not isinstance(kernel, RBF | Laplacian):
         return X
     varying = X.max(axis=0) > X.min(axis=0)
-    return X if varying.mean() > 0.95 else X[:, varying]
+    return X[:, varying] if 0.0 < varying.mean() < 0.95 else X
 
 
 class LazyGram:

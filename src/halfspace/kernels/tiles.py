@@ -28,11 +28,13 @@ from halfspace._typing import FloatArray, IntArray, Matrix
 from halfspace.kernels.bends import Bare, Exp2, ExpRoot, Power, bend
 from halfspace.kernels.panels import ROWS, columns_of, panel_product
 
-__all__ = ["Prepared", "fill", "pool", "prepare", "single_error", "times", "values"]
+__all__ = ["Prepared", "combined", "fill", "pool", "prepare", "single_error", "times", "values"]
 
 TILE_ROWS, TILE_COLUMNS = 48, 128
 CHUNK, PIECE = 1024, 192
 """Columns, or rows, of a piece of work for a thread: cut by the problem, never by the number of threads."""
+FEW = 3
+"""Functions up to which sums are taken one by one."""
 LARGEST_DENSE = 1 << 29
 """Bytes up to which sparse rows are stored densely for products."""
 
@@ -247,6 +249,31 @@ def times(P: Prepared, rows: IntArray, coefficients: FloatArray, Q: Prepared, co
         _times(P.shape, d, left, a, c, Q.panels(piece, width), Q.a[piece], out[first : first + CHUNK])
 
     _each(work, columns.size, CHUNK, rows.size * columns.size * d)
+    return out
+
+
+def combined(kernel: Any, A: Matrix, coefficients: FloatArray, B: Matrix, dtype: Any) -> FloatArray | None:
+    """Return Σ_i coefficients[k, i] k(a_i, b) for the rows b of B, shape (m, K); None if the kernel has no compiled form.
+
+    Few functions are summed up without storing a kernel value; many share blocks of values and a matrix product.
+    """
+    P = prepare(kernel, A, dtype)
+    Q = None if P is None else prepare(kernel, B, dtype, P.centre)
+    if P is None or Q is None:
+        return None
+    m, K = Q.U.shape[0], coefficients.shape[0]
+    out, columns = np.empty((m, K)), np.arange(m)
+    if K <= FEW:
+        for k, c in enumerate(coefficients):
+            rows = np.flatnonzero(c)
+            out[:, k] = times(P, rows, c[rows], Q, columns)
+        return out
+    rows, step = np.arange(P.U.shape[0]), max(1, (1 << 22) // P.U.shape[0])
+    factors, block = np.ascontiguousarray(coefficients.T, dtype=dtype), np.empty((min(step, m), rows.size), dtype=dtype)
+    for first in range(0, m, step):
+        part = columns[first : first + step]
+        values(Q, part, P, rows, block[: part.size])
+        out[first : first + step] = block[: part.size] @ factors
     return out
 
 

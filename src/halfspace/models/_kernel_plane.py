@@ -10,6 +10,7 @@ from halfspace.certificates import KernelBracket
 from halfspace.certificates.expansion import indefiniteness, outputs, scales, squares_of
 from halfspace.errors import InputError
 from halfspace.kernels import Kernel, as_kernel
+from halfspace.kernels.tiles import combined
 from halfspace.models._checks import Examples, usable_rows
 from halfspace.models._large_margin import support_table
 from halfspace.models._plane import PredictingMixin
@@ -45,6 +46,11 @@ class Expansion(NamedTuple):
 
     def outputs(self, X: Matrix) -> FloatArray:
         """Return the outputs on rows of X, shape (n, K)."""
+        if self.rows.size and not self.kernel.is_precomputed:
+            single = X.dtype == self.support.dtype == np.float32
+            quick = combined(self.kernel, self.support, self.coefficients, X, np.float32 if single else np.float64)
+            if quick is not None:
+                return quick + self.bias
         parts = [self.values(X[rows]) @ self.coefficients.T for rows in self.blocks(X)]
         return np.asarray(np.concatenate(parts) + self.bias, dtype=np.float64)
 

@@ -8,12 +8,16 @@ import numpy as np
 from halfspace._typing import FloatArray, Matrix
 from halfspace.certificates import Certificate
 from halfspace.errors import InputError
+from halfspace.kernels import Kernel
 from halfspace.models._cells import Cells
 from halfspace.models._checks import Examples, require, usable_rows
 from halfspace.models._kernel_plane import KernelPlaneMixin
 from halfspace.models._large_margin import support_table
 
-__all__ = ["RoutedMixin"]
+__all__ = ["RoutedMixin", "refuse_extreme"]
+
+EXTREME = 1e30
+"""Largest value of a kernel on the examples, and 1 over the smallest that the largest may be: beyond, single precision ends."""
 
 
 class RoutedMixin(KernelPlaneMixin):
@@ -40,6 +44,11 @@ class RoutedMixin(KernelPlaneMixin):
         if self.approximation is not None:
             require(self, "cells", "None with approximation='nystroem'", holds=self.cells is None)
             require(self, "C", "finite with approximation='nystroem'", holds=bool(np.isfinite(self.C)))
+
+    def _proved_kernel(self, X: Matrix) -> tuple[Kernel, float]:
+        kernel, shift = super()._proved_kernel(X)
+        refuse_extreme(kernel, X, type(self).__name__)
+        return kernel, shift
 
     def _refuse_large(self, data: Examples) -> None:
         """Refuse what cannot fit the stated memory, and say what to do."""
@@ -91,6 +100,17 @@ class RoutedMixin(KernelPlaneMixin):
         names = [f"{a} or {b}" for a, b in combinations(self.classes_.tolist(), 2)]
         table = support_table(alpha, self._potentials, self._lengths, self._caps, self._labels, names, everyone=everyone)
         return table[~np.isnan(np.asarray(table["slack"]))]
+
+
+def refuse_extreme(kernel: Kernel, X: Matrix, owner: str) -> None:
+    """Refuse kernel values that single precision cannot hold."""
+    largest = float((X.diagonal() if kernel.is_precomputed else kernel.exact_diagonal(X)).max())
+    if largest != 0.0 and not 1.0 / EXTREME <= largest <= EXTREME:
+        msg = (
+            f"{owner}: the largest value of the kernel {kernel} on these rows is {largest:.3g}, but from {1 / EXTREME:g} "
+            f"to {EXTREME:g} is expected. Scale the features, e.g. with StandardScaler, or the kernel."
+        )
+        raise InputError(msg)
 
 
 def _is_count(value: Any) -> bool:

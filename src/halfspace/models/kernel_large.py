@@ -31,6 +31,7 @@ from halfspace.models._checks import Examples
 from halfspace.models._kernel_margin import KernelPlan, certified, solve_tasks, tasks_of
 from halfspace.models._kernel_outcome import announced, told
 from halfspace.models._kernel_plane import Expansion
+from halfspace.models._kernel_routes import refuse_extreme
 from halfspace.models._progress import Reporter
 from halfspace.models.adatron import AdaTron
 from halfspace.solvers.kernel_margin import KernelLimits
@@ -50,6 +51,7 @@ def fit_large(model: Any, plan: KernelPlan, data: Examples, s: FloatArray, began
     if kernel.is_precomputed:
         msg = f"{type(model).__name__}: cells and approximation need examples, not a precomputed kernel matrix; use fewer rows"
         raise InputError(msg)
+    refuse_extreme(kernel, data.X, type(model).__name__)
     tasks_of(data, s, pairs=False)  # refuses a class without weight
     learn = _learn_cells if model.cells is not None else _learn_landmarks
     gap, reasons, about = learn(model, plan, kernel, data, s, began, given)

@@ -34,7 +34,7 @@ def solve_hard(
 ) -> KernelAnswer:
     """Find the largest margin, to a relative gap of `tol`."""
     size = float(problem.gram.diagonal[problem.rows].mean())
-    cap = FIRST / max(size, 1e-300)
+    cap = FIRST / max(size, 1e-30)
     if start is not None:
         cap = max(cap, 2.0 * float(np.abs(start).max()))
     course, rounds, inner = [], 0, 0.3 * tol

@@ -48,7 +48,7 @@ def _climb(run: Run, target: float) -> tuple[int, FloatArray]:
         if done < stretch or run.stopped(np.nan):
             break
         steps += _shrunk(box, target, free=free)
-    run.b[members], run.h[members] = box.b, box.h + shift
+    run.b[members], run.h[members], run.travelled[members] = box.b, box.h + shift, np.inf  # by steps without number
     return steps, box.b - before
 
 
@@ -149,8 +149,6 @@ def _refined(run: Run) -> FloatArray:
         error = np.where(run.travelled > 0, run.travelled * run.problem.gram.single_error, 0.0)
     if known is not None:
         run.h, error = run.y - known[0], 1.01 * known[1] * run.problem.gram.single_error
-    elif run.work.members.size:
-        error[run.work.members] = np.inf
     error[support] = np.inf
     for _ in range(3):  # the bias moves with h, and who is sure moves with the bias
         sure = run.y * (run.h - run.state(n)[0]) + 2.0 * error < -1e-3
@@ -174,7 +172,7 @@ def solve_kernel(
     lo, hi = (side[order] for side in problem.bounds())
     y = problem.y[order]
     work = working_set(problem.gram, problem.rows[order], problem.room)
-    run = Run(problem, problem.rows[order], y, lo, hi, np.zeros(n), y.copy(), limits, work, np.zeros(n), time.perf_counter())
+    run = Run(problem, problem.rows[order], y, lo, hi, np.zeros(n), y.copy(), limits, work, np.full(n, np.inf), time.perf_counter())
     sizes = [n]
     if start is None:
         while sizes[0] > SMALLEST:
