@@ -293,6 +293,7 @@ INSEPARABLE = {
 }
 
 
+@pytest.mark.compiled
 @every_kind
 @pytest.mark.parametrize("name", INSEPARABLE)
 def test_what_cannot_be_separated_is_said_aloud(name, intercept):
@@ -329,6 +330,7 @@ def test_duplicates_and_contradictions_with_large_caps(C, intercept):
         assert model.outcome_.reason == "converged"
 
 
+@pytest.mark.compiled
 @quiet
 @every_kind
 @pytest.mark.parametrize("C", [1.0, np.inf])

@@ -13,8 +13,10 @@ value has a relative rounding error of about the unit roundoff times the size of
 
 import math
 import os
-from collections.abc import Callable
+import threading
+from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager
 from functools import cache
 from typing import Any, NamedTuple
 
@@ -28,7 +30,7 @@ from halfspace._typing import FloatArray, IntArray, Matrix
 from halfspace.kernels.bends import Bare, Exp2, ExpRoot, Power, bend
 from halfspace.kernels.panels import ROWS, columns_of, panel_product
 
-__all__ = ["Prepared", "combined", "fill", "pool", "prepare", "single_error", "times", "values"]
+__all__ = ["Prepared", "alone", "combined", "each", "fill", "pool", "prepare", "single_error", "times", "values"]
 
 TILE_ROWS, TILE_COLUMNS = 48, 128
 CHUNK, PIECE = 1024, 192
@@ -154,6 +156,25 @@ def pool() -> ThreadPoolExecutor:
     return ThreadPoolExecutor(cpu_count())
 
 
+class _Here(threading.local):
+    """Whether passes of this thread are to use no others."""
+
+    alone = False
+
+
+_here = _Here()
+
+
+@contextmanager
+def alone() -> Iterator[None]:
+    """Do all passes in this thread: where problems are solved side by side, each has a core already."""
+    _here.alone = True
+    try:
+        yield
+    finally:
+        _here.alone = False
+
+
 os.register_at_fork(after_in_child=pool.cache_clear)  # threads do not survive a fork
 
 
@@ -203,7 +224,7 @@ def prepare(kernel: Any, X: Matrix, dtype: Any, centre: FloatArray | None = None
         rows = slice(first, first + CHUNK)
         _scale(dense[rows], centre, factor, U[rows], a[rows])
 
-    _each(work, dense.shape[0], CHUNK, dense.size)
+    each(work, dense.shape[0], CHUNK, dense.size)
     too_long = not float(a.max(initial=0.0)) < np.finfo(dtype).max ** 0.75
     return None if too_long else Prepared(shape, U, a, centre)
 
@@ -233,9 +254,9 @@ def values(P: Prepared, rows: IntArray, Q: Prepared, columns: IntArray, out: Any
         m = first + piece.size if symmetric else columns.size
         _fill(P.shape, d, P.panels(piece, ROWS), P.a[piece], right, b[:m], out[first : first + piece.size])
 
-    _each(work, rows.size, PIECE, rows.size * columns.size * d)
+    each(work, rows.size, PIECE, rows.size * columns.size * d)
     if symmetric:
-        _each(lambda first: _mirror(out, first, min(first + PIECE, rows.size)), rows.size, PIECE, rows.size * columns.size)
+        each(lambda first: _mirror(out, first, min(first + PIECE, rows.size)), rows.size, PIECE, rows.size * columns.size)
 
 
 def times(P: Prepared, rows: IntArray, coefficients: FloatArray, Q: Prepared, columns: IntArray) -> FloatArray:
@@ -248,7 +269,7 @@ def times(P: Prepared, rows: IntArray, coefficients: FloatArray, Q: Prepared, co
         piece = columns[first : first + CHUNK]
         _times(P.shape, d, left, a, c, Q.panels(piece, width), Q.a[piece], out[first : first + CHUNK])
 
-    _each(work, columns.size, CHUNK, rows.size * columns.size * d)
+    each(work, columns.size, CHUNK, rows.size * columns.size * d)
     return out
 
 
@@ -277,10 +298,10 @@ def combined(kernel: Any, A: Matrix, coefficients: FloatArray, B: Matrix, dtype:
     return out
 
 
-def _each(work: Callable[[int], None], n: int, step: int, size: int) -> None:
+def each(work: Callable[[int], None], n: int, step: int, size: int) -> None:
     """Call `work(first)` for pieces of 0..n, in threads if there is enough to do."""
     starts = range(0, n, step)
-    if size < 1 << 21 or len(starts) == 1:
+    if size < 1 << 21 or len(starts) == 1 or _here.alone:
         for first in starts:
             work(first)
     else:

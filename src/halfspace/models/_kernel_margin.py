@@ -4,11 +4,13 @@ import threading
 import time
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import nullcontext
 from itertools import combinations
 from typing import Any, NamedTuple, TypeVar
 
 import numpy as np
 from joblib import effective_n_jobs
+from scipy import sparse
 
 from halfspace._typing import FloatArray, IntArray, Label
 from halfspace.certificates import Certificate, KernelGap, PerClass, PerPair
@@ -19,6 +21,7 @@ from halfspace.data.rows import one_blas_thread
 from halfspace.errors import InputError
 from halfspace.kernels import Kernel
 from halfspace.kernels.lazy import LazyGram
+from halfspace.kernels.tiles import alone
 from halfspace.models._checks import Examples
 from halfspace.solvers.free_bias import balanced
 from halfspace.solvers.kernel_hard import solve_hard
@@ -98,7 +101,8 @@ def solve_tasks(work: Callable[[int, KernelLimits], T], count: int, limits: Kern
         now, still, own = time.perf_counter(), next(waiting_still), limits._replace(cancelled=stop.is_set)
         if own.deadline is not None:  # those that wait need their share of the time that is left
             own = own._replace(deadline=now + min(1.0, workers / still) * max(own.deadline - now, 0.0))
-        return work(k, own)
+        with nullcontext() if count < 2 * workers else alone():
+            return work(k, own)
 
     workers = min(effective_n_jobs(-1 if n_jobs is None else n_jobs), count)
     with one_blas_thread(), ThreadPoolExecutor(workers) as pool:
@@ -116,7 +120,8 @@ def certified(
     """Claim what the answers prove; each gradient was computed anew in double precision."""
     parts: list[KernelGap] = []
     size = scales(kernel, data.X, data.clamp, shift)
-    size = size._replace(entry=3.0 * size.entry)  # who checks may hold the rows in another form, with a wider bound
+    if sparse.issparse(data.X):  # who checks may hold the rows as an array, for which the bound is wider
+        size = size._replace(entry=3.0 * size.entry)
     for task, answer in zip(tasks, answers, strict=True):
         weight = None if (task.s == 1.0).all() else task.s
         draft = KernelGap.draft(

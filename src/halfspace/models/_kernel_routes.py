@@ -16,8 +16,8 @@ from halfspace.models._large_margin import support_table
 
 __all__ = ["RoutedMixin", "refuse_extreme"]
 
-EXTREME = 1e30
-"""Largest value of a kernel on the examples, and 1 over the smallest that the largest may be: beyond, single precision ends."""
+EXTREME = 1e18
+"""Largest value of a kernel on the examples, and 1 over the smallest that the largest may be: squares fit single precision."""
 
 
 class RoutedMixin(KernelPlaneMixin):

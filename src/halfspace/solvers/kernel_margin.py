@@ -172,7 +172,9 @@ def solve_kernel(
     lo, hi = (side[order] for side in problem.bounds())
     y = problem.y[order]
     work = working_set(problem.gram, problem.rows[order], problem.room)
-    run = Run(problem, problem.rows[order], y, lo, hi, np.zeros(n), y.copy(), limits, work, np.full(n, np.inf), time.perf_counter())
+    run = Run(
+        problem, problem.rows[order], y, lo, hi, np.zeros(n), y.copy(), limits, work, np.full(n, np.inf), time.perf_counter()
+    )
     sizes = [n]
     if start is None:
         while sizes[0] > SMALLEST:

@@ -107,12 +107,15 @@ class Run:
 
 def _bias(h: FloatArray, y: FloatArray, c: FloatArray, guess: float) -> float:
     """Return the best bias; only examples near the last one are sorted, if it did not move far."""
-    low, high = h < guess - 0.1, h > guess + 0.1
-    below, needed = float(c[low].sum()), float(c[y > 0].sum())
-    near = ~(low | high)
-    points, weights = h[near], c[near]
-    order = np.argsort(points)
-    slopes = below + np.cumsum(weights[order])
-    if slopes.size == 0 or not below < needed < slopes[-1]:
-        return best_bias(y - h, y, c)
-    return float(points[order[np.searchsorted(slopes, needed * (1.0 - 1e-12))]])
+    needed = float(c[y > 0].sum())
+    for width in (1e-3, 3e-2):
+        low = h < guess - width
+        near = np.flatnonzero((h <= guess + width) ^ low)
+        below, points = float(c[low].sum()), h[near]
+        order = np.argsort(points)
+        slopes = below + np.cumsum(c[near][order])
+        k = int(np.searchsorted(slopes, needed * (1.0 - 1e-12)))
+        if below < needed and k + 1 < slopes.size:
+            flat = slopes[k] <= needed * (1.0 + 1e-12)  # all biases in between are as good: the middle
+            return float(0.5 * (points[order[k]] + points[order[k + 1]]) if flat else points[order[k]])
+    return best_bias(y - h, y, c)

@@ -12,7 +12,7 @@ import numpy as np
 from halfspace._dispatch import compiled_as_written
 from halfspace._typing import FloatArray, IntArray
 from halfspace.kernels.lazy import LazyGram
-from halfspace.kernels.tiles import pool
+from halfspace.kernels.tiles import each
 
 __all__ = ["WorkingSet", "in_double", "working_set"]
 
@@ -208,12 +208,7 @@ class _Kept:
 
 def _in_pieces(work: Any, n: int, step: int) -> None:
     """Call work(first, last) for pieces of 0..n, in threads if there are several."""
-    cuts = [(first, min(first + step, n)) for first in range(0, n, step)]
-    if len(cuts) < 2:
-        for first, last in cuts:
-            work(first, last)
-        return
-    list(pool().map(lambda cut: work(*cut), cuts))
+    each(lambda first: work(first, min(first + step, n)), n, step, n << 12)
 
 
 def in_double(gram: LazyGram, order: IntArray) -> WorkingSet:
