@@ -26,6 +26,15 @@ FILES = [
     "published_sparse",
     "separability",
     "memory",
+    "kernel_matrix",
+    "kernel_fit",
+    "kernel_predict",
+    "kernel_multiclass",
+    "kernel_grid",
+    "kernel_scaling",
+    "kernel_covtype",
+    "budgeted",
+    "freund_schapire",
 ]
 
 
@@ -48,7 +57,7 @@ def machine():
         (line.split(":")[1].strip() for line in Path("/proc/cpuinfo").read_text().splitlines() if "model name" in line), "?"
     )
     memory = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES") / 2**30
-    packages = ("numpy", "scipy", "numba", "scikit-learn", "river", "snapml", "liblinear-official")
+    packages = ("numpy", "scipy", "numba", "scikit-learn", "river", "snapml", "liblinear-official", "scikit-learn-intelex")
     return [
         f"{cpu}, {os.cpu_count()} cores, {memory:.0f} GB, {platform.system()}, Python {platform.python_version()}",
         ", ".join(f"{name} {_version(name)}" for name in packages),

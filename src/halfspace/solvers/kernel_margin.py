@@ -150,7 +150,8 @@ def _refined(run: Run) -> FloatArray:
     if known is not None:
         run.h, error = run.y - known[0], 1.01 * known[1] * run.problem.gram.single_error
     error[support] = np.inf
-    for _ in range(3):  # the bias moves with h, and who is sure moves with the bias
+    rounds = 3 if (error < np.inf).any() else 0
+    for _ in range(rounds):  # the bias moves with h, and who is sure moves with the bias
         sure = run.y * (run.h - run.state(n)[0]) + 2.0 * error < -1e-3
         unsure = np.flatnonzero(~sure & (error > 0.0))
         if unsure.size == 0:
