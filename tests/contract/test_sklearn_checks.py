@@ -37,7 +37,7 @@ ESTIMATORS = [
     hs.KernelMinOver(),
     hs.KernelAdaTron(gamma=0.1, tol=1e-12),  # as for AdaTron below; gamma="scale" does not know of weights
     hs.KernelAdaTron(gamma=0.1, multi_class="ovo", intercept="free", tol=1e-12),
-    hs.KernelAdaTron(gamma=0.1, solver="sweep", intercept="none", tol=1e-12, max_iter=1000),
+    hs.KernelAdaTron(gamma=0.1, solver="sweep", tol=1e-12, max_iter=1000),
     hs.PerceptronCommittee(),
     hs.PerceptronCommittee(vote="stability", diversity="bootstrap"),
     hs.AdaTron(tol=1e-12),  # some checks compare answers to 1e-7: the plane is that near only at a gap of its square

@@ -28,7 +28,7 @@ from halfspace.solvers.kernel_hard import solve_hard
 from halfspace.solvers.kernel_margin import KernelAnswer, KernelLimits, KernelProblem, solve_kernel
 from halfspace.solvers.kernel_sweep import solve_sweep
 
-__all__ = ["KernelPlan", "Task", "certified", "solve_tasks", "tasks_of"]
+__all__ = ["KernelPlan", "Solved", "Task", "certified", "solve_tasks", "tasks_of"]
 
 T = TypeVar("T")
 
@@ -40,6 +40,53 @@ class Task(NamedTuple):
     sign: FloatArray
     s: FloatArray
     positive: Label
+
+
+class Solved(NamedTuple):
+    """The answers of all tasks, each about its own examples; dense tables of strengths and potentials only when asked for."""
+
+    n: int
+    tasks: list[Task]
+    answers: list[KernelAnswer]
+
+    def table(self, values: list[FloatArray], default: float) -> FloatArray:
+        """Return one row per task, shape (K, n)."""
+        out = np.full((len(self.tasks), self.n), default)
+        for row, task, own in zip(out, self.tasks, values, strict=True):
+            row[task.rows] = own
+        return out
+
+    def alpha(self) -> FloatArray:
+        """Return the strengths of all examples in all tasks, shape (K, n)."""
+        return self.table([np.abs(answer.b) for answer in self.answers], 0.0)
+
+    def potentials(self) -> FloatArray:
+        """Return the potentials of all examples in all tasks, shape (K, n), NaN where an example has no part in a task."""
+        return self.table([t.sign * (t.sign - a.h + a.bias) for t, a in zip(self.tasks, self.answers, strict=True)], np.nan)
+
+    def lengths(self) -> FloatArray:
+        """Return ‖f‖ for every task, shape (K,)."""
+        squares = [float(a.b @ (t.sign - np.nan_to_num(a.h))) for t, a in zip(self.tasks, self.answers, strict=True)]
+        return np.sqrt(np.maximum(squares, 0.0))
+
+    def coefficients(self) -> tuple[IntArray, FloatArray]:
+        """Return the support, shape (m,), and strength times label of each in every task, shape (K, m)."""
+        held, place = np.zeros(self.n, dtype=bool), np.zeros(self.n, dtype=np.int64)
+        for task, answer in zip(self.tasks, self.answers, strict=True):
+            held[task.rows[answer.b != 0]] = True
+        rows = np.flatnonzero(held)
+        place[rows] = np.arange(rows.size)
+        c = np.zeros((len(self.tasks), rows.size))
+        for row, task, answer in zip(c, self.tasks, self.answers, strict=True):
+            used = np.flatnonzero(answer.b)
+            row[place[task.rows[used]]] = answer.b[used]
+        return rows, c
+
+    def starts(self, tasks: list[Task], n: int) -> list[FloatArray | None]:
+        """Return the strengths to start the same tasks from; none if they are others."""
+        same = n == self.n and all(np.array_equal(a.rows, b.rows) for a, b in zip(tasks, self.tasks, strict=False))
+        kept = same and len(tasks) == len(self.tasks)
+        return [np.abs(answer.b) for answer in self.answers] if kept else [None] * len(tasks)
 
 
 class KernelPlan(NamedTuple):

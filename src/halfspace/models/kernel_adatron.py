@@ -1,6 +1,7 @@
 """The kernel AdaTron: planes of maximal margin in a kernel's space."""
 
 import time
+from functools import cached_property
 from numbers import Real
 from typing import Any, Self
 
@@ -24,7 +25,7 @@ from halfspace.models._checks import (
     require_number,
     restored_on_error,
 )
-from halfspace.models._kernel_margin import KernelPlan, Task, certified, solve_tasks, tasks_of
+from halfspace.models._kernel_margin import KernelPlan, Solved, Task, certified, solve_tasks, tasks_of
 from halfspace.models._kernel_outcome import announced, told
 from halfspace.models._kernel_plane import Expansion
 from halfspace.models._kernel_routes import RoutedMixin
@@ -247,7 +248,8 @@ class KernelAdaTron(RoutedMixin, ClassifierMixin, CallbackSupportMixin, BaseEsti
         """Solve every two-class problem, from where `before` left off if it fits."""
         gram = LazyGram(kernel, data.X, data.clamp)
         seeds = check_random_state(self.random_state).randint(np.iinfo(np.int32).max, size=len(tasks)).tolist()
-        starts = self._starts(tasks, data, before)
+        known = "_solved" in before and np.array_equal(before["classes_"], data.classes)
+        starts = before["_solved"].starts(tasks, data.y.size) if known else [None] * len(tasks)
         deadline = None if self.max_time is None else began + 0.9 * float(self.max_time)
         reporter = Reporter(self, *given, lambda: {"classes_": self.classes_}, int(self.max_iter) + 1)
 
@@ -265,30 +267,18 @@ class KernelAdaTron(RoutedMixin, ClassifierMixin, CallbackSupportMixin, BaseEsti
         reporter.close()
         return answers
 
-    def _starts(self, tasks: list[Task], data: Examples, before: dict[str, Any]) -> list[FloatArray | None]:
-        """Return the strengths of the last fit, if it was one on as many examples of the same classes."""
-        alpha = before.get("_alpha", np.empty((0, 0)))
-        same = alpha.shape == (len(tasks), data.y.size) and np.array_equal(before["classes_"], data.classes)
-        return [alpha[k, task.rows] for k, task in enumerate(tasks)] if same else [None] * len(tasks)
-
     def _conclude(
         self, plan: KernelPlan, kernel: Kernel, shift: float, data: Examples, tasks: list[Task], answers: list[KernelAnswer]
     ) -> None:
         """Store what was learnt, why it stopped, and the proof."""
-        n, s = data.y.size, np.zeros(data.y.size)
-        self._alpha, self._potentials = np.zeros((len(tasks), n)), np.full((len(tasks), n), np.nan)
-        signed = np.zeros((len(tasks), n))
-        for k, (task, answer) in enumerate(zip(tasks, answers, strict=True)):
-            signed[k, task.rows], self._alpha[k, task.rows] = answer.b, np.abs(answer.b)
-            self._potentials[k, task.rows] = task.sign * (task.sign - answer.h + answer.bias)
+        for stale in ("_alpha", "_potentials"):
+            self.__dict__.pop(stale, None)
+        self._solved, s = Solved(data.y.size, tasks, answers), np.zeros(data.y.size)
+        for task in tasks:
             s[task.rows] = task.s
-        rows = np.flatnonzero(signed.any(axis=0))
-        c = signed[:, rows]
+        rows, c = self._solved.coefficients()
         bias = np.array([answer.bias for answer in answers]) + data.clamp**2 * c.sum(axis=1)
-        self._expansion = Expansion(kernel, data.X[rows], rows, c, bias)
-        self._lengths = np.array(
-            [np.sqrt(max(float(a.b @ (t.sign - np.nan_to_num(a.h))), 0.0)) for t, a in zip(tasks, answers, strict=True)]
-        )
+        self._expansion, self._lengths = Expansion(kernel, data.X[rows], rows, c, bias), self._solved.lengths()
         self._caps, self._labels = np.where(s > 0, plan.C * np.maximum(s, 1e-300), 0.0), data.y.copy()
         slowest = max(answers, key=lambda answer: answer.rounds)
         self.n_iter_ = slowest.rounds
@@ -297,3 +287,13 @@ class KernelAdaTron(RoutedMixin, ClassifierMixin, CallbackSupportMixin, BaseEsti
         gap = max(float(part.relative_gap) for part in parts)
         self.outcome_ = told(self, gap, [answer.reason for answer in answers])
         announced(self, gap)
+
+    @cached_property
+    def _alpha(self) -> FloatArray:  # type: ignore[override]
+        """Strengths, shape (K, n), made when asked for."""
+        return self._solved.alpha()
+
+    @cached_property
+    def _potentials(self) -> FloatArray:  # type: ignore[override]
+        """Potentials, shape (K, n), made when asked for."""
+        return self._solved.potentials()

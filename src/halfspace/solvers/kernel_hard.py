@@ -33,8 +33,8 @@ def solve_hard(
     problem: KernelProblem, tol: float, limits: KernelLimits, rng: np.random.Generator, start: FloatArray | None = None
 ) -> KernelAnswer:
     """Find the largest margin, to a relative gap of `tol`."""
-    size = float(problem.gram.diagonal[problem.rows].mean())
-    cap = FIRST / max(size, 1e-30)
+    size = max(float(problem.gram.diagonal[problem.rows].mean()), 1e-30)
+    cap = FIRST / size
     if start is not None:
         cap = max(cap, 2.0 * float(np.abs(start).max()))
     course, rounds, inner = [], 0, 0.3 * tol

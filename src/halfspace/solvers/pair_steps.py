@@ -190,7 +190,7 @@ def _worst(h: Any, first: Any, s: Any, second: Any, t: Any, up: Any, down: Any) 
 @compiled_as_written
 def _best_companion(box: Box, row: Any, up: Any, down: Any, s: Any, i: int, floor: Any) -> int:
     """Return the example that gains most after a step of s of example i; -1 if none gains."""
-    where, most, own = -1, np.int32(0), box.diagonal[i]
+    where, most, own = -1, np.int32(0), max(box.diagonal[i], floor)
     for begin in range(0, up.size, LOW + 1):
         end = min(begin + LOW + 1, up.size)
         h, diagonal = box.h[begin:end], box.diagonal[begin:end]
