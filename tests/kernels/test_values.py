@@ -34,7 +34,7 @@ from halfspace.kernels.parameters import median_distance
         (Cosine(), cosine_similarity),
         (Sigmoid(0.7, -0.5), lambda A, B: sigmoid_kernel(A, B, gamma=0.7, coef0=-0.5)),
     ],
-    ids=str,
+    ids=lambda value: "formula" if callable(value) and not hasattr(value, "exact") else str(value),
 )
 def test_textbook_kernels_have_their_formula(textbook, formula, A, B):
     """Each kernel is what the textbook, or scikit-learn, says."""

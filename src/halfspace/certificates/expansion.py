@@ -34,6 +34,8 @@ class Scales(NamedTuple):
     lengths: FloatArray  # sqrt(k(x_i, x_i) + clamp²), shape (n,), rounded up
     entry: float  # rounding of one value of the kernel
     shift: float = 0.0  # what was added to the diagonal to make the matrix surely positive semi-definite
+    unit: float = 0.0  # with `reach`, rounding of an entry by its rows: see `Kernel.rounding_by_row`
+    reach: FloatArray | None = None  # (n,)
 
     @property
     def radius(self) -> float:
@@ -44,16 +46,31 @@ class Scales(NamedTuple):
         """Bound the rounding of outputs (n, K) and squared lengths (K,) of functions with coefficients c (m, K) at rows."""
         size, share = np.abs(c), 2 * (rows.size + 8) * EPS
         longest = self.lengths[rows] @ size
-        error = self.entry * size.sum(axis=0) + share * self.lengths[:, None] * longest
+        error = self._entries(rows, size) + share * self.lengths[:, None] * longest
         error[rows] += self.shift * size
         return error, (size * error[rows]).sum(axis=0) + share * longest**2
+
+    def of(self, rows: IntArray) -> "Scales":
+        """Return the scales of some of the examples."""
+        return self._replace(lengths=self.lengths[rows], reach=None if self.reach is None else self.reach[rows])
+
+    def _entries(self, rows: IntArray, size: FloatArray) -> FloatArray:
+        """Bound what the rounding of entries does to the outputs, shape (n, K) or (1, K)."""
+        total = size.sum(axis=0)
+        if self.reach is None or rows.size == 0:
+            return np.asarray(self.entry * total[None, :])
+        each = self.unit * (self.reach + self.reach[rows].mean()) ** 2
+        own: FloatArray = each[:, None] * total + each[rows] @ size + (16 * EPS + FLOOR) * total
+        return np.asarray(np.minimum(own, self.entry * total))
 
 
 def scales(kernel: Kernel, X: Matrix, clamp: float, shift: float = 0.0) -> Scales:
     """Measure the examples in the kernel's space; `shift` as in `indefiniteness`."""
     entry = _entry_error(kernel, X)
     diagonal = X.diagonal() if kernel.is_precomputed else kernel.exact_diagonal(X)
-    return Scales(np.sqrt(np.maximum(diagonal, 0.0) + clamp**2 + entry + shift) * (1 + 8 * EPS), entry, shift)
+    by_row = None if kernel.is_precomputed else kernel.rounding_by_row(X)
+    unit, reach = (0.0, None) if by_row is None else by_row
+    return Scales(np.sqrt(np.maximum(diagonal, 0.0) + clamp**2 + entry + shift) * (1 + 8 * EPS), entry, shift, unit, reach)
 
 
 def _columns(kernel: Kernel, X: Matrix, rows: IntArray) -> Iterator[FloatArray]:

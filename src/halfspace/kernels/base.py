@@ -7,7 +7,7 @@ rounding, and `rounding` says how much that is for `exact`.
 from abc import ABC, abstractmethod
 from collections.abc import Callable
 from dataclasses import replace
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 
@@ -48,6 +48,9 @@ class Kernel(Value, ABC):
     3.0
     """
 
+    at_most_1: ClassVar[bool] = False
+    """Whether no value is above 1, so that none can be too large."""
+
     # What a kernel must say of itself; rows come checked and in float64.
     @abstractmethod
     def values(self, A: Any, B: Any) -> FloatArray:
@@ -60,6 +63,14 @@ class Kernel(Value, ABC):
     @abstractmethod
     def bounds(self, A: Any, B: Any) -> tuple[float, float]:
         """Return bounds on |k(a_i, b_j)| and on its rounding error, for these rows and any part of them."""
+
+    def rounding_by_row(self, A: Matrix) -> tuple[float, FloatArray] | None:  # noqa: ARG002
+        """Return u and r, shape (n,), such that an entry errs by at most u ((r_i + m)² + (r_j + m)²) + 16 EPS; None if unknown.
+
+        m is the mean of r over the second set of rows given to `exact`. Where some rows are much longer than others this is far
+        below `rounding` for most of them.
+        """
+        return None
 
     @abstractmethod
     def reason(self) -> str | None:

@@ -25,7 +25,7 @@ BLOCK = 1 << 22
 
 
 class _Source(Protocol):
-    def block(self, rows: IntArray, columns: IntArray, out: Any) -> None: ...
+    def block(self, rows: IntArray, columns: IntArray, out: Any, packed: Any) -> None: ...
 
     def times(self, rows: IntArray, coefficients: FloatArray, columns: IntArray, dtype: Any) -> FloatArray: ...
 
@@ -45,9 +45,9 @@ class _Tiled:
             self.rows[dtype] = rows
         return self.rows[dtype]
 
-    def block(self, rows: IntArray, columns: IntArray, out: Any) -> None:
+    def block(self, rows: IntArray, columns: IntArray, out: Any, packed: Any) -> None:
         P = self.prepared(out.dtype.type)
-        values(P, rows, P, columns, out, symmetric=rows is columns)
+        values(P, rows, P, columns, out, symmetric=rows is columns, packed=packed)
 
     def times(self, rows: IntArray, coefficients: FloatArray, columns: IntArray, dtype: Any) -> FloatArray:
         P = self.prepared(dtype)
@@ -60,7 +60,7 @@ class _Stored:
     def __init__(self, K: FloatArray) -> None:
         self.K = K
 
-    def block(self, rows: IntArray, columns: IntArray, out: Any) -> None:
+    def block(self, rows: IntArray, columns: IntArray, out: Any, packed: Any) -> None:  # noqa: ARG002
         out[:] = self.K[np.ix_(rows, columns)]
 
     def times(self, rows: IntArray, coefficients: FloatArray, columns: IntArray, dtype: Any) -> FloatArray:  # noqa: ARG002
@@ -77,7 +77,7 @@ class _Blocked:
     def __init__(self, kernel: Kernel, X: Matrix) -> None:
         self.kernel, self.X = kernel, X
 
-    def block(self, rows: IntArray, columns: IntArray, out: Any) -> None:
+    def block(self, rows: IntArray, columns: IntArray, out: Any, packed: Any) -> None:  # noqa: ARG002
         out[:] = self.kernel.matrix(self.X[rows], self.X[columns], dtype=out.dtype)
 
     def times(self, rows: IntArray, coefficients: FloatArray, columns: IntArray, dtype: Any) -> FloatArray:
@@ -147,13 +147,25 @@ class LazyGram:
         """Whether values are looked up, not computed."""
         return isinstance(self._source, _Stored)
 
-    def block(self, rows: IntArray, columns: IntArray, dtype: Any = np.float32, out: Any = None) -> Any:
-        """Return k(row, column), shape (rows, columns), in `out` if that is given; faster if both are the same array."""
+    def block(self, rows: IntArray, columns: IntArray, dtype: Any = np.float32, out: Any = None, packed: Any = None) -> Any:
+        """Return k(row, column), shape (rows, columns), in `out` if that is given; faster if both are the same array.
+
+        `packed` is what `packed(columns)` returned: worth it where the same columns are needed again.
+        """
         out = np.empty((rows.size, columns.size), dtype=dtype) if out is None else out
-        self._source.block(rows, columns, out)
+        self._source.block(rows, columns, out, packed)
         if self.clamped:
             out += dtype(self.clamped)
         return out
+
+    def packed(self, columns: IntArray) -> Any:
+        """Return the panels of these examples in single precision; of 16 k of them and further from `[16 k d:]` on."""
+        return self._source.prepared(np.float32).panels(columns, 16) if isinstance(self._source, _Tiled) else None
+
+    @property
+    def inputs(self) -> int:
+        """Columns of the prepared rows: constant ones are left out."""
+        return int(self._source.prepared(np.float32).U.shape[1]) if isinstance(self._source, _Tiled) else self.width
 
     def times(self, rows: IntArray, coefficients: FloatArray, columns: IntArray, dtype: Any = np.float32) -> FloatArray:
         """Return Σ_r coefficients_r k(row_r, column) for every column, shape (columns,), values in this precision."""

@@ -1,14 +1,14 @@
 """The kernels that are functions of the distance: Gaussian and exponential."""
 
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 
 from halfspace._typing import FloatArray, Matrix
 from halfspace.kernels.base import Kernel
 from halfspace.kernels.parameters import check_gamma, coefficient, learnt_gamma
-from halfspace.kernels.rows import EPS, distance_reach, distances, squared_distances
+from halfspace.kernels.rows import EPS, distance_reach, distances, doubled, moved, squared_distances, squares
 
 __all__ = ["RBF", "Laplacian"]
 
@@ -30,6 +30,8 @@ class RBF(Kernel):
     >>> round(RBF(0.5)([0.0], [2.0]), 6)  # exp(-2)
     0.135335
     """
+
+    at_most_1: ClassVar[bool] = True
 
     gamma: float | str = "scale"
 
@@ -58,8 +60,21 @@ class RBF(Kernel):
         return np.ones(A.shape[0])
 
     def bounds(self, A: Any, B: Any) -> tuple[float, float]:
-        """Return bounds on value and rounding: exp(-t) changes by no more than t does."""
-        return 1.0, min(float(self.gamma) * 2.0 * (A.shape[1] + 8) * EPS * distance_reach(A, B) ** 2, 1.0) + 16 * EPS
+        """Return bounds on value and rounding: exp(-t) changes by no more than t does.
+
+        With u = EPS / 2 the product errs by d u ‖a‖‖b‖, twice, the squares by d u ‖a‖² and d u ‖b‖², moving the rows, the
+        sums and the product with gamma by less than 8 u (‖a‖ + ‖b‖)²: all in all (d + 8) u (‖a‖ + ‖b‖)².
+        """
+        return 1.0, min(float(self.gamma) * 0.5 * (A.shape[1] + 8) * EPS * distance_reach(A, B) ** 2, 1.0) + 16 * EPS
+
+    def rounding_by_row(self, A: Matrix) -> tuple[float, FloatArray] | None:
+        """Return the unit and the distances of rows from their mean (of sparse rows, which are not moved, from 0).
+
+        As in `bounds`, with (‖a‖ + ‖b‖)² <= 2 ‖a‖² + 2 ‖b‖²; the mean of a part is no farther from the mean of all than the
+        rows of the part are on average.
+        """
+        rows = doubled(A)
+        return float(self.gamma) * (A.shape[1] + 8) * EPS, np.sqrt(squares(moved(rows, rows)[0])) * (1 + 8 * EPS)
 
     def reason(self) -> str | None:
         """Return the proof."""
@@ -81,6 +96,8 @@ class Laplacian(Kernel):
     >>> round(Laplacian(0.5)([0.0, 0.0], [3.0, 4.0]), 6)  # exp(-2.5)
     0.082085
     """
+
+    at_most_1: ClassVar[bool] = True
 
     gamma: float | str = "scale"
 

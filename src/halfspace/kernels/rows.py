@@ -146,6 +146,6 @@ def distances(A: Any, B: Any) -> FloatArray:
 def distance_reach(A: Any, B: Any) -> float:
     """Return a bound on ‖a - c‖ + ‖b - c‖ for the centre c that rows, or any part of them, would be moved by."""
     first, second = moved(A, B)
-    total = reach(first) + reach(second)
-    # A block of the rows has another mean, which is no farther from this one than the rows are.
-    return total if first is A else 3.0 * total
+    mine, other = reach(first), reach(second)
+    # A part of the second rows has another mean, which is no farther from this one than they are.
+    return mine + other if first is A else mine + 3.0 * other

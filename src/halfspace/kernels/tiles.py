@@ -33,8 +33,9 @@ from halfspace.kernels.panels import ROWS, columns_of, panel_product
 __all__ = ["Prepared", "alone", "combined", "each", "fill", "pool", "prepare", "single_error", "times", "values"]
 
 TILE_ROWS, TILE_COLUMNS = 48, 128
-CHUNK, PIECE = 1024, 192
-"""Columns, or rows, of a piece of work for a thread: cut by the problem, never by the number of threads."""
+CHUNK, PIECE, SPAN, PACK = 1024, 192, 2048, 960
+"""Columns of sums, rows and columns of values, and rows to be packed, in a piece of work for a thread: cut by the problem,
+never by the number of threads; multiples of the panels."""
 FEW = 3
 """Functions up to which sums are taken one by one."""
 LARGEST_DENSE = 1 << 29
@@ -96,10 +97,10 @@ def _fill(shape: Any, d: int, left: Any, a: Any, right: Any, b: Any, out: Any) -
     """Write the kernel values of the rows of one piece and the first b.size columns."""
     n, m, width = a.size, b.size, 64 // left.itemsize
     tile = np.empty(TILE_ROWS * TILE_COLUMNS, left.dtype)
-    for first in range(0, n, TILE_ROWS):
-        last = min(first + TILE_ROWS, n)
-        for begin in range(0, m, TILE_COLUMNS):
-            end = min(begin + TILE_COLUMNS, m)
+    for begin in range(0, m, TILE_COLUMNS):
+        end = min(begin + TILE_COLUMNS, m)
+        for first in range(0, n, TILE_ROWS):
+            last = min(first + TILE_ROWS, n)
             _products(left, right, d, (first, last, begin, end), width, tile)
             for i in range(first, last):
                 at = (i - first) * TILE_COLUMNS
@@ -146,7 +147,11 @@ class Prepared(NamedTuple):
         """Return copies of some rows in panels."""
         d = self.U.shape[1]
         out = np.empty(-(-rows.size // width) * width * d, dtype=self.U.dtype)
-        _pack(self.U, rows, width, out)
+
+        def work(first: int) -> None:
+            _pack(self.U, rows[first : first + PACK], width, out[first * d :])
+
+        each(work, rows.size, PACK, rows.size * d)
         return out
 
 
@@ -243,20 +248,29 @@ def single_error(P: Prepared) -> float:
     return math.expm1(exponent) + 1e-6 if exponent < 0.1 else np.inf
 
 
-def values(P: Prepared, rows: IntArray, Q: Prepared, columns: IntArray, out: Any, *, symmetric: bool = False) -> None:
-    """Write k(row, column) into out, shape (rows, columns); `symmetric`: both are the same, so half of it is computed."""
-    d = P.U.shape[1]
-    right, b = Q.panels(columns, columns_of(P.U.itemsize)), Q.a[columns]
+def values(
+    P: Prepared, rows: IntArray, Q: Prepared, columns: IntArray, out: Any, *, symmetric: bool = False, packed: Any = None
+) -> None:
+    """Write k(row, column) into out, shape (rows, columns).
+
+    `symmetric`: both are the same, so half of it is computed; `packed`: the panels of the columns, if they are at hand.
+    """
+    n, m, d = rows.size, columns.size, P.U.shape[1]
+    left, a = P.panels(rows, ROWS), P.a[rows]
+    right, b = Q.panels(columns, columns_of(P.U.itemsize)) if packed is None else packed, Q.a[columns]
     symmetric = symmetric and d > 96  # below, copying costs as much as computing
+    corners = [(r, c) for r in range(0, n, PIECE) for c in range(0, m, SPAN) if not symmetric or c < r + PIECE]
 
-    def work(first: int) -> None:
-        piece = rows[first : first + PIECE]
-        m = first + piece.size if symmetric else columns.size
-        _fill(P.shape, d, P.panels(piece, ROWS), P.a[piece], right, b[:m], out[first : first + piece.size])
+    def work(k: int) -> None:
+        first, begin = corners[k]
+        last = min(first + PIECE, n)
+        end = min(begin + SPAN, last if symmetric else m)
+        part = out[first:last, begin:end]
+        _fill(P.shape, d, left[first * d :], a[first:last], right[begin * d :], b[begin:end], part)
 
-    each(work, rows.size, PIECE, rows.size * columns.size * d)
+    each(work, len(corners), 1, n * m * d)
     if symmetric:
-        each(lambda first: _mirror(out, first, min(first + PIECE, rows.size)), rows.size, PIECE, rows.size * columns.size)
+        each(lambda first: _mirror(out, first, min(first + PIECE, n)), n, PIECE, n * m)
 
 
 def times(P: Prepared, rows: IntArray, coefficients: FloatArray, Q: Prepared, columns: IntArray) -> FloatArray:

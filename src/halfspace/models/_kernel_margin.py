@@ -15,7 +15,7 @@ from scipy import sparse
 from halfspace._typing import FloatArray, IntArray, Label
 from halfspace.certificates import Certificate, KernelGap, PerClass, PerPair
 from halfspace.certificates.arithmetic import EPS
-from halfspace.certificates.expansion import scales
+from halfspace.certificates.expansion import Scales, scales
 from halfspace.certificates.margin import SLACK
 from halfspace.data.rows import one_blas_thread
 from halfspace.errors import InputError
@@ -28,7 +28,7 @@ from halfspace.solvers.kernel_hard import solve_hard
 from halfspace.solvers.kernel_margin import KernelAnswer, KernelLimits, KernelProblem, solve_kernel
 from halfspace.solvers.kernel_sweep import solve_sweep
 
-__all__ = ["KernelPlan", "Solved", "Task", "certified", "solve_tasks", "tasks_of"]
+__all__ = ["Claims", "KernelPlan", "Solved", "Task", "solve_tasks", "tasks_of", "together"]
 
 T = TypeVar("T")
 
@@ -161,27 +161,52 @@ def solve_tasks(work: Callable[[int, KernelLimits], T], count: int, limits: Kern
             return [future.result() for future in waiting]
 
 
-def certified(
-    kernel: Kernel, shift: float, data: Examples, tasks: list[Task], answers: list[KernelAnswer], plan: KernelPlan
-) -> tuple[Certificate, list[KernelGap]]:
-    """Claim what the answers prove; each gradient was computed anew in double precision."""
-    parts: list[KernelGap] = []
-    size = scales(kernel, data.X, data.clamp, shift)
-    if sparse.issparse(data.X):  # who checks may hold the rows as an array, for which the bound is wider
-        size = size._replace(entry=3.0 * size.entry)
-    for task, answer in zip(tasks, answers, strict=True):
-        weight = None if (task.s == 1.0).all() else task.s
-        draft = KernelGap.draft(
-            kernel, np.abs(answer.b), plan.C, weight, answer.bias if plan.free else None, data.clamp, task.positive
-        )
-        sign = task.sign
-        E = np.where(task.s > 0, sign * (sign - answer.h + answer.bias), np.inf)
-        own = size._replace(lengths=size.lengths[task.rows])
+class Claims(NamedTuple):
+    """What answers prove about the problems of a data set."""
+
+    kernel: Kernel
+    size: Scales
+    clamp: float
+    plan: KernelPlan
+
+    @classmethod
+    def about(cls, data: Examples, kernel: Kernel, shift: float, plan: KernelPlan) -> "Claims":
+        """Measure the examples once, for all claims about them."""
+        size = scales(kernel, data.X, data.clamp, shift)
+        if sparse.issparse(data.X):  # who checks may hold the rows as an array, for which the bound is wider
+            size = size._replace(entry=3.0 * size.entry, unit=3.0 * size.unit)
+        return cls(kernel, size, data.clamp, plan)
+
+    def claim(self, task: Task, answer: KernelAnswer) -> KernelGap:
+        """Claim what an answer proves; its gradient was computed anew in double precision."""
+        weight, plan, size = None if (task.s == 1.0).all() else task.s, self.plan, self.size
+        bias = answer.bias if plan.free else None
+        draft = KernelGap.draft(self.kernel, np.abs(answer.b), plan.C, weight, bias, self.clamp, task.positive)
+        E = np.where(task.s > 0, task.sign * (task.sign - answer.h + answer.bias), np.inf)
+        own = size.of(task.rows)
         error = answer.error / SLACK + 32 * EPS * float(np.abs(answer.b).sum()) * size.radius**2  # of the compiled exponential
-        parts.append(draft.claim(own, sign, np.nan_to_num(E, posinf=1e300), error=error))
+        return draft.claim(own, task.sign, np.nan_to_num(E, posinf=1e300), error=error)
+
+    def solve(
+        self, gram: LazyGram, task: Task, limits: KernelLimits, seed: int, start: FloatArray | None
+    ) -> tuple[KernelAnswer, KernelGap]:
+        """Solve a problem until the gap that can be claimed, rounding paid for, is as small as asked."""
+        plan = self.plan
+        answer = plan.solve(gram, task, limits, seed, start)
+        part = self.claim(task, answer)
+        paid = part.relative_gap - (answer.primal - answer.dual) / max(answer.primal, 1e-300)
+        if answer.reason == "converged" and plan.tol < part.relative_gap < np.inf and paid < 0.9 * plan.tol:
+            tighter = plan._replace(tol=0.95 * (plan.tol - paid))
+            answer = tighter.solve(gram, task, limits, seed, np.abs(answer.b))
+            part = self.claim(task, answer)
+        return answer, part
+
+
+def together(data: Examples, tasks: list[Task], parts: list[KernelGap]) -> Certificate:
+    """Return one certificate of the parts: of the only one, of each class, or of each pair of classes."""
     if len(parts) == 1:
-        return parts[0], parts
+        return parts[0]
     labels: tuple[Any, ...] = tuple(data.classes.tolist())
     if len(tasks) == len(labels) and tasks[0].rows.size == data.y.size:
-        return PerClass(labels, tuple(parts)), parts
-    return PerPair(labels, tuple(combinations(range(len(labels)), 2)), tuple(parts)), parts
+        return PerClass(labels, tuple(parts))
+    return PerPair(labels, tuple(combinations(range(len(labels)), 2)), tuple(parts))

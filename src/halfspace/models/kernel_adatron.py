@@ -11,6 +11,7 @@ from sklearn.callback import CallbackSupportMixin, with_callbacks
 from sklearn.utils import check_random_state
 
 from halfspace._typing import FloatArray, Labels, Matrix
+from halfspace.certificates import KernelGap
 from halfspace.data.labels import example_weights
 from halfspace.errors import InputError
 from halfspace.kernels import Kernel
@@ -25,7 +26,7 @@ from halfspace.models._checks import (
     require_number,
     restored_on_error,
 )
-from halfspace.models._kernel_margin import KernelPlan, Solved, Task, certified, solve_tasks, tasks_of
+from halfspace.models._kernel_margin import Claims, KernelPlan, Solved, Task, solve_tasks, tasks_of, together
 from halfspace.models._kernel_outcome import announced, told
 from halfspace.models._kernel_plane import Expansion
 from halfspace.models._kernel_routes import RoutedMixin
@@ -210,9 +211,9 @@ class KernelAdaTron(RoutedMixin, ClassifierMixin, CallbackSupportMixin, BaseEsti
             tasks = tasks_of(data, s, pairs=self.multi_class == "ovo")
             self._fitted_clamp, self.classes_ = data.clamp, data.classes
             self._cells, self._voting = None, self.multi_class == "ovo" and data.classes.size > 2
-            plan = self._plan()
-            answers = self._solve(plan, kernel, data, tasks, before if self.warm_start else {}, began, (X, y))
-            self._conclude(plan, kernel, shift, data, tasks, answers)
+            claims = Claims.about(data, kernel, shift, self._plan())
+            solved = self._solve(claims, data, tasks, before if self.warm_start else {}, began, (X, y))
+            self._conclude(kernel, data, tasks, [answer for answer, _ in solved], [part for _, part in solved])
             return self
 
     def _check_parameters(self) -> None:
@@ -237,16 +238,15 @@ class KernelAdaTron(RoutedMixin, ClassifierMixin, CallbackSupportMixin, BaseEsti
 
     def _solve(
         self,
-        plan: KernelPlan,
-        kernel: Kernel,
+        claims: Claims,
         data: Examples,
         tasks: list[Task],
         before: dict[str, Any],
         began: float,
         given: tuple[Any, Any],
-    ) -> list[KernelAnswer]:
+    ) -> list[tuple[KernelAnswer, KernelGap]]:
         """Solve every two-class problem, from where `before` left off if it fits."""
-        gram = LazyGram(kernel, data.X, data.clamp)
+        gram = LazyGram(claims.kernel, data.X, data.clamp)
         seeds = check_random_state(self.random_state).randint(np.iinfo(np.int32).max, size=len(tasks)).tolist()
         known = "_solved" in before and np.array_equal(before["classes_"], data.classes)
         starts = before["_solved"].starts(tasks, data.y.size) if known else [None] * len(tasks)
@@ -256,19 +256,18 @@ class KernelAdaTron(RoutedMixin, ClassifierMixin, CallbackSupportMixin, BaseEsti
         def watch(rounds: int, gap: float) -> bool:
             return len(tasks) == 1 and reporter.tell(f"round {rounds}: relative gap {gap:.2g}")
 
-        def work(k: int, limits: KernelLimits) -> KernelAnswer:
-            answer = plan.solve(gram, tasks[k], limits, seeds[k], starts[k])
+        def work(k: int, limits: KernelLimits) -> tuple[KernelAnswer, KernelGap]:
+            answer, part = claims.solve(gram, tasks[k], limits, seeds[k], starts[k])
             if len(tasks) > 1:
-                gap = 1 - answer.dual / max(answer.primal, 1e-300)
-                reporter.line(f"problem {k + 1} of {len(tasks)}: relative gap {gap:.2g}")
-            return answer
+                reporter.line(f"problem {k + 1} of {len(tasks)}: relative gap {part.relative_gap:.2g}")
+            return answer, part
 
-        answers = solve_tasks(work, len(tasks), KernelLimits(int(self.max_iter), deadline, watch), self.n_jobs)
+        solved = solve_tasks(work, len(tasks), KernelLimits(int(self.max_iter), deadline, watch), self.n_jobs)
         reporter.close()
-        return answers
+        return solved
 
     def _conclude(
-        self, plan: KernelPlan, kernel: Kernel, shift: float, data: Examples, tasks: list[Task], answers: list[KernelAnswer]
+        self, kernel: Kernel, data: Examples, tasks: list[Task], answers: list[KernelAnswer], parts: list[KernelGap]
     ) -> None:
         """Store what was learnt, why it stopped, and the proof."""
         for stale in ("_alpha", "_potentials"):
@@ -279,11 +278,11 @@ class KernelAdaTron(RoutedMixin, ClassifierMixin, CallbackSupportMixin, BaseEsti
         rows, c = self._solved.coefficients()
         bias = np.array([answer.bias for answer in answers]) + data.clamp**2 * c.sum(axis=1)
         self._expansion, self._lengths = Expansion(kernel, data.X[rows], rows, c, bias), self._solved.lengths()
-        self._caps, self._labels = np.where(s > 0, plan.C * np.maximum(s, 1e-300), 0.0), data.y.copy()
+        self._caps, self._labels = np.where(s > 0, float(self.C) * np.maximum(s, 1e-300), 0.0), data.y.copy()
         slowest = max(answers, key=lambda answer: answer.rounds)
         self.n_iter_ = slowest.rounds
         self.history_ = dict(zip(("round", "seconds", "primal", "dual"), np.array(slowest.course).T, strict=True))
-        self.certificate_, parts = certified(kernel, shift, data, tasks, answers, plan)
+        self.certificate_ = together(data, tasks, parts)
         gap = max(float(part.relative_gap) for part in parts)
         self.outcome_ = told(self, gap, [answer.reason for answer in answers])
         announced(self, gap)

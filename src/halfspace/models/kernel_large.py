@@ -28,7 +28,7 @@ from halfspace.kernels import Kernel
 from halfspace.kernels.lazy import LazyGram
 from halfspace.models._cells import Cells, cut
 from halfspace.models._checks import Examples
-from halfspace.models._kernel_margin import KernelPlan, certified, solve_tasks, tasks_of
+from halfspace.models._kernel_margin import Claims, KernelPlan, solve_tasks, tasks_of, together
 from halfspace.models._kernel_outcome import announced, told
 from halfspace.models._kernel_plane import Expansion
 from halfspace.models._kernel_routes import refuse_extreme
@@ -90,8 +90,10 @@ def _machine(
         msg = f"KernelAdaTron, in a cell of {rows.size:,} examples: {objection}"
         raise InputError(msg)
     tasks, gram = tasks_of(part, s[rows], pairs=False), LazyGram(kernel, X, data.clamp)
-    answers = [plan.solve(gram, task, limits, seed + k) for k, task in enumerate(tasks)]
-    proof, gaps = certified(kernel, shift, part, tasks, answers, plan)
+    claims = Claims.about(part, kernel, shift, plan)
+    solved = [claims.solve(gram, task, limits, seed + k, None) for k, task in enumerate(tasks)]
+    answers, gaps = [answer for answer, _ in solved], [gap for _, gap in solved]
+    proof = together(part, tasks, gaps)
     slowest = max(answers, key=lambda answer: answer.rounds)
     reason = next((answer.reason for answer in answers if answer.reason != "converged"), slowest.reason)
     signed = np.stack([answer.b for answer in answers])

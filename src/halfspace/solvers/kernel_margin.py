@@ -179,7 +179,7 @@ def solve_kernel(
     sizes = [n]
     if start is None:
         while sizes[0] > SMALLEST:
-            sizes.insert(0, -(-sizes[0] // 2))
+            sizes.insert(0, -(-sizes[0] // 32) * 16)  # halves, in whole panels
     else:
         run.b[:] = np.clip(start[order], lo, hi)
     known = 0

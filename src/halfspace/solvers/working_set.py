@@ -128,6 +128,12 @@ class _Kept:
         self.rows = np.empty((min(room, order.size), order.size), dtype=np.float32)  # pages are taken when they are written
         self.members, self.K = np.empty(0, dtype=np.int64), np.empty((0, 0), dtype=np.float32)
         self.diagonal = np.empty(0, dtype=np.float32)
+        self.packed, self.width = gram.packed(order), gram.inputs
+
+    def _fill(self, examples: IntArray, first: int, last: int, out: Any) -> None:
+        """Compute kernel rows over examples first..last."""
+        packed = None if self.packed is None or first % 16 else self.packed[first * self.width :]
+        self.gram.block(self.order[examples], self.order[first:last], out=out, packed=packed)
 
     def _reach(self, m: int, support: IntArray) -> None:
         """Go on to the first m examples: extend the rows of the support, forget the others."""
@@ -140,7 +146,7 @@ class _Kept:
         self.slot[:] = -1
         self.slot[support], self.count = np.arange(k), k
         if k:
-            self.gram.block(self.order[support], self.order[self.m : m], out=self.rows[:k, self.m : m])
+            self._fill(support, self.m, m, self.rows[:k, self.m : m])
         self.m = m
 
     def _keep(self, members: IntArray) -> IntArray:
@@ -149,7 +155,7 @@ class _Kept:
         new, without = new[: self.rows.shape[0] - self.count], new[self.rows.shape[0] - self.count :]
         if new.size:
             last = self.count + new.size
-            self.gram.block(self.order[new], self.order[: self.m], out=self.rows[self.count : last, : self.m])
+            self._fill(new, 0, self.m, self.rows[self.count : last, : self.m])
             self.slot[new], self.count = np.arange(self.count, last), last
         return without
 
