@@ -9,7 +9,6 @@ from typing import Any
 
 import numpy as np
 
-from halfspace.kernels import tiles
 from halfspace.kernels.rows import doubled
 
 __all__ = ["cuts", "fill"]
@@ -26,12 +25,16 @@ def cuts(n: int, m: int) -> list[slice]:
 
 def quickly(kernel: Any, A: Any, B: Any) -> Any:
     """Return the values of float64 rows, compiled where there is a compiled form."""
+    from halfspace.kernels import tiles  # noqa: PLC0415  (compiled code: never loaded by a checker)
+
     out = np.empty((A.shape[0], B.shape[0]))
     return out if tiles.fill(kernel, A, B, out) else kernel.composed(A, B, quickly)
 
 
 def fill(kernel: Any, A: Any, B: Any, out: Any, threads: int = 2) -> None:
     """Fill `out`, shape (n, m), with k(a_i, b_j); of a symmetric matrix only half is computed, the rest copied."""
+    from halfspace.kernels import tiles  # noqa: PLC0415  (compiled code: never loaded by a checker)
+
     if tiles.fill(kernel, A, B, out):
         return
     mirror = A is B and kernel.is_symmetric()
