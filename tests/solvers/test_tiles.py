@@ -103,10 +103,10 @@ def test_the_answer_does_not_depend_on_the_number_of_threads(monkeypatch):
     """Pieces are cut by the problem: one thread or many, the same bits."""
     from concurrent.futures import ThreadPoolExecutor
 
-    from halfspace.kernels import tiles
+    from halfspace.kernels import pieces
 
     X, kernel = rows(2500, 30, 7, np.float32), RBF(0.1)
     before = kernel.matrix(X)
     with ThreadPoolExecutor(1) as alone:
-        monkeypatch.setattr(tiles, "pool", lambda: alone)
+        monkeypatch.setattr(pieces, "pool", lambda: alone)
         assert np.array_equal(before, kernel.matrix(X))

@@ -12,16 +12,9 @@ value has a relative rounding error of about the unit roundoff times the size of
 """
 
 import math
-import os
-import threading
-from collections.abc import Callable, Iterator
-from concurrent.futures import ThreadPoolExecutor
-from contextlib import contextmanager
-from functools import cache
 from typing import Any, NamedTuple
 
 import numpy as np
-from joblib import cpu_count
 from numba import config
 from scipy import sparse
 
@@ -29,8 +22,9 @@ from halfspace._dispatch import compiled_as_written
 from halfspace._typing import FloatArray, IntArray, Matrix
 from halfspace.kernels.bends import Bare, Exp2, ExpRoot, Power, bend
 from halfspace.kernels.panels import ROWS, columns_of, panel_product
+from halfspace.kernels.pieces import each
 
-__all__ = ["Prepared", "alone", "combined", "each", "fill", "pool", "prepare", "single_error", "times", "values"]
+__all__ = ["Group", "Prepared", "combined", "fill", "prepare", "single_error", "times", "values"]
 
 TILE_ROWS, TILE_COLUMNS = 48, 128
 CHUNK, PIECE, SPAN, PACK = 1024, 192, 2048, 960
@@ -155,34 +149,6 @@ class Prepared(NamedTuple):
         return out
 
 
-@cache
-def pool() -> ThreadPoolExecutor:
-    """Return the threads that all passes share."""
-    return ThreadPoolExecutor(cpu_count())
-
-
-class _Here(threading.local):
-    """Whether passes of this thread are to use no others."""
-
-    alone = False
-
-
-_here = _Here()
-
-
-@contextmanager
-def alone() -> Iterator[None]:
-    """Do all passes in this thread: where problems are solved side by side, each has a core already."""
-    _here.alone = True
-    try:
-        yield
-    finally:
-        _here.alone = False
-
-
-os.register_at_fork(after_in_child=pool.cache_clear)  # threads do not survive a fork
-
-
 def _shape_of(kernel: Any, dtype: Any) -> tuple[Any, float, bool] | None:
     """Return shape, factor of the rows and whether their mean may be subtracted; None if the kernel has no such form."""
     name = type(kernel).__name__
@@ -287,10 +253,17 @@ def times(P: Prepared, rows: IntArray, coefficients: FloatArray, Q: Prepared, co
     return out
 
 
-def combined(kernel: Any, A: Matrix, coefficients: FloatArray, B: Matrix, dtype: Any) -> FloatArray | None:
+Group = tuple[IntArray, IntArray]
+"""Rows of A, and the functions that have coefficients other than 0 there."""
+
+
+def combined(
+    kernel: Any, A: Matrix, coefficients: FloatArray, B: Matrix, dtype: Any, groups: tuple[Group, ...] = ()
+) -> FloatArray | None:
     """Return Σ_i coefficients[k, i] k(a_i, b) for the rows b of B, shape (m, K); None if the kernel has no compiled form.
 
-    Few functions are summed up without storing a kernel value; many share blocks of values and a matrix product.
+    Few functions are summed up without storing a kernel value; many share blocks of values and matrix products, one for
+    each group: of functions about pairs of classes most have nothing to do with most rows.
     """
     P = prepare(kernel, A, dtype)
     Q = None if P is None else prepare(kernel, B, dtype, P.centre)
@@ -303,23 +276,17 @@ def combined(kernel: Any, A: Matrix, coefficients: FloatArray, B: Matrix, dtype:
             rows = np.flatnonzero(c)
             out[:, k] = times(P, rows, c[rows], Q, columns)
         return out
-    rows, step = np.arange(P.U.shape[0]), max(1, (1 << 22) // P.U.shape[0])
-    factors, block = np.ascontiguousarray(coefficients.T, dtype=dtype), np.empty((min(step, m), rows.size), dtype=dtype)
+    groups = groups or ((np.arange(P.U.shape[0]), np.arange(K)),)
+    rows, step = np.concatenate([group for group, _ in groups]), max(1, (1 << 22) // P.U.shape[0])
+    factors = [np.ascontiguousarray(coefficients[np.ix_(which, group)].T, dtype=dtype) for group, which in groups]
+    ends = np.cumsum([group.size for group, _ in groups]).tolist()
+    block, out[:] = np.empty((min(step, m), rows.size), dtype=dtype), 0.0
     for first in range(0, m, step):
         part = columns[first : first + step]
         values(Q, part, P, rows, block[: part.size])
-        out[first : first + step] = block[: part.size] @ factors
+        for (group, which), factor, end in zip(groups, factors, ends, strict=True):
+            out[first : first + step, which] += block[: part.size, end - group.size : end] @ factor
     return out
-
-
-def each(work: Callable[[int], None], n: int, step: int, size: int) -> None:
-    """Call `work(first)` for pieces of 0..n, in threads if there is enough to do."""
-    starts = range(0, n, step)
-    if size < 1 << 21 or len(starts) == 1 or _here.alone:
-        for first in starts:
-            work(first)
-    else:
-        list(pool().map(work, starts))
 
 
 def fill(kernel: Any, A: Matrix, B: Matrix, out: Any) -> bool:

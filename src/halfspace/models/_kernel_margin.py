@@ -21,14 +21,14 @@ from halfspace.data.rows import one_blas_thread
 from halfspace.errors import InputError
 from halfspace.kernels import Kernel
 from halfspace.kernels.lazy import LazyGram
-from halfspace.kernels.tiles import alone
+from halfspace.kernels.pieces import alone
 from halfspace.models._checks import Examples
 from halfspace.solvers.free_bias import balanced
 from halfspace.solvers.kernel_hard import solve_hard
 from halfspace.solvers.kernel_margin import KernelAnswer, KernelLimits, KernelProblem, solve_kernel
 from halfspace.solvers.kernel_sweep import solve_sweep
 
-__all__ = ["Claims", "KernelPlan", "Solved", "Task", "solve_tasks", "tasks_of", "together"]
+__all__ = ["Claims", "KernelPlan", "Solved", "Task", "groups_of", "solve_tasks", "tasks_of", "together"]
 
 T = TypeVar("T")
 
@@ -138,6 +138,14 @@ def tasks_of(data: Examples, s: FloatArray, *, pairs: bool) -> list[Task]:
         rows = np.flatnonzero((data.target == i) | (data.target == j))
         tasks.append(Task(rows, np.where(data.target[rows] == j, 1.0, -1.0), s[rows], labels[j]))
     return tasks
+
+
+def groups_of(data: Examples, rows: IntArray) -> tuple[tuple[IntArray, IntArray], ...]:
+    """Return, of each class, which of these examples are in it, and the problems of pairs that it is part of."""
+    pairs = np.array(list(combinations(range(data.classes.size), 2)))
+    classes = range(data.classes.size)
+    members = [np.flatnonzero(data.target[rows] == k) for k in classes]
+    return tuple((members[k], np.flatnonzero((pairs == k).any(axis=1))) for k in classes if members[k].size)
 
 
 def solve_tasks(work: Callable[[int, KernelLimits], T], count: int, limits: KernelLimits, n_jobs: int | None) -> list[T]:

@@ -10,7 +10,7 @@ from halfspace.certificates import KernelBracket
 from halfspace.certificates.expansion import indefiniteness, outputs, scales, squares_of
 from halfspace.errors import InputError
 from halfspace.kernels import Kernel, as_kernel
-from halfspace.kernels.tiles import combined
+from halfspace.kernels.tiles import Group, combined
 from halfspace.models._checks import Examples, usable_rows
 from halfspace.models._large_margin import support_table
 from halfspace.models._plane import PredictingMixin
@@ -29,6 +29,7 @@ class Expansion(NamedTuple):
     rows: IntArray  # (m,) the training examples they are, -1 where there is no telling; for a precomputed kernel its columns
     coefficients: FloatArray  # (K, m)
     bias: FloatArray  # (K,)
+    groups: tuple[Group, ...] = ()  # support vectors, and the functions that use them, if that is not all of them
 
     def values(self, X: Matrix) -> Any:
         """Return the kernel values of rows of X with the support vectors, shape (n, m)."""
@@ -48,7 +49,8 @@ class Expansion(NamedTuple):
         """Return the outputs on rows of X, shape (n, K)."""
         if self.rows.size and not self.kernel.is_precomputed:
             single = X.dtype == self.support.dtype == np.float32
-            quick = combined(self.kernel, self.support, self.coefficients, X, np.float32 if single else np.float64)
+            kind = np.float32 if single else np.float64
+            quick = combined(self.kernel, self.support, self.coefficients, X, kind, self.groups)
             if quick is not None:
                 return quick + self.bias
         parts = [self.values(X[rows]) @ self.coefficients.T for rows in self.blocks(X)]

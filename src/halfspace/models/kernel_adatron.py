@@ -13,7 +13,6 @@ from sklearn.utils import check_random_state
 from halfspace._typing import FloatArray, Labels, Matrix
 from halfspace.certificates import KernelGap
 from halfspace.data.labels import example_weights
-from halfspace.errors import InputError
 from halfspace.kernels import Kernel
 from halfspace.kernels.lazy import LazyGram
 from halfspace.models._checks import (
@@ -26,7 +25,16 @@ from halfspace.models._checks import (
     require_number,
     restored_on_error,
 )
-from halfspace.models._kernel_margin import Claims, KernelPlan, Solved, Task, solve_tasks, tasks_of, together
+from halfspace.models._kernel_margin import (
+    Claims,
+    KernelPlan,
+    Solved,
+    Task,
+    groups_of,
+    solve_tasks,
+    tasks_of,
+    together,
+)
 from halfspace.models._kernel_outcome import announced, told
 from halfspace.models._kernel_plane import Expansion
 from halfspace.models._kernel_routes import RoutedMixin
@@ -165,19 +173,6 @@ class KernelAdaTron(RoutedMixin, ClassifierMixin, CallbackSupportMixin, BaseEsti
         self.verbose = verbose
         self.random_state = random_state
 
-    def set_params(self, **params: Any) -> Self:
-        """Set parameters; `kernel__gamma` and the like replace the kernel by another value."""
-        inner = {name.removeprefix("kernel__"): params.pop(name) for name in list(params) if name.startswith("kernel__")}
-        super().set_params(**params)
-        if inner:
-            if not isinstance(self.kernel, Kernel):
-                msg = (
-                    f"kernel={self.kernel!r} has no parameters of its own; set gamma, degree or coef0 of the estimator instead"
-                )
-                raise InputError(msg)
-            self.kernel = self.kernel.with_params(**inner)
-        return self
-
     @with_callbacks
     def fit(self, X: Matrix, y: Labels, sample_weight: Any = None) -> Self:
         """Learn from examples.
@@ -277,7 +272,10 @@ class KernelAdaTron(RoutedMixin, ClassifierMixin, CallbackSupportMixin, BaseEsti
             s[task.rows] = task.s
         rows, c = self._solved.coefficients()
         bias = np.array([answer.bias for answer in answers]) + data.clamp**2 * c.sum(axis=1)
-        self._expansion, self._lengths = Expansion(kernel, data.X[rows], rows, c, bias), self._solved.lengths()
+        self._expansion, self._lengths = (
+            Expansion(kernel, data.X[rows], rows, c, bias, groups_of(data, rows) if self._voting else ()),
+            self._solved.lengths(),
+        )
         self._caps, self._labels = np.where(s > 0, float(self.C) * np.maximum(s, 1e-300), 0.0), data.y.copy()
         slowest = max(answers, key=lambda answer: answer.rounds)
         self.n_iter_ = slowest.rounds

@@ -12,7 +12,7 @@ import numpy as np
 from halfspace._dispatch import compiled_as_written
 from halfspace._typing import FloatArray, IntArray
 from halfspace.kernels.lazy import LazyGram
-from halfspace.kernels.tiles import each
+from halfspace.kernels.pieces import each
 
 __all__ = ["WorkingSet", "in_double", "working_set"]
 
