@@ -29,6 +29,7 @@ from halfspace.certificates.arithmetic import (
     unit_scale,
 )
 from halfspace.certificates.base import Certificate, Verdict
+from halfspace.certificates.enclosure import Enclosure
 from halfspace.certificates.margin import SLACK, both_signs, matching, rebuilt, sound_witnesses
 
 __all__ = ["DualityGap"]
@@ -60,7 +61,7 @@ class _Sums(NamedTuple):
 
 
 @dataclass(frozen=True, eq=False)
-class DualityGap(Certificate):
+class DualityGap(Enclosure, Certificate):
     """Primal and dual value of a large-margin problem, with the weights and strengths that prove them.
 
     Parameters
@@ -110,22 +111,6 @@ class DualityGap(Certificate):
     def __str__(self) -> str:
         gap = 0.0 if self.relative_gap < 1e-12 else self.relative_gap
         return f"{self.dual:.6g} <= optimum <= {self.primal:.6g}, relative gap {gap:.2g}"
-
-    @property
-    def relative_gap(self) -> float:
-        """(primal - dual) / primal; infinite if the primal value is, 0 if it is 0."""
-        if not np.isfinite(self.primal):
-            return np.inf
-        return (self.primal - self.dual) / self.primal if self.primal > 0.0 else 0.0
-
-    @property
-    def margin(self) -> tuple[float, float]:
-        """For C = inf: the bracket of the best margin, 1/‖w*‖, that both values prove."""
-        if np.isfinite(self.C):
-            msg = "only a certificate with C = inf brackets the margin"
-            raise AttributeError(msg)
-        lower = 1.0 / np.sqrt(2.0 * self.primal) if self.primal > 0.0 else np.inf
-        return float(lower), float(1.0 / np.sqrt(2.0 * self.dual)) if self.dual > 0.0 else np.inf
 
     @classmethod
     def measure(

@@ -19,6 +19,7 @@ from halfspace import kernels
 from halfspace._typing import FloatArray, IntArray, Label, Labels, Matrix
 from halfspace.certificates.arithmetic import EPS, as_rows, is_array, is_label, is_number, signs
 from halfspace.certificates.base import Certificate, Verdict
+from halfspace.certificates.enclosure import Enclosure
 from halfspace.certificates.expansion import Scales, indefiniteness, outputs, scales, squares_of
 from halfspace.certificates.kernel_sums import GapSums, sound_bias, sound_kernel
 from halfspace.certificates.margin import SLACK, both_signs, rebuilt, sound_witnesses
@@ -32,7 +33,7 @@ LOOSE = 1e-7
 
 
 @dataclass(frozen=True, eq=False)
-class KernelGap(Certificate):
+class KernelGap(Enclosure, Certificate):
     """Primal and dual value of a large-margin problem in a kernel's space, with the strengths that prove them.
 
     Parameters
@@ -84,22 +85,6 @@ class KernelGap(Certificate):
     def __str__(self) -> str:
         gap = 0.0 if self.relative_gap < 1e-10 else self.relative_gap
         return f"{self.dual:.6g} <= optimum <= {self.primal:.6g}, relative gap {gap:.2g}"
-
-    @property
-    def relative_gap(self) -> float:
-        """(primal - dual) / primal; infinite if the primal value is, 0 if it is 0."""
-        if not np.isfinite(self.primal):
-            return np.inf
-        return (self.primal - self.dual) / self.primal if self.primal > 0.0 else 0.0
-
-    @property
-    def margin(self) -> tuple[float, float]:
-        """For C = inf: the bracket of the best margin in the kernel's space, 1/‖f*‖, that both values prove."""
-        if np.isfinite(self.C):
-            msg = "only a certificate with C = inf brackets the margin"
-            raise AttributeError(msg)
-        lower = 1.0 / np.sqrt(2.0 * self.primal) if self.primal > 0.0 else np.inf
-        return float(lower), float(1.0 / np.sqrt(2.0 * self.dual)) if self.dual > 0.0 else np.inf
 
     @classmethod
     def measure(

@@ -19,6 +19,7 @@ from halfspace import kernels
 from halfspace._typing import FloatArray, IntArray, Label, Labels, Matrix
 from halfspace.certificates.arithmetic import EPS, as_rows, is_array, is_label, is_number, signs
 from halfspace.certificates.base import Certificate, Verdict
+from halfspace.certificates.enclosure import Enclosure
 from halfspace.certificates.kernel_sums import sound_bias, sound_kernel
 from halfspace.certificates.margin import SLACK, both_signs, rebuilt
 from halfspace.errors import InputError
@@ -45,7 +46,7 @@ class _Values(NamedTuple):
 
 
 @dataclass(frozen=True, eq=False)
-class LandmarkGap(Certificate):
+class LandmarkGap(Enclosure, Certificate):
     """Primal and dual value of a large-margin problem on landmarks, with the numbers that prove them.
 
     Parameters
@@ -109,11 +110,6 @@ class LandmarkGap(Certificate):
     def __str__(self) -> str:
         m, gap = self.landmarks.size, 0.0 if self.relative_gap < 1e-10 else self.relative_gap
         return f"{self.dual:.6g} <= optimum on {m} landmarks <= {self.primal:.6g}, relative gap {gap:.2g}"
-
-    @property
-    def relative_gap(self) -> float:
-        """(primal - dual) / primal; 0 if the primal value is."""
-        return (self.primal - self.dual) / self.primal if self.primal > 0.0 else 0.0
 
     @classmethod
     def measure(
