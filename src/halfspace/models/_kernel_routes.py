@@ -120,12 +120,10 @@ def _is_count(value: Any) -> bool:
 
 def _votes(scores: FloatArray, classes: int) -> FloatArray:
     """Turn the outputs of all pairs of classes into one number per class: its votes, ties broken by the sum of outputs."""
-    votes, total = np.zeros((scores.shape[0], classes)), np.zeros((scores.shape[0], classes))
-    for k, (i, j) in enumerate(combinations(range(classes), 2)):
-        won = scores[:, k] > 0
-        votes[:, j] += won
-        votes[:, i] += ~won
-        total[:, j] += scores[:, k]
-        total[:, i] -= scores[:, k]
-    decided: FloatArray = votes + total / (3.0 * (np.abs(total) + 1.0))
+    pairs = np.array(list(combinations(range(classes), 2)))
+    every = np.arange(classes)
+    second, first = (pairs[:, 1:] == every).astype(float), (pairs[:, :1] == every).astype(float)
+    won = (scores > 0).astype(float)
+    total = scores @ (second - first)
+    decided: FloatArray = won @ second + (1.0 - won) @ first + total / (3.0 * (np.abs(total) + 1.0))
     return decided
