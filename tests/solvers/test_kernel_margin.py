@@ -148,3 +148,17 @@ def test_contradictions_go_to_the_cap(free):
     answer = solve_kernel(made, 1e-6, KernelLimits(max_iter=50), np.random.default_rng(0))
     assert answer.reason == "converged"
     assert_allclose(answer.b, [1e4, -1e4])
+
+
+@pytest.mark.compiled
+@pytest.mark.parametrize("kernel", ["linear", "poly", "laplacian"])
+def test_long_rows_of_kernels_without_a_bound_on_single_precision_are_proved(kernel):
+    """Kept rows know sums, not errors, of kernels whose single precision has no bound: all of h is computed in double."""
+    import halfspace as hs
+
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(1700, 120)).astype(np.float32)
+    y = (X[:, 0] + 0.3 * X[:, 1] * X[:, 2] + 0.5 * rng.normal(size=1700) > 0).astype(int)
+    model = hs.KernelAdaTron(kernel, gamma=0.05, degree=2, coef0=1.0, C=0.1, tol=1e-3).fit(X, y)
+    assert model.outcome_.converged
+    assert model.certificate_.verify(X, y)

@@ -5,7 +5,7 @@ Most kernels are a function of the inner product of prepared rows u, v and of on
     RBF         exp(-γ‖x - x'‖²)   = 2^(u·v - ½‖u‖² - ½‖v‖²),   u = sqrt(2 γ log2 e) (x - mean)
     Laplacian   exp(-γ‖x - x'‖)    = 2^-sqrt(‖u - v‖²),          u = γ log2 e (x - mean)
     Polynomial  (γ x·x' + c)^m     = (u·v + c)^m,               u = sqrt(γ) x
-    Linear, Cosine                 = u·v,                       u = x, or x / ‖x‖
+    Linear      x·x'               = u·v,                       u = x
 
 Subtracting the mean changes no distance and keeps cancellation small. Sums run in the precision of the prepared rows; each
 value has a relative rounding error of about the unit roundoff times the size of its exponent. Certificates do not use this.
@@ -159,12 +159,8 @@ def _shape_of(kernel: Any, dtype: Any) -> tuple[Any, float, bool] | None:
     if name == "Linear":
         return Bare(dtype(0.0)), 1.0, False
     if name == "Polynomial":
-        root = math.sqrt(kernel.gamma)
-        return (
-            (Bare if kernel.degree == 1 else Power)(dtype(kernel.coef0), *([] if kernel.degree == 1 else [int(kernel.degree)])),
-            root,
-            False,
-        )
+        coef0, degree = dtype(kernel.coef0), int(kernel.degree)
+        return Bare(coef0) if degree == 1 else Power(coef0, degree), math.sqrt(kernel.gamma), False
     return None
 
 

@@ -1,7 +1,7 @@
 """The largest margin in a kernel's space, no errors tolerated: soft margins with a cap that rises until nobody needs it.
 
 Theorem   If no strength of the soft-margin optimum is at the cap C, it is the optimum for every larger cap, and so the plane of
-          largest margin. Its bracket:  Σ alpha / ‖f‖ ... precisely  ½(Σ alpha)²/‖f‖² <= ½/kappa*² <= ½‖f‖²/(least potential)².
+          largest margin. Its bracket:  ½(Σ alpha)²/‖f‖² <= ½/kappa*² <= ½‖f‖²/(least potential)².
 Stops     when that bracket is as narrow as asked; when the cap is so large that the margin, if there is one, is below what
           double precision tells from 0; or when a budget is spent.
 """

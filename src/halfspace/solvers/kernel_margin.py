@@ -144,11 +144,12 @@ def _missing(run: Run, m: int, o: float, threshold: float) -> IntArray:
 def _refined(run: Run) -> FloatArray:
     """Compute h anew in double precision, but for examples surely outside the margin; return bounds on its error there."""
     support, n = np.flatnonzero(run.b), run.h.size
-    known = run.work.outputs(support, run.b[support])
-    with np.errstate(invalid="ignore"):
-        error = np.where(run.travelled > 0, run.travelled * run.problem.gram.single_error, 0.0)
+    single = run.problem.gram.single_error
+    known = run.work.outputs(support, run.b[support]) if np.isfinite(single) else None
     if known is not None:
-        run.h, error = run.y - known[0], 1.01 * known[1] * run.problem.gram.single_error
+        run.h, error = run.y - known[0], 1.01 * known[1] * single
+    else:
+        error = run.travelled * single if np.isfinite(single) else np.full(n, np.inf)
     error[support] = np.inf
     rounds = 3 if (error < np.inf).any() else 0
     for _ in range(rounds):  # the bias moves with h, and who is sure moves with the bias

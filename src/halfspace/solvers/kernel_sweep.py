@@ -3,8 +3,8 @@
 Problem   max  Σ alpha_i - ½ Σ alpha_i alpha_j y_i y_j K_ij   over   0 <= alpha_i <= cap_i.
 Rule      E_i = y_i (Σ_j alpha_j y_j K_ij + bias);   alpha_i changes by the AdaTron rule (`adatron.py`), and the
           potentials of all examples follow by one row of the kernel matrix.
-Bias      A free one by the method of multipliers: sweeps with a clamped input of square `PULL` (K + PULL), then the fixed part
-          of the bias moves by PULL Σ alpha_i y_i, until that sum is 0.
+Bias      A free one by the method of multipliers: sweeps with a clamped input of square q, the mean of K_ii (K + q), then the
+          fixed part of the bias moves by q Σ alpha_i y_i, until that sum is 0.
 """
 
 import time
