@@ -48,8 +48,7 @@ class Kernel(Value, ABC):
     3.0
     """
 
-    at_most_1: ClassVar[bool] = False
-    """Whether no value is above 1, so that none can be too large."""
+    at_most_1: ClassVar[bool] = False  # whether no value is above 1, so that none can be too large
 
     # What a kernel must say of itself; rows come checked and in float64.
     @abstractmethod
@@ -67,8 +66,7 @@ class Kernel(Value, ABC):
     def rounding_by_row(self, A: Matrix) -> tuple[float, FloatArray] | None:  # noqa: ARG002
         """Return u and r, shape (n,), such that an entry errs by at most u ((r_i + m)² + (r_j + m)²) + 16 EPS; None if unknown.
 
-        m is the mean of r over the second set of rows given to `exact`. Where some rows are much longer than others this is far
-        below `rounding` for most of them.
+        m is the mean of r over the second rows given to `exact`: far below `rounding` where few rows are much longer than most.
         """
         return None
 
