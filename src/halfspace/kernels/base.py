@@ -88,7 +88,6 @@ class Kernel(Value, ABC):
         msg = f"{self} has no finite feature map; use features(n_components), which approximates one"
         raise InputError(msg)
 
-    # What every kernel can do.
     def exact(self, A: Matrix, B: Matrix | None = None) -> FloatArray:
         """Return k(a_i, b_j), shape (n, m), in plain NumPy and double precision: the form that checkers use.
 
