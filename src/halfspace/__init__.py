@@ -1,29 +1,40 @@
-"""Perceptrons, large-margin classifiers and their kin, that prove what they claim."""
+"""Perceptrons, large-margin classifiers and their kin, that prove what they claim.
 
-from halfspace import certificates, data, kernels
-from halfspace.margins import margin_bracket
-from halfspace.models import (
-    Adaline,
-    AdaTron,
-    AdaTronCV,
-    AdaTronPath,
-    AveragedPerceptron,
-    HebbClassifier,
-    KernelAdaTron,
-    KernelAdaTronCV,
-    KernelMinOver,
-    KernelPath,
-    KernelPerceptron,
-    MinOver,
-    PassiveAggressive,
-    Perceptron,
-    PerceptronCommittee,
-    PocketPerceptron,
-    VotedPerceptron,
-    adatron_path,
-    kernel_path,
-)
-from halfspace.proofs import separability
+The names are found when they are first used, so that a process that only checks a certificate imports no solver.
+"""
+
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from halfspace import certificates, data, kernels
+    from halfspace.ladder import Ladder
+    from halfspace.margins import margin_bracket
+    from halfspace.modelfiles import load, save
+    from halfspace.models import (
+        Adaline,
+        AdaTron,
+        AdaTronCV,
+        AdaTronPath,
+        AveragedPerceptron,
+        HebbClassifier,
+        KernelAdaTron,
+        KernelAdaTronCV,
+        KernelMinOver,
+        KernelPath,
+        KernelPerceptron,
+        MinOver,
+        PassiveAggressive,
+        Perceptron,
+        PerceptronCommittee,
+        PocketPerceptron,
+        VotedPerceptron,
+        adatron_path,
+        kernel_path,
+    )
+    from halfspace.exports import to_onnx
+    from halfspace.proofs import separability
+    from halfspace.tables import TableEncoder
 
 __all__ = [
     "AdaTron",
@@ -37,19 +48,52 @@ __all__ = [
     "KernelMinOver",
     "KernelPath",
     "KernelPerceptron",
+    "Ladder",
     "MinOver",
     "PassiveAggressive",
     "Perceptron",
     "PerceptronCommittee",
     "PocketPerceptron",
+    "TableEncoder",
     "VotedPerceptron",
     "adatron_path",
     "certificates",
     "data",
     "kernel_path",
     "kernels",
+    "load",
     "margin_bracket",
+    "save",
     "separability",
+    "to_onnx",
 ]
 
 __version__ = "0.1.0"
+
+_MODULES = {"certificates", "data", "kernels"}
+_HOMES = {
+    "Ladder": "ladder",
+    "TableEncoder": "tables",
+    "load": "modelfiles",
+    "margin_bracket": "margins",
+    "save": "modelfiles",
+    "separability": "proofs",
+    "to_onnx": "exports",
+}
+"""Where a name is that is not one of the models."""
+
+
+def __getattr__(name: str) -> Any:
+    """Find a public name in its module."""
+    if name in _MODULES:
+        return import_module(f"halfspace.{name}")
+    if name in __all__:
+        value = getattr(import_module(f"halfspace.{_HOMES.get(name, 'models')}"), name)
+        globals()[name] = value
+        return value
+    msg = f"module 'halfspace' has no attribute {name!r}"
+    raise AttributeError(msg)
+
+
+def __dir__() -> list[str]:
+    return sorted([*globals(), *__all__])

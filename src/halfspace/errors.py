@@ -2,7 +2,7 @@
 
 from sklearn.exceptions import ConvergenceWarning
 
-__all__ = ["CertificateError", "GapWarning", "InputError", "NotSeparatedWarning"]
+__all__ = ["CertificateError", "FileError", "GapWarning", "InputError", "ModelFileError", "NotSeparatedWarning"]
 
 
 class InputError(ValueError):
@@ -11,6 +11,14 @@ class InputError(ValueError):
 
 class CertificateError(ValueError):
     """A certificate file is malformed: not a certificate of this package, truncated, or of a newer format."""
+
+
+class FileError(InputError):
+    """A data file cannot be read: the message names the file, the row where there is one, and what to do."""
+
+
+class ModelFileError(ValueError):
+    """A model file is not one, is damaged, or is of a newer format; nothing of it was used."""
 
 
 class NotSeparatedWarning(ConvergenceWarning):

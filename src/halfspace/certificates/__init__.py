@@ -1,6 +1,7 @@
 """Certificates: claims that are re-derived from the data by code that knows no solver."""
 
 from halfspace.certificates.base import Certificate, Verdict, check, from_json
+from halfspace.certificates.baselines import ClassCounts, NeighbourErrors
 from halfspace.certificates.budgeted import BudgetedMistakes, Forgetron, Projection
 from halfspace.certificates.cells import OneLabel, PerCell
 from halfspace.certificates.duality import DualityGap
@@ -20,6 +21,7 @@ from halfspace.certificates.vote import CommitteeVote
 __all__ = [
     "BudgetedMistakes",
     "Certificate",
+    "ClassCounts",
     "CommitteeVote",
     "DualityGap",
     "Forgetron",
@@ -30,6 +32,7 @@ __all__ = [
     "LeastSquaresGap",
     "MarginBracket",
     "MistakeBound",
+    "NeighbourErrors",
     "Novikoff",
     "OneLabel",
     "PassiveAggressiveBound",

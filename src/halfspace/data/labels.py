@@ -10,7 +10,7 @@ from sklearn.utils.multiclass import check_classification_targets
 from halfspace._typing import FloatArray, IntArray, Labels
 from halfspace.errors import InputError
 
-__all__ = ["class_numbers", "example_weights", "given_classes", "read_classes"]
+__all__ = ["class_numbers", "example_weights", "given_classes", "mean_per_class", "read_classes"]
 
 LARGEST = 1e50
 """Largest weight, and (inverted) smallest class weight: beyond, products with the data could overflow."""
@@ -98,6 +98,19 @@ def class_numbers(y: Labels, classes: Labels, owner: str) -> IntArray:
         msg = f"{owner}.partial_fit met labels it was not told of: {strangers}. It was told: {classes.tolist()}."
         raise InputError(msg)
     return target
+
+
+def mean_per_class(values: Labels, target: IntArray) -> float:
+    """Return the mean over the classes of the mean of their values, shape (n,): of right answers, balanced accuracy.
+
+    Examples
+    --------
+    >>> mean_per_class(np.array([True, True, True, False]), np.array([0, 0, 0, 1]))
+    0.5
+    """
+    counts = np.bincount(target)
+    sums = np.bincount(target, weights=np.asarray(values, dtype=np.float64))
+    return float(np.mean(sums[counts > 0] / counts[counts > 0]))
 
 
 def _sensible(value: Any) -> bool:

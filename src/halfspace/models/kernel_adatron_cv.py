@@ -12,10 +12,18 @@ from sklearn.utils.validation import check_is_fitted
 
 from halfspace._typing import FloatArray, IntArray, Labels, Matrix
 from halfspace.certificates import Certificate
-from halfspace.data.labels import example_weights
+from halfspace.data.labels import example_weights, mean_per_class
 from halfspace.errors import GapWarning
 from halfspace.kernels import Kernel
-from halfspace.models._checks import Examples, read_examples, require, require_number, require_switch, restored_on_error
+from halfspace.models._checks import (
+    Examples,
+    read_examples,
+    require,
+    require_choice,
+    require_number,
+    require_switch,
+    restored_on_error,
+)
 from halfspace.models._kernel_margin import tasks_of
 from halfspace.models.kernel_adatron import KernelAdaTron
 from halfspace.models.kernel_path import Width, announced, decided, matrices_of, problems_of, read_grid
@@ -47,6 +55,8 @@ class KernelAdaTronCV(ClassifierMixin, BaseEstimator):
     one_standard_error : bool, default False
         Take the smallest cap that has a point within one standard error of the best, and of its widths the best one: the
         simplest machine that is as good. All folds of all points are then needed, as with `full_grid`.
+    scoring : {"accuracy", "balanced_accuracy"}, default "accuracy"
+        Share of right answers, or its mean over the classes.
     full_grid : bool, default False
         Score every point in every fold, also those that cannot be chosen any more.
     cv_tol : float, default 1e-2
@@ -65,7 +75,7 @@ class KernelAdaTronCV(ClassifierMixin, BaseEstimator):
     best_params_ : dict
         "C", and "gamma" if the kernel has one.
     best_score_ : float
-        Mean accuracy of the chosen point over the folds.
+        Mean score of the chosen point over the folds.
     cv_results_ : dict of ndarray
         One entry per point, as in scikit-learn: params, param_C, param_gamma, split0_test_score, ..., mean_test_score,
         std_test_score (over the folds done), rank_test_score; and ours: skipped_folds, reachable_score (the most that the mean
@@ -95,6 +105,7 @@ class KernelAdaTronCV(ClassifierMixin, BaseEstimator):
         gammas: Any = None,
         cv: Any = 5,
         one_standard_error: bool = False,
+        scoring: str = "accuracy",
         full_grid: bool = False,
         degree: int = 3,
         coef0: float = 0.0,
@@ -116,6 +127,7 @@ class KernelAdaTronCV(ClassifierMixin, BaseEstimator):
         self.gammas = gammas
         self.cv = cv
         self.one_standard_error = one_standard_error
+        self.scoring = scoring
         self.full_grid = full_grid
         self.degree = degree
         self.coef0 = coef0
@@ -141,7 +153,7 @@ class KernelAdaTronCV(ClassifierMixin, BaseEstimator):
 
     def _model(self, **chosen: Any) -> KernelAdaTron:
         """Return an unfitted KernelAdaTron with the parameters of this one."""
-        own = {"Cs", "gammas", "cv", "one_standard_error", "full_grid", "cv_tol"}
+        own = {"Cs", "gammas", "cv", "one_standard_error", "scoring", "full_grid", "cv_tol"}
         shared = {name: value for name, value in self.get_params(deep=False).items() if name not in own}
         return KernelAdaTron(**{**shared, **chosen})
 
@@ -163,6 +175,7 @@ class KernelAdaTronCV(ClassifierMixin, BaseEstimator):
             judge._check_parameters()  # noqa: SLF001  (a model and its choice are one)
             for name in ("one_standard_error", "full_grid"):
                 require_switch(self, name)
+            require_choice(self, "scoring", "accuracy", "balanced_accuracy")
             require_number(self, "cv_tol")
             require(self, "cv_tol", "below 1", holds=self.cv_tol < 1)
             data = read_examples(self, X, y, judge._asked_clamp())  # noqa: SLF001
@@ -180,6 +193,7 @@ class KernelAdaTronCV(ClassifierMixin, BaseEstimator):
         owner, n = type(self).__name__, data.y.size
         folds = self._folds(data)
         tasks = tasks_of(data, s, pairs=self.multi_class == "ovo")
+        balanced = self.scoring == "balanced_accuracy"
         voting = self.multi_class == "ovo" and data.classes.size > 2
         problems = [problems_of(tasks, train, n, owner) for train, _ in folds]
         matrices, workers = matrices_of(owner, widths, data, float(self.cache_size), self.n_jobs)
@@ -187,7 +201,8 @@ class KernelAdaTronCV(ClassifierMixin, BaseEstimator):
         def score(_width: int, _cap: int, fold: int, machines: list[Machine]) -> float:
             test = folds[fold][1]
             outputs = np.stack([machine.outputs(test) for machine in machines], axis=1)
-            return float(np.mean(decided(outputs, data.classes.size, voting=voting) == data.target[test]))
+            right = decided(outputs, data.classes.size, voting=voting) == data.target[test]
+            return float(mean_per_class(right, data.target[test]) if balanced else np.mean(right))
 
         deadline = None if self.max_time is None else began + 0.8 * float(self.max_time)
         skip = not (self.full_grid or self.one_standard_error)

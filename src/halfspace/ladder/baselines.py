@@ -1,0 +1,91 @@
+"""The two baselines: the majority class, and scikit-learn's nearest neighbours with k chosen by leaving one out."""
+
+from typing import Any, Self
+
+import numpy as np
+from sklearn.base import BaseEstimator, ClassifierMixin
+from sklearn.neighbors import KNeighborsClassifier, NearestNeighbors
+
+from halfspace._typing import FloatArray, Labels, Matrix
+from halfspace.certificates.baselines import ClassCounts, NeighbourErrors
+from halfspace.solvers.outcome import Outcome
+
+__all__ = ["Majority", "Neighbours"]
+
+CHOICES = (1, 3, 5, 9, 15)
+
+
+class Majority(ClassifierMixin, BaseEstimator):
+    """Predict the class that most examples have; of equals the first.
+
+    Examples
+    --------
+    >>> model = Majority().fit(np.zeros((3, 1)), np.array(["a", "b", "b"]))
+    >>> model.predict(np.zeros((2, 1))).tolist(), str(model.certificate_)
+    (['b', 'b'], "'b' has 2 of 3 examples")
+    """
+
+    def fit(self, X: Matrix, y: Labels) -> Self:  # noqa: ARG002  (a baseline looks at labels only)
+        """Count the labels y, shape (n,)."""
+        self.classes_, counts = np.unique(y, return_counts=True)
+        self.certificate_ = ClassCounts(tuple(self.classes_.tolist()), tuple(counts.tolist()))
+        self.outcome_ = Outcome("solved", "Counted once.")
+        return self
+
+    def decision_function(self, X: Matrix) -> FloatArray:
+        """Return the logarithm of each class's share, shape (n, K); for two classes their difference, shape (n,)."""
+        counts = np.array(self.certificate_.counts, dtype=np.float64)
+        scores = np.tile(np.log(counts / counts.sum()), (X.shape[0], 1))
+        return scores[:, 1] - scores[:, 0] if counts.size == 2 else scores
+
+    def predict(self, X: Matrix) -> Labels:
+        """Return the majority class for every row, shape (n,)."""
+        label = self.classes_[int(np.argmax(self.certificate_.counts))]
+        return np.full(X.shape[0], label, dtype=self.classes_.dtype)
+
+
+class Neighbours(ClassifierMixin, BaseEstimator):
+    """Vote of the k nearest examples: scikit-learn's KNeighborsClassifier, k the one that errs least when leaving one out.
+
+    Examples
+    --------
+    >>> X, y = np.array([[0.0], [1.0], [5.0], [6.0]]), np.array(["a", "a", "b", "b"])
+    >>> model = Neighbours().fit(X, y)
+    >>> model.k_, model.predict(np.array([[0.4]])).tolist()
+    (1, ['a'])
+    """
+
+    def fit(self, X: Matrix, y: Labels) -> Self:
+        """Keep the examples X, shape (n, d), and choose k."""
+        self.classes_, target = np.unique(y, return_inverse=True)
+        choices = [k for k in CHOICES if k < target.size]
+        if not choices:
+            msg = "nearest neighbours need at least 2 examples"
+            raise ValueError(msg)
+        near = NearestNeighbors(n_neighbors=choices[-1]).fit(X).kneighbors(return_distance=False)
+        votes = np.eye(self.classes_.size)[target][near].cumsum(axis=1)  # (n, k, K), the example itself left out
+        errors = [int((votes[:, k - 1].argmax(axis=1) != target).sum()) for k in choices]
+        self.k_ = choices[int(np.argmin(errors))]
+        self.X_, self.target_ = X, target
+        self.outcome_ = Outcome("solved", f"{self.k_} neighbours err least when leaving one out.")
+        self._certificate: NeighbourErrors | None = None
+        return self
+
+    @property
+    def certificate_(self) -> NeighbourErrors:
+        """How many examples their neighbours mislead; counted when first asked for."""
+        if self._certificate is None:
+            self._certificate = NeighbourErrors.measure(self.X_, self.classes_[self.target_], k=self.k_)
+        return self._certificate
+
+    def decision_function(self, X: Matrix) -> FloatArray:
+        """Return the shares of the votes, shape (n, K); for two classes their difference, shape (n,)."""
+        model: Any = KNeighborsClassifier(n_neighbors=self.k_).fit(self.X_, self.target_)
+        shares: FloatArray = model.predict_proba(X)
+        return shares[:, 1] - shares[:, 0] if self.classes_.size == 2 else shares
+
+    def predict(self, X: Matrix) -> Labels:
+        """Return the class with the most votes, shape (n,); of equals the first."""
+        shares = self.decision_function(X)
+        labels: Labels = self.classes_[(shares > 0).astype(int) if shares.ndim == 1 else shares.argmax(axis=1)]
+        return labels

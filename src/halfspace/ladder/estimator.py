@@ -1,0 +1,273 @@
+"""The ladder as a scikit-learn classifier: baseline, perceptron, large margin, kernel; the simplest that is as good wins."""
+
+import sys
+import time
+from collections.abc import Callable
+from dataclasses import replace
+from functools import partial
+from typing import Any, Self
+
+import numpy as np
+from sklearn.base import BaseEstimator, ClassifierMixin, clone
+from sklearn.utils import check_consistent_length
+from sklearn.utils.validation import check_is_fitted
+
+from halfspace._typing import FloatArray, Labels, Matrix
+from halfspace.certificates import Certificate, Verdict
+from halfspace.data.labels import read_classes
+from halfspace.errors import InputError
+from halfspace.ladder.calibration import Calibration
+from halfspace.ladder.climbing import Climbed, Ground, OutOfTimeError, chosen, climb, hopeless, labels_of, learning_curve
+from halfspace.ladder.held_out import judged, split
+from halfspace.ladder.preparing import checked_plans, prepared
+from halfspace.ladder.questions import separable, take
+from halfspace.ladder.rungs import Plan
+from halfspace.ladder.values import Progress, Rung
+from halfspace.ladder.verdict import outcome_of, verdict_of
+from halfspace.models._checks import restored_on_error
+from halfspace.solvers.outcome import Reason
+from halfspace.tables import TableEncoder
+
+__all__ = ["Ladder"]
+
+
+class Ladder(ClassifierMixin, BaseEstimator):
+    """From a table to the simplest model that is good enough, with its proof.
+
+    The rungs are the majority class, nearest neighbours, the averaged perceptron, Adaline, the AdaTron with C chosen by
+    cross-validation, and the kernel AdaTron with C and gamma chosen. All are scored in the same repeated stratified folds
+    (those that tune, nested), and the winner is the simplest within one standard error of the best. Simple means: keeps little;
+    nearest neighbours, which keep every example, count as the least simple. Rungs that can no longer win are not climbed. A
+    held-out part is looked at once, at the end.
+
+    Parameters
+    ----------
+    rungs : sequence of str, optional
+        Some of "majority", "neighbours", "perceptron", "adaline", "adatron", "kernel"; all by default.
+    encoder : transformer, optional
+        Turns rows into numbers; `TableEncoder()` by default. It sees the training rows only, and no labels.
+    kernel : str or Kernel, default "rbf"
+        For the kernel rung.
+    kernel_rows : int, default 10000
+        Most rows that the kernel and neighbours rungs learn from; beyond, a stratified sample.
+    test_size : float, default 0.2
+        Share of the rows held out for the test at the end; 0 for none.
+    n_splits : int, default 5
+        Folds; fewer if the smallest class has fewer examples.
+    n_repeats : int or "auto", default "auto"
+        Passes through the folds; "auto": 2 up to 1,000 training rows, else 1.
+    scoring : {"auto", "accuracy", "balanced_accuracy"}, default "auto"
+        "auto": balanced accuracy, with balanced class weights, when one class has more than 80 % of the examples.
+    max_time : float, optional
+        Most seconds; the best rung so far is kept.
+    curve : bool, default False
+        Also measure a learning curve of the winner.
+    n_jobs : int, optional
+        Threads; all cores by default. The result does not depend on it.
+    on_progress : function, optional
+        Called with a `Progress` after every fold.
+    verbose : int, default 0
+        1 prints a line per rung, 2 one per fold, to standard error.
+    random_state : int, default 0
+        Seed of the split, the folds and the samples.
+
+    Attributes
+    ----------
+    rungs_ : tuple of Rung
+        What is known of every rung, in the order of climbing.
+    winner_, best_ : str
+        Names of the rung chosen, and of the one with the best score.
+    estimator_ : estimator
+        The winner, fitted to the encoded training rows.
+    encoder_ : transformer
+        Rows to numbers.
+    certificate_ : Certificate
+        The winner's proof, about the encoded training rows; `verify(X, y)` checks it.
+    test_result_ : TestResult or None
+        Score, interval and confusion matrix on the held-out rows.
+    separability_ : tuple of (label, Separability)
+        Whether a plane separates the class from the rest, for the second class of two, or for each of more.
+    out_of_fold_ : ndarray, shape (n_train,) or (n_train, K)
+        The winner's outputs for training rows it had not seen, mean over the repeats; NaN where it was not asked.
+    calibration_ : Calibration
+        Slopes of the probabilities.
+    train_, test_, learnt_ : ndarray
+        Numbers of the training rows, of the rows held out, and of those that the winner learnt from: all training rows, or
+        the sample that a costly rung takes of very many. The certificate is about the last.
+    learning_curve_ : tuple of (int, float, float)
+        Rows, score and standard error; empty unless `curve`.
+    outcome_, verdict_, notes_ : Outcome, str, tuple of str
+        Why the climb stopped, the result in a sentence, what to know about the data.
+    classes_, n_features_in_, scoring_, n_splits_, n_repeats_, seconds_
+        What they say.
+
+    Examples
+    --------
+    >>> import halfspace as hs
+    >>> from sklearn.datasets import load_iris
+    >>> X, y = load_iris(return_X_y=True)
+    >>> ladder = hs.Ladder(rungs=["majority", "perceptron", "adatron"]).fit(X, y)
+    >>> ladder.winner_, bool(ladder.verify(X, y)), ladder.predict_proba(X[:2]).shape
+    ('adatron', True, (2, 3))
+    """
+
+    def __init__(
+        self,
+        *,
+        rungs: Any = None,
+        encoder: Any = None,
+        kernel: Any = "rbf",
+        kernel_rows: int = 10_000,
+        test_size: float = 0.2,
+        n_splits: int = 5,
+        n_repeats: Any = "auto",
+        scoring: str = "auto",
+        max_time: float | None = None,
+        curve: bool = False,
+        n_jobs: int | None = None,
+        on_progress: Callable[[Progress], None] | None = None,
+        verbose: int = 0,
+        random_state: int = 0,
+    ) -> None:
+        self.rungs = rungs
+        self.encoder = encoder
+        self.kernel = kernel
+        self.kernel_rows = kernel_rows
+        self.test_size = test_size
+        self.n_splits = n_splits
+        self.n_repeats = n_repeats
+        self.scoring = scoring
+        self.max_time = max_time
+        self.curve = curve
+        self.n_jobs = n_jobs
+        self.on_progress = on_progress
+        self.verbose = verbose
+        self.random_state = random_state
+
+    def __sklearn_tags__(self) -> Any:
+        """Say that sparse matrices and missing values are welcome."""
+        tags = super().__sklearn_tags__()
+        tags.input_tags.sparse = True
+        tags.input_tags.allow_nan = True
+        return tags
+
+    def fit(self, X: Any, y: Labels) -> Self:
+        """Climb.
+
+        Parameters
+        ----------
+        X : array, sparse matrix or table, shape (n, d)
+            Rows; anything the encoder takes.
+        y : array, shape (n,)
+            Labels of two or more classes.
+        """
+        with restored_on_error(self):
+            began = time.perf_counter()
+            plans = checked_plans(self)
+            classes, _ = read_classes(y, type(self).__name__)
+            y = np.asarray(y)
+            check_consistent_length(X if hasattr(X, "shape") else np.asarray(X), y)
+            self.classes_, self._notes = classes, list[str]()
+            self.train_, self.test_ = split(y, float(self.test_size), self.random_state)
+            if self.test_size and not self.test_.size:
+                self._notes.append("Too few rows of each class to hold some out: there is no test.")
+            self.encoder_ = clone(TableEncoder() if self.encoder is None else self.encoder).fit(take(X, self.train_))
+            self.n_features_in_ = self.encoder_.n_features_in_
+            if hasattr(self.encoder_, "feature_names_in_"):
+                self.feature_names_in_ = self.encoder_.feature_names_in_
+            Z = self.encoder_.transform(take(X, self.train_))
+            ground, notes = prepared(self, Z, y[self.train_], began)
+            ground = replace(ground, tell=partial(self._tell, len(ground.folds), began))
+            self.scoring_ = "balanced_accuracy" if ground.setting.balanced else "accuracy"
+            self.n_repeats_, self.n_splits_ = ground.passes, len(ground.folds) // ground.passes
+            self._notes.extend(notes)
+            done, reason = self._climb(plans, ground)
+            self._conclude(done, ground, reason, X, y)
+            self.seconds_ = time.perf_counter() - began
+            return self
+
+    def _tell(self, folds: int, began: float, plan: Plan, fold: int, score: float, message: str = "") -> None:
+        """Pass progress on to whoever listens."""
+        seconds = time.perf_counter() - began
+        if self.on_progress is not None:
+            self.on_progress(Progress(plan.name, plan.title, fold, folds, seconds, score, message))
+        if self.verbose > 1 or (self.verbose and (message or fold == folds)):
+            so_far = message or f"fold {fold} of {folds}, score {score:.4f}"
+            sys.stderr.write(f"[Ladder] {plan.title}: {so_far}, {seconds:.1f} s\n")
+
+    def _climb(self, plans: list[Plan], ground: Ground) -> tuple[list[Climbed], Reason]:
+        """Climb rung by rung, as long as there is time and it can pay."""
+        done: list[Climbed] = []
+        rungs: list[Rung] = []
+        reason: Reason = "converged"
+        for plan in plans:
+            why = {"time budget spent": "the time budget was spent", "interrupted": "interrupted"}.get(reason, "")
+            why = why or hopeless(plan, done)
+            if not why:
+                ground.tell(plan, 0, float("nan"))
+                try:
+                    done.append(climb(plan, ground, self.classes_))
+                except OutOfTimeError:
+                    reason, why = "time budget spent", "the time budget was spent in the middle of it"
+                except KeyboardInterrupt:
+                    if not done:
+                        raise
+                    reason, why = "interrupted", "interrupted in the middle of it"
+            rungs.append(Rung(plan.name, plan.title, skipped=why) if why else done[-1].rung)
+            if why:
+                ground.tell(plan, 0, float("nan"), f"not climbed: {why}")
+        if not done:
+            msg = f"Ladder: max_time={self.max_time!r} was spent before any rung was climbed; allow more."
+            raise InputError(msg)
+        self.rungs_ = tuple(rungs)
+        return done, reason
+
+    def _conclude(self, done: list[Climbed], ground: Ground, reason: Reason, X: Any, y: Labels) -> None:
+        """Choose the winner, calibrate it, answer whether the classes are separable, and look at the held-out rows once."""
+        winner, best = chosen(done)
+        self.winner_, self.best_, self.estimator_ = winner.rung.name, best.rung.name, winner.model
+        self.learnt_, self.out_of_fold_ = self.train_[winner.rows], winner.outputs
+        self.calibration_ = Calibration.of(winner.outputs, np.searchsorted(self.classes_, ground.y))
+        self.separability_, note = separable(ground, self.classes_)
+        self.learning_curve_ = (
+            tuple(learning_curve(winner, ground, self.classes_)) if self.curve and reason == "converged" else ()
+        )
+        self.test_result_ = None
+        if self.test_.size:
+            self.test_result_ = judged(self.predict(take(X, self.test_)), y[self.test_], self.classes_, self.scoring_)
+        self.outcome_ = outcome_of(reason, [rung.title for rung in self.rungs_ if rung.skipped])
+        self.verdict_ = verdict_of(winner, best, self.test_result_, self.scoring_)
+        self.notes_ = (*self._notes, *note, *getattr(self.encoder_, "notes_", ()))
+        del self._notes
+
+    @property
+    def certificate_(self) -> Certificate:
+        """The winner's proof, about the encoded training rows."""
+        check_is_fitted(self, "estimator_")
+        proof: Certificate = self.estimator_.certificate_
+        return proof
+
+    def encode(self, X: Any) -> Matrix:
+        """Return rows as the winner sees them, shape (n, D)."""
+        check_is_fitted(self, "estimator_")
+        return self.encoder_.transform(X)
+
+    def decision_function(self, X: Any) -> FloatArray:
+        """Return the winner's outputs, shape (n,) for two classes and (n, K) for more."""
+        outputs: FloatArray = self.estimator_.decision_function(self.encode(X))
+        return outputs
+
+    def predict(self, X: Any) -> Labels:
+        """Return the predicted labels, shape (n,)."""
+        check_is_fitted(self, "estimator_")
+        return labels_of(self.decision_function(X), self.classes_)
+
+    def predict_proba(self, X: Any) -> FloatArray:
+        """Return the probabilities of the classes, shape (n, K): monotone in the outputs, largest for the predicted class."""
+        check_is_fitted(self, "estimator_")
+        return self.calibration_.probabilities(self.decision_function(X))
+
+    def verify(self, X: Any, y: Labels) -> Verdict:
+        """Check the winner's certificate against the X and y that were given to `fit`."""
+        check_is_fitted(self, "estimator_")
+        return self.certificate_.verify(self.encode(take(X, self.learnt_)), np.asarray(y)[self.learnt_])

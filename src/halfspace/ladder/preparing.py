@@ -1,0 +1,68 @@
+"""Before the climb: parameters that can be used, the scoring, and the folds."""
+
+from typing import Any
+
+import numpy as np
+
+from halfspace._typing import Labels, Matrix
+from halfspace.errors import InputError
+from halfspace.ladder.climbing import Ground, cuts
+from halfspace.ladder.rungs import RUNGS, Plan, Setting
+from halfspace.models._checks import require, require_choice, require_number, require_switch
+
+__all__ = ["checked_plans", "prepared"]
+
+IMBALANCED = 0.8
+"""Above this share of the largest class, accuracy says little."""
+FEW_ROWS = 1000
+"""Up to so many rows the folds are repeated."""
+
+
+def checked_plans(ladder: Any) -> list[Plan]:
+    """Refuse parameters that cannot be used; return the rungs asked for."""
+    require_choice(ladder, "scoring", "auto", "accuracy", "balanced_accuracy")
+    require_switch(ladder, "curve")
+    require_number(ladder, "test_size", least=0.0)
+    require(ladder, "test_size", "a share below 1", holds=ladder.test_size < 1)
+    for name, least in (("n_splits", 2), ("kernel_rows", 10), ("n_repeats", 1), ("random_state", 0)):
+        value = getattr(ladder, name)
+        auto = name == "n_repeats" and isinstance(value, str) and value == "auto"
+        whole = isinstance(value, int | np.integer) and not isinstance(value, bool)
+        require(ladder, name, f"a whole number from {least} to 2**31", holds=auto or (whole and least <= value < 2**31))
+    if ladder.max_time is not None:
+        require_number(ladder, "max_time")
+    names = list(RUNGS) if ladder.rungs is None else list(ladder.rungs)
+    known = not isinstance(ladder.rungs, str) and bool(names) and all(name in RUNGS for name in names)
+    require(ladder, "rungs", f"a list of some of {', '.join(RUNGS)}", holds=known)
+    return [plan for name, plan in RUNGS.items() if name in names]
+
+
+def prepared(ladder: Any, Z: Matrix, y: Labels, began: float) -> tuple[Ground, list[str]]:
+    """Choose scoring and folds for encoded rows Z, shape (n, D), and say in notes what was special."""
+    notes = []
+    counts = np.unique(y, return_counts=True)[1]
+    largest = counts.max() / y.size
+    balanced = ladder.scoring == "balanced_accuracy" or (ladder.scoring == "auto" and largest > IMBALANCED)
+    if balanced and ladder.scoring == "auto":
+        notes.append(
+            f"The largest class has {100 * largest:.0f} % of the rows: rungs are scored by balanced accuracy (the mean over "
+            "the classes of the share that is right) and learn with balanced class weights."
+        )
+    several = counts[counts > 1]
+    if not several.size:
+        msg = f"Ladder needs at least 2 examples of some class to learn and to test, but all {counts.size} classes have one."
+        raise InputError(msg)
+    if several.size < counts.size:
+        notes.append(f"{counts.size - several.size} classes have a single training row: they are never tested.")
+    splits = int(min(ladder.n_splits, max(2, several.min())))
+    repeats = int((2 if y.size <= FEW_ROWS else 1) if ladder.n_repeats == "auto" else ladder.n_repeats)
+    ground = Ground(
+        Z,
+        y,
+        cuts(y, splits, repeats, int(ladder.random_state)),
+        repeats,
+        Setting(balanced, ladder.kernel, ladder.n_jobs, int(ladder.random_state)),
+        int(ladder.kernel_rows),
+        None if ladder.max_time is None else began + float(ladder.max_time),
+    )
+    return ground, notes

@@ -1,0 +1,48 @@
+"""Questions about the rows: some of them, and whether a plane separates each class from the rest."""
+
+import time
+from typing import Any
+
+import numpy as np
+
+from halfspace._typing import IntArray, Label, Labels
+from halfspace.certificates import Separability
+from halfspace.ladder.climbing import Ground
+from halfspace.proofs import separability
+
+__all__ = ["separable", "take"]
+
+PATIENCE = 10.0
+"""Most seconds for all classes together."""
+
+
+def take(X: Any, rows: IntArray) -> Any:
+    """Return some rows of an array, a sparse matrix or a table.
+
+    Examples
+    --------
+    >>> take(np.arange(6).reshape(3, 2), np.array([2, 0])).tolist()
+    [[4, 5], [0, 1]]
+    """
+    if hasattr(X, "iloc"):
+        return X.iloc[rows]
+    if hasattr(X, "take") and hasattr(X, "schema"):  # pyarrow
+        return X.take(rows)
+    if not hasattr(X, "__getitem__") or not hasattr(X, "shape"):
+        X = np.asarray(X)
+    return (X.tocsr() if hasattr(X, "tocsr") else X)[rows]
+
+
+def separable(ground: Ground, classes: Labels) -> tuple[tuple[tuple[Label, Separability], ...], list[str]]:
+    """Ask for each class whether a plane separates it from the rest, and say in a note what there was no time for."""
+    left = ground.seconds_left()
+    deadline = time.perf_counter() + (PATIENCE if left is None else min(PATIENCE, max(left, 0.5)))
+    asked = classes[1:] if classes.size == 2 else classes
+    found: list[tuple[Label, Separability]] = []
+    for label in asked.tolist():
+        seconds = deadline - time.perf_counter()
+        if seconds <= 0.0:
+            rest = asked.size - len(found)
+            return tuple(found), [f"There was no time to ask whether the last {rest} classes are separable from the rest."]
+        found.append((label, separability(ground.X, ground.y == label, max_time=seconds)))
+    return tuple(found), []

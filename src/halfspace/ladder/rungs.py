@@ -1,0 +1,196 @@
+"""The rungs, from the simplest to the one that keeps most: how each learns, and what its certificate says in a few words.
+
+A rung is a function from examples to a fitted model, with what it chose. Tuning happens inside it, on the rows it is given, so
+that scoring a rung in folds is nested cross-validation. Above `TUNE` rows the parameters are chosen on a stratified sample and
+the model is fitted to all rows.
+"""
+
+import warnings
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from typing import Any, NamedTuple
+
+import numpy as np
+from sklearn.base import clone
+from sklearn.model_selection import train_test_split
+
+from halfspace._typing import IntArray, Labels, Matrix
+from halfspace.certificates import PerClass, PerPair
+from halfspace.errors import GapWarning, NotSeparatedWarning
+from halfspace.ladder.baselines import Majority, Neighbours
+from halfspace.models import Adaline, AdaTron, AdaTronCV, AveragedPerceptron, KernelAdaTron, KernelAdaTronCV
+
+__all__ = ["RUNGS", "Learnt", "Plan", "Setting", "again", "describe", "quietly", "sample_of"]
+
+TUNE = {"adatron": 20_000, "kernel": 2_000}
+"""Most rows on which a rung chooses its parameters."""
+CAPS = tuple(10.0**k for k in range(-3, 3))
+KERNEL_CAPS = tuple(10.0**k for k in np.linspace(-1.0, 3.0, 7))
+"""Caps to choose from; widths are those of `KernelAdaTronCV`."""
+MANY_CLASSES = 10
+"""From so many classes on, kernel machines are trained on pairs of classes."""
+
+
+class Setting(NamedTuple):
+    """What all rungs are told."""
+
+    balanced: bool = False
+    kernel: Any = "rbf"
+    n_jobs: int | None = None
+    seed: int = 0
+    max_time: float | None = None  # seconds for one fit
+
+
+class Learnt(NamedTuple):
+    """A fitted model and what was chosen for it."""
+
+    model: Any
+    params: dict[str, Any]
+
+
+@dataclass(frozen=True)
+class Plan:
+    """How a rung is climbed.
+
+    Parameters
+    ----------
+    name, title : str
+        For programs and for people.
+    keeps : int
+        Order of simplicity: the rung with the smaller number keeps less.
+    learn : function
+        `learn(X, y, setting)` returns a `Learnt`.
+    sampled : bool
+        Whether it learns from a sample when there are very many rows.
+    """
+
+    name: str
+    title: str
+    keeps: int
+    learn: Callable[[Matrix, Labels, Setting], Learnt]
+    sampled: bool = False
+
+
+def sample_of(y: Labels, most: int, seed: int) -> IntArray:
+    """Return at most so many row numbers, ascending, with the classes in proportion and at least two of each that has them.
+
+    Examples
+    --------
+    >>> rows = sample_of(np.repeat([0, 1], [90, 10]), 20, seed=0)
+    >>> rows.size, int((rows >= 90).sum())
+    (20, 2)
+    """
+    everyone = np.arange(y.size)
+    if y.size <= most:
+        return everyone
+    _, target, counts = np.unique(y, return_inverse=True, return_counts=True)
+    rare = counts[target] * most < 2 * y.size
+    common = everyone[~rare]
+    kept = max(most - int(rare.sum()), 2 * counts.size)
+    if common.size > kept:
+        common, _ = train_test_split(common, train_size=kept, stratify=target[~rare], random_state=seed)
+    return np.sort(np.concatenate([everyone[rare], common]))
+
+
+def _weights(setting: Setting) -> str | None:
+    return "balanced" if setting.balanced else None
+
+
+def _folds(y: Labels) -> int:
+    """Return the number of inner folds that the smallest class allows; below 2 nothing can be tuned."""
+    return min(5, int(np.unique(y, return_counts=True)[1].min()))
+
+
+def _majority(X: Matrix, y: Labels, _setting: Setting) -> Learnt:
+    return Learnt(Majority().fit(X, y), {})
+
+
+def _neighbours(X: Matrix, y: Labels, _setting: Setting) -> Learnt:
+    model = Neighbours().fit(X, y)
+    return Learnt(model, {"k": model.k_})
+
+
+def _perceptron(X: Matrix, y: Labels, setting: Setting) -> Learnt:
+    model = AveragedPerceptron(class_weight=_weights(setting), max_time=setting.max_time, random_state=setting.seed)
+    return Learnt(model.fit(X, y), {})
+
+
+def _adaline(X: Matrix, y: Labels, setting: Setting) -> Learnt:
+    model = Adaline(class_weight=_weights(setting), max_time=setting.max_time, random_state=setting.seed)
+    return Learnt(model.fit(X, y), {})
+
+
+def _adatron(X: Matrix, y: Labels, setting: Setting) -> Learnt:
+    shared: dict[str, Any] = {"class_weight": _weights(setting), "max_time": setting.max_time, "n_jobs": setting.n_jobs}
+    rows, folds = sample_of(y, TUNE["adatron"], setting.seed), _folds(y)
+    if folds < 2:
+        return Learnt(AdaTron(**shared).fit(X, y), {})
+    scoring = "balanced_accuracy" if setting.balanced else None
+    search = AdaTronCV(Cs=CAPS, cv=folds, scoring=scoring, random_state=setting.seed, **shared).fit(X[rows], y[rows])
+    return _on_all(search, rows, X, y, {"C": search.C_})
+
+
+def _kernel(X: Matrix, y: Labels, setting: Setting) -> Learnt:
+    shared: dict[str, Any] = {
+        "class_weight": _weights(setting),
+        "max_time": setting.max_time,
+        "n_jobs": setting.n_jobs,
+        "random_state": setting.seed,
+        "multi_class": "ovo" if np.unique(y).size >= MANY_CLASSES else "ovr",
+    }
+    rows, folds = sample_of(y, TUNE["kernel"], setting.seed), _folds(y)
+    if folds < 2:
+        return Learnt(KernelAdaTron(setting.kernel, **shared).fit(X, y), {})
+    scoring = "balanced_accuracy" if setting.balanced else "accuracy"
+    search = KernelAdaTronCV(setting.kernel, Cs=KERNEL_CAPS, cv=folds, scoring=scoring, **shared).fit(X[rows], y[rows])
+    return _on_all(search, rows, X, y, search.best_params_)
+
+
+def _on_all(search: Any, rows: IntArray, X: Matrix, y: Labels, params: dict[str, Any]) -> Learnt:
+    """Return the model that a search chose, fitted to all rows."""
+    return Learnt(search.estimator_ if rows.size == y.size else again(search.estimator_, X, y), params)
+
+
+def again(model: Any, X: Matrix, y: Labels) -> Any:
+    """Fit a model with the same parameters to other examples, without tuning."""
+    with quietly():
+        return clone(model).fit(X, y)
+
+
+@contextmanager
+def quietly() -> Iterator[None]:
+    """Silence what a fit has to say about its gap or its mistakes: the ladder's table says it."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", NotSeparatedWarning)
+        warnings.simplefilter("ignore", GapWarning)
+        yield
+
+
+RUNGS = {
+    plan.name: plan
+    for plan in (
+        Plan("majority", "majority class", 0, _majority),
+        Plan("neighbours", "nearest neighbours", 5, _neighbours, sampled=True),
+        Plan("perceptron", "averaged perceptron", 1, _perceptron),
+        Plan("adaline", "Adaline (least squares)", 2, _adaline),
+        Plan("adatron", "AdaTron (linear large margin)", 3, _adatron),
+        Plan("kernel", "kernel AdaTron", 4, _kernel, sampled=True),
+    )
+}
+"""In the order in which they are climbed; `keeps` says which is simpler."""
+
+
+def describe(model: Any) -> tuple[int | None, str]:
+    """Return the number of examples a model holds, and its proof in a few words."""
+    proof = model.certificate_
+    support = model.support_.size if hasattr(model, "support_") else getattr(model, "target_", np.empty(0)).size or None
+    parts = list(proof.parts) if isinstance(proof, PerClass | PerPair) else [proof]
+    gaps = [part.relative_gap for part in parts if hasattr(part, "relative_gap")]
+    if gaps:
+        return support, f"gap {max(gaps):.1e}"
+    brackets: list[Any] = [getattr(part, "bracket", part) for part in parts]
+    lowest = min((b for b in brackets if hasattr(b, "lower")), key=lambda b: float(b.lower), default=None)
+    if lowest is not None:
+        return support, f"margin in [{lowest.lower:.3g}, {lowest.upper:.3g}]"
+    return support, str(proof)
