@@ -1,34 +1,61 @@
 """Probabilities from outputs: monotone in the output, and never at odds with the prediction.
 
-Two classes   p(x) = σ(a f(x)) with one slope a > 0 where f > 0 and another where f <= 0: p is 1/2 exactly where the prediction
-              changes, so the more probable class is the predicted one by construction.
-More classes  p(x) = softmax(a f(x)) with one slope: the largest output has the largest probability.
-Slopes        are those of least cross-entropy on outputs for rows that the model had not seen, with smoothed targets
-              (Platt, 1999: (right + 1)/(all + 2)), so they stay finite where no error was seen.
+Two classes   p(x) = (1 - ε) σ(a f(x)) + ε/2, with one pair (a > 0, 0 <= ε <= 0.999) where f > 0 and another where f <= 0: p is 1/2
+              exactly where the prediction changes, so the more probable class is the predicted one by construction.
+More classes  p(x) = (1 - ε) softmax(a f(x)) + ε/K: the largest output has the largest probability.
+Reading       a share ε of the labels is thrown at random, and no output, however large, is surer than that.
+Fit           by least cross-entropy on outputs for rows that the model had not seen, with smoothed targets (Platt, 1999:
+              (right + 1)/(right + 2)), so that a stays finite where no error was seen.
 """
 
 from collections.abc import Callable
 from typing import NamedTuple, Self
 
 import numpy as np
-from scipy.optimize import minimize_scalar
-from scipy.special import expit, log_expit, logsumexp, softmax
+from scipy.optimize import minimize
+from scipy.special import expit, softmax
 
 from halfspace._typing import FloatArray, IntArray
 
-__all__ = ["Calibration"]
+__all__ = ["Calibration", "Curve"]
 
-WIDEST = 12.0
-"""Slopes are sought from e^-12 to e^12 times the inverse of the outputs' spread."""
+ENOUGH = 20_000
+"""Rows used for the fit; more are thinned out evenly."""
+
+
+class Curve(NamedTuple):
+    """Slope a and share ε of one curve.
+
+    Examples
+    --------
+    >>> Curve(2.0, 0.1).of_sigmoid(np.array([0.0, 100.0])).tolist()
+    [0.5, 0.95]
+    """
+
+    slope: float
+    noise: float
+
+    def of_sigmoid(self, outputs: FloatArray) -> FloatArray:
+        """Return (1 - ε) σ(a f) + ε/2."""
+        with np.errstate(over="ignore"):
+            p: FloatArray = (1.0 - self.noise) * expit(self.slope * outputs) + self.noise / 2.0
+        return p
+
+    def of_softmax(self, outputs: FloatArray) -> FloatArray:
+        """Return (1 - ε) softmax(a f) + ε/K, shape (n, K)."""
+        with np.errstate(over="ignore", invalid="ignore"):
+            differences = outputs - outputs.max(axis=1, keepdims=True)
+            p: FloatArray = (1.0 - self.noise) * softmax(self.slope * differences, axis=1) + self.noise / outputs.shape[1]
+        return p
 
 
 class Calibration(NamedTuple):
-    """Slopes of the probabilities.
+    """Curves of the probabilities.
 
     Parameters
     ----------
-    below, above : float
-        For outputs up to 0, and above; with more than two classes `above` is the only one.
+    below, above : Curve
+        For outputs up to 0, and above; with more than two classes both are the same.
 
     Examples
     --------
@@ -39,64 +66,67 @@ class Calibration(NamedTuple):
     (True, True)
     """
 
-    below: float
-    above: float
+    below: Curve
+    above: Curve
 
     @classmethod
     def of(cls, outputs: FloatArray, target: IntArray) -> Self:
         """Fit to outputs, shape (n,) or (n, K), of unseen rows and their class numbers, shape (n,); NaN rows are left out."""
-        seen = np.isfinite(outputs if outputs.ndim == 1 else outputs.sum(axis=1))
+        seen = np.flatnonzero(np.isfinite(outputs if outputs.ndim == 1 else outputs.sum(axis=1)))
+        seen = seen[:: max(1, seen.size // ENOUGH)]
         outputs, target = outputs[seen], target[seen]
         if outputs.ndim == 2:
-            return cls(0.0, _softmax_slope(outputs, target))
-        y = 2.0 * target - 1.0
-        return cls(_slope((y * outputs)[outputs <= 0], np.abs(outputs)), _slope((y * outputs)[outputs > 0], np.abs(outputs)))
+            curve = _softmax_curve(outputs, target)
+            return cls(curve, curve)
+        right = (outputs > 0) == (target == 1)
+        size = np.abs(outputs)
+        return cls(*(_sigmoid_curve(size[side], right[side]) for side in (outputs <= 0, outputs > 0)))
 
     def probabilities(self, outputs: FloatArray) -> FloatArray:
         """Return the probabilities of the classes, shape (n, K)."""
         if outputs.ndim == 2:
-            return _largest_first(softmax(self.above * outputs, axis=1), outputs)
-        upper = expit(np.where(outputs > 0, self.above, self.below) * outputs)
+            return _largest_first(self.above.of_softmax(outputs), outputs)
+        upper = np.where(outputs > 0, self.above.of_sigmoid(outputs), self.below.of_sigmoid(outputs))
         upper = np.where(outputs > 0, np.maximum(upper, np.nextafter(0.5, 1.0)), np.minimum(upper, 0.5))
         return np.stack([1.0 - upper, upper], axis=1)
 
 
-def _slope(E: FloatArray, sizes: FloatArray) -> float:
-    """Return the slope of least cross-entropy for potentials E = y f of one sign of f."""
-    right, wrong = int((E > 0).sum()), int((E <= 0).sum())
-    target = np.where(E > 0, (right + 1.0) / (right + 2.0), 1.0 / (wrong + 2.0))
-    size = np.abs(E)
-    if not size.any():
-        return 1.0 / (float(sizes.mean()) if sizes.any() else 1.0)
+def _sigmoid_curve(size: FloatArray, right: IntArray) -> Curve:
+    """Return the curve of least cross-entropy for the sizes |f| of one sign, and whether the sign was right."""
+    n_right, n_wrong = int(right.sum()), int(right.size - right.sum())
+    target = np.where(right, (n_right + 1.0) / (n_right + 2.0), 1.0 / (n_wrong + 2.0))
 
-    def entropy(log_slope: float) -> float:
-        z = np.exp(log_slope) * size
-        return -float(np.sum(target * log_expit(z) + (1.0 - target) * log_expit(-z)))
+    def entropy(curve: Curve) -> float:
+        p = curve.of_sigmoid(size)
+        return -float(np.sum(target * np.log(p) + (1.0 - target) * np.log1p(-np.minimum(p, 1.0 - 1e-15))))
 
-    return _least(entropy, float(size.mean()))
+    return _least(entropy, float(size.mean()) if size.size else 0.0)
 
 
-def _softmax_slope(outputs: FloatArray, target: IntArray) -> float:
-    """Return the slope of least cross-entropy for outputs of K classes."""
-    if not target.size:
-        return 1.0
-    n, K = outputs.shape
-    smooth = np.full((n, K), 1.0 / (n + K))
-    smooth[np.arange(n), target] = (n + 1.0) / (n + K)
-    spread = float(np.ptp(outputs, axis=1).mean()) or 1.0
+def _softmax_curve(outputs: FloatArray, target: IntArray) -> Curve:
+    """Return the curve of least cross-entropy for outputs of K classes."""
+    n = outputs.shape[0]
+    rows = np.arange(n)
 
-    def entropy(log_slope: float) -> float:
-        z = np.exp(log_slope) * outputs
-        return -float(np.sum(smooth * (z - logsumexp(z, axis=1, keepdims=True))))
+    def entropy(curve: Curve) -> float:
+        p = np.maximum(curve.of_softmax(outputs), 1e-15)
+        own = np.log(p[rows, target])
+        return -float(np.sum(own) + np.log(p).sum() / max(n, 1) - own.sum() / max(n, 1))  # a little of every class
 
-    return _least(entropy, spread)
+    return _least(entropy, float(np.ptp(outputs, axis=1).mean()) if n else 0.0)
 
 
-def _least(entropy: Callable[[float], float], spread: float) -> float:
-    """Return the slope at which a convex entropy of its logarithm is least."""
-    centre = -np.log(spread)
-    found = minimize_scalar(entropy, bounds=(centre - WIDEST, centre + WIDEST), method="bounded")
-    return float(np.exp(found.x))
+def _least(entropy: Callable[[Curve], float], spread: float) -> Curve:
+    """Return the curve at which an entropy is least; without outputs to learn from, a gentle one."""
+    unit = 1.0 / spread if spread > 0.0 else 1.0
+    if not np.isfinite(unit) or spread == 0.0:
+        return Curve(1.0, 0.0)
+
+    def curve(at: FloatArray) -> Curve:
+        return Curve(float(unit * np.exp(np.clip(at[0], -12.0, 12.0))), 0.999 * float(expit(at[1])))
+
+    found = minimize(lambda at: entropy(curve(at)), np.array([0.7, -3.0]), method="Nelder-Mead", options={"maxfev": 200})
+    return curve(found.x)
 
 
 def _largest_first(P: FloatArray, outputs: FloatArray) -> FloatArray:

@@ -19,7 +19,7 @@ from halfspace.errors import InputError
 from halfspace.ladder.calibration import Calibration
 from halfspace.ladder.climbing import Climbed, Ground, OutOfTimeError, chosen, climb, hopeless, labels_of, learning_curve
 from halfspace.ladder.held_out import judged, split
-from halfspace.ladder.preparing import checked_plans, prepared
+from halfspace.ladder.preparing import checked_labels, checked_plans, prepared
 from halfspace.ladder.questions import separable, take
 from halfspace.ladder.rungs import Plan
 from halfspace.ladder.values import Progress, Rung
@@ -164,8 +164,8 @@ class Ladder(ClassifierMixin, BaseEstimator):
         with restored_on_error(self):
             began = time.perf_counter()
             plans = checked_plans(self)
+            y = checked_labels(y)
             classes, _ = read_classes(y, type(self).__name__)
-            y = np.asarray(y)
             check_consistent_length(X if hasattr(X, "shape") else np.asarray(X), y)
             self.classes_, self._notes = classes, list[str]()
             self.train_, self.test_ = split(y, float(self.test_size), self.random_state)
@@ -254,7 +254,8 @@ class Ladder(ClassifierMixin, BaseEstimator):
 
     def decision_function(self, X: Any) -> FloatArray:
         """Return the winner's outputs, shape (n,) for two classes and (n, K) for more."""
-        outputs: FloatArray = self.estimator_.decision_function(self.encode(X))
+        Z = self.encode(X)
+        outputs: FloatArray = self.estimator_.decision_function(Z)
         return outputs
 
     def predict(self, X: Any) -> Labels:

@@ -60,5 +60,6 @@ def judged(predicted: Labels, y: Labels, classes: Labels, scoring: str) -> TestR
     steady = (np.diag(confusion)[there] + 2.0) / (sizes[there] + 4.0)
     score = float(shares.mean())
     error = float(np.sqrt(np.sum(steady * (1.0 - steady) / (sizes[there] + 4.0)))) / shares.size
-    spread = float(stats.norm.ppf(0.5 + LEVEL / 2.0)) * error
-    return TestResult(score, max(score - spread, 0.0), min(score + spread, 1.0), n, scoring, right / n, confusion)
+    spread, centre = float(stats.norm.ppf(0.5 + LEVEL / 2.0)) * error, float(steady.mean())
+    low, high = max(min(score, centre - spread), 0.0), min(max(score, centre + spread), 1.0)
+    return TestResult(score, low, high, n, scoring, right / n, confusion)

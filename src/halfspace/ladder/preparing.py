@@ -3,6 +3,7 @@
 from typing import Any
 
 import numpy as np
+from sklearn.utils import check_array, column_or_1d
 
 from halfspace._typing import Labels, Matrix
 from halfspace.errors import InputError
@@ -10,7 +11,7 @@ from halfspace.ladder.climbing import Ground, cuts
 from halfspace.ladder.rungs import RUNGS, Plan, Setting
 from halfspace.models._checks import require, require_choice, require_number, require_switch
 
-__all__ = ["checked_plans", "prepared"]
+__all__ = ["checked_labels", "checked_plans", "prepared"]
 
 IMBALANCED = 0.8
 """Above this share of the largest class, accuracy says little."""
@@ -35,6 +36,16 @@ def checked_plans(ladder: Any) -> list[Plan]:
     known = not isinstance(ladder.rungs, str) and bool(names) and all(name in RUNGS for name in names)
     require(ladder, "rungs", f"a list of some of {', '.join(RUNGS)}", holds=known)
     return [plan for name, plan in RUNGS.items() if name in names]
+
+
+def checked_labels(y: Any) -> Labels:
+    """Return the labels as an array, shape (n,), or say what is wrong with them."""
+    if y is None:
+        msg = "Ladder requires y to be passed, but the target y is None."
+        raise InputError(msg)
+    y = check_array(y, ensure_2d=False, dtype=None, input_name="y", estimator="Ladder")
+    labels: Labels = column_or_1d(y, warn=True)
+    return labels
 
 
 def prepared(ladder: Any, Z: Matrix, y: Labels, began: float) -> tuple[Ground, list[str]]:

@@ -28,9 +28,7 @@ def take(X: Any, rows: IntArray) -> Any:
         return X.iloc[rows]
     if hasattr(X, "take") and hasattr(X, "schema"):  # pyarrow
         return X.take(rows)
-    if not hasattr(X, "__getitem__") or not hasattr(X, "shape"):
-        X = np.asarray(X)
-    return (X.tocsr() if hasattr(X, "tocsr") else X)[rows]
+    return (X.tocsr() if hasattr(X, "tocsr") else np.asarray(X))[rows]
 
 
 def separable(ground: Ground, classes: Labels) -> tuple[tuple[tuple[Label, Separability], ...], list[str]]:

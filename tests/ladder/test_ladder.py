@@ -1,0 +1,280 @@
+"""The ladder: what it promises about its winner, its probabilities, its limits and its mistakes."""
+
+import numpy as np
+import pytest
+from scipy import sparse
+from sklearn.datasets import load_breast_cancer, load_iris, make_classification
+from sklearn.utils.estimator_checks import parametrize_with_checks
+
+import halfspace as hs
+from halfspace.errors import InputError
+from halfspace.ladder import Ladder, estimator
+from halfspace.ladder.rungs import RUNGS
+
+pytestmark = pytest.mark.compiled
+QUICK = ["majority", "perceptron", "adatron"]
+
+
+@pytest.fixture(scope="module")
+def cancer():
+    X, y = load_breast_cancer(return_X_y=True)
+    return X, np.where(y == 1, "benign", "malignant")
+
+
+@pytest.fixture(scope="module")
+def climbed(cancer):
+    return Ladder(curve=True).fit(*cancer)
+
+
+@parametrize_with_checks(
+    [Ladder(rungs=["majority", "neighbours", "perceptron", "adaline"], n_splits=2, n_repeats=1, test_size=0.0)]
+)
+def test_scikit_learn_contract(estimator, check):
+    """The ladder keeps scikit-learn's contract, without an expected failure."""
+    check(estimator)
+
+
+def test_the_winner_is_the_simplest_within_one_standard_error(climbed):
+    """No simpler rung is within one standard error of the best, and the winner is."""
+    rungs = {rung.name: rung for rung in climbed.rungs_ if rung.climbed}
+    best, winner = rungs[climbed.best_], rungs[climbed.winner_]
+    assert best.score == max(rung.score for rung in rungs.values())
+    assert best.score - winner.score <= max(best.error, winner.error)
+    for rung in rungs.values():
+        if RUNGS[rung.name].keeps < RUNGS[winner.name].keeps:
+            assert best.score - rung.score > max(best.error, rung.error)
+
+
+def test_its_certificate_holds_for_the_rows_it_learnt_from_and_no_others(climbed, cancer):
+    """`verify` confirms the winner's proof on the data of the fit, and refutes it on other labels."""
+    X, y = cancer
+    assert climbed.verify(X, y)
+    assert not climbed.verify(X, np.where(y == "benign", "malignant", "benign"))
+
+
+def test_training_and_held_out_rows_are_all_rows_once(climbed, cancer):
+    """Every row is learnt from or held out, and the test says how many it saw."""
+    everyone = np.sort(np.concatenate([climbed.train_, climbed.test_]))
+    assert np.array_equal(everyone, np.arange(cancer[1].size))
+    assert climbed.test_result_.n == climbed.test_.size == climbed.test_result_.confusion.sum()
+    assert climbed.test_result_.low <= climbed.test_result_.score <= climbed.test_result_.high
+
+
+def test_the_held_out_score_is_that_of_its_predictions(climbed, cancer):
+    """The reported score can be had again from the held-out rows."""
+    X, y = cancer
+    assert climbed.score(X[climbed.test_], y[climbed.test_]) == climbed.test_result_.score
+
+
+@pytest.mark.parametrize(
+    "rungs", [["majority"], ["neighbours"], ["perceptron"], ["adaline"], ["adatron"], ["kernel"]], ids=lambda r: r[0]
+)
+@pytest.mark.parametrize("classes", [2, 3])
+def test_the_most_probable_class_is_the_predicted_one(rungs, classes):
+    """argmax of predict_proba is predict, for every kind of winner, and probabilities add up to one."""
+    X, y = make_classification(150, 6, n_informative=4, n_classes=classes, flip_y=0.2, random_state=3)
+    ladder = Ladder(rungs=rungs, n_repeats=1, n_splits=3).fit(X, y)
+    rows = np.random.default_rng(0).standard_normal((2000, 6)) * np.logspace(-8, 3, 2000)[:, None]
+    P = ladder.predict_proba(rows)
+    assert np.array_equal(ladder.classes_[P.argmax(axis=1)], ladder.predict(rows))
+    assert np.allclose(P.sum(axis=1), 1.0)
+    assert (P >= 0).all()
+    assert ladder.verify(X, y)
+
+
+def test_probabilities_rise_with_the_output(climbed, cancer):
+    """With two classes, a larger output never has a smaller probability."""
+    f = np.sort(climbed.decision_function(cancer[0]))
+    assert (np.diff(climbed.calibration_.probabilities(f)[:, 1]) >= 0).all()
+
+
+def test_probabilities_are_calibrated():
+    """On many held-out rows of noisy data, the mean probability is near the share of the class, in each half."""
+    X, y = make_classification(4000, 5, n_informative=5, n_redundant=0, flip_y=0.3, random_state=0)
+    ladder = Ladder(rungs=["adatron"], test_size=0.5).fit(X, y)
+    P, right = ladder.predict_proba(X[ladder.test_])[:, 1], y[ladder.test_]
+    for side in (P > 0.5, P <= 0.5):
+        assert abs(P[side].mean() - right[side].mean()) < 0.03
+
+
+def test_a_perfect_simple_rung_ends_the_climb():
+    """Where the perceptron is perfect, what keeps more is not climbed, and the reason is said."""
+    X, y, *_ = hs.data.two_clouds(200, distance=12.0, random_state=0)
+    ladder = Ladder().fit(X, y)
+    assert ladder.winner_ == "perceptron"
+    skipped = {rung.name: rung.skipped for rung in ladder.rungs_}
+    assert "cannot pay" in skipped["kernel"]
+    assert ladder.separability_[0][1].verdict == "separable"
+
+
+def test_where_a_plane_fails_the_kernel_wins():
+    """On rings the linear rungs are no better than chance and a curved one wins."""
+    X, y, *_ = hs.data.rings(300, random_state=0)
+    ladder = Ladder(rungs=["majority", "perceptron", "adaline", "adatron", "kernel"]).fit(X, y)
+    assert ladder.winner_ == "kernel"
+
+
+def test_labels_without_meaning_leave_the_majority():
+    """Where labels are thrown at random, no rung beats the majority by more than its error."""
+    rng = np.random.default_rng(0)
+    ladder = Ladder(rungs=QUICK).fit(rng.standard_normal((300, 5)), rng.random(300) < 0.7)
+    assert ladder.winner_ == "majority"
+    assert "largest class" in ladder.verdict_
+
+
+def test_imbalanced_classes_are_scored_by_balanced_accuracy():
+    """When one class has more than 80 % of the rows, the score is the mean over the classes, and a note says so."""
+    X, y = make_classification(600, 5, weights=[0.92], flip_y=0.02, random_state=0)
+    ladder = Ladder(rungs=QUICK).fit(X, y)
+    assert ladder.scoring_ == "balanced_accuracy"
+    assert any("balanced accuracy" in note for note in ladder.notes_)
+    assert ladder.rungs_[0].score == pytest.approx(0.5)
+    assert ladder.test_result_.score == pytest.approx(
+        np.mean([np.mean(ladder.predict(X[ladder.test_])[y[ladder.test_] == c] == c) for c in (0, 1)])
+    )
+
+
+def test_the_same_seed_gives_the_same_ladder(cancer):
+    """Scores, winner and outputs do not depend on the threads."""
+    one, two = (Ladder(rungs=["adatron", "kernel"], n_repeats=1, n_splits=3, n_jobs=jobs).fit(*cancer) for jobs in (1, 2))
+    assert [rung.scores for rung in one.rungs_] == [rung.scores for rung in two.rungs_]
+    assert np.array_equal(one.decision_function(cancer[0]), two.decision_function(cancer[0]))
+
+
+def test_costly_rungs_learn_from_a_sample_and_say_so():
+    """Beyond `kernel_rows` the kernel rung sees a sample; its certificate is about that, and still holds."""
+    X, y, *_ = hs.data.rings(400, random_state=0)
+    ladder = Ladder(rungs=["kernel"], kernel_rows=100).fit(X, y)
+    assert "sample of 100 of" in ladder.rungs_[0].note
+    assert ladder.learnt_.size == 100
+    assert ladder.verify(X, y)
+
+
+def test_a_spent_time_budget_keeps_the_rungs_done(cancer, monkeypatch):
+    """When the time is over the rest is skipped, the outcome says so, and the best so far answers."""
+    X, y = cancer
+
+    def late(plan, ground, known, real=estimator.climb):
+        if plan.name == "adatron":
+            raise estimator.OutOfTimeError
+        return real(plan, ground, known)
+
+    monkeypatch.setattr(estimator, "climb", late)
+    ladder = Ladder(max_time=100.0).fit(X, y)
+    assert ladder.outcome_.reason == "time budget spent"
+    assert {rung.name for rung in ladder.rungs_ if rung.skipped} == {"adatron", "kernel"}
+    assert ladder.verify(X, y)
+
+
+def test_a_time_budget_is_kept(cancer):
+    """A ladder that would take longer stops near its limit."""
+    ladder = Ladder(max_time=1.0, n_repeats=50).fit(*cancer)
+    assert ladder.outcome_.reason == "time budget spent"
+    assert ladder.seconds_ < 5.0
+
+
+def test_ctrl_c_keeps_the_best_so_far(cancer):
+    """Interrupted in the middle of a rung, the ladder answers with those that were done."""
+    X, y = cancer
+
+    def impatient(news):
+        if news.rung == "adaline" and news.fold == 2:
+            raise KeyboardInterrupt
+
+    ladder = Ladder(on_progress=impatient).fit(X, y)
+    assert ladder.outcome_.reason == "interrupted"
+    assert [rung.name for rung in ladder.rungs_ if rung.climbed] == ["majority", "neighbours", "perceptron"]
+    assert ladder.verify(X, y)
+
+
+def test_ctrl_c_before_any_rung_leaves_the_ladder_as_it_was(cancer):
+    """Interrupted in the first rung there is nothing to keep: the interrupt goes on, and an old fit stays."""
+
+    def impatient(_news):
+        raise KeyboardInterrupt
+
+    ladder = Ladder(rungs=QUICK).fit(*cancer)
+    before = ladder.predict(cancer[0])
+    ladder.set_params(on_progress=impatient)
+    with pytest.raises(KeyboardInterrupt):
+        ladder.fit(*cancer)
+    assert np.array_equal(ladder.predict(cancer[0]), before)
+
+
+def test_progress_is_told_for_every_fold(cancer):
+    """Listeners hear of the beginning and of every fold of every rung."""
+    heard = []
+    Ladder(rungs=QUICK, n_repeats=1, on_progress=heard.append).fit(*cancer)
+    assert [(news.rung, news.fold) for news in heard] == [(name, fold) for name in QUICK for fold in range(6)]
+
+
+def test_the_learning_curve_grows_in_rows(climbed):
+    """Sizes rise and scores are shares."""
+    sizes = [size for size, _, _ in climbed.learning_curve_]
+    assert sizes == sorted(set(sizes))
+    assert len(sizes) >= 4
+    assert all(0.0 <= score <= 1.0 for _, score, _ in climbed.learning_curve_)
+
+
+def test_sparse_rows_give_the_same_winner_as_dense_ones():
+    """A CSR matrix climbs like its dense form when the encoder leaves the numbers alone."""
+    X, y = load_iris(return_X_y=True)
+    plain = hs.TableEncoder(scale="none")
+    dense, thin = (Ladder(rungs=QUICK, encoder=plain).fit(rows, y) for rows in (X, sparse.csr_matrix(X)))
+    assert dense.winner_ == thin.winner_
+    assert np.array_equal(dense.predict(X), thin.predict(sparse.csr_matrix(X)))
+
+
+def test_tables_with_missing_values_and_words_are_climbed():
+    """A data frame with numbers, words and holes is encoded inside the ladder, and predicted from the same columns."""
+    pd = pytest.importorskip("pandas")
+    rng = np.random.default_rng(0)
+    table = pd.DataFrame({"age": rng.integers(20, 70, 200).astype(float), "city": rng.choice(["Bonn", "Kiel"], 200)})
+    y = np.where((table["age"] > 45) ^ (table["city"] == "Bonn"), "yes", "no")
+    table.loc[::17, "age"] = np.nan
+    ladder = Ladder(rungs=QUICK).fit(table, y)
+    assert ladder.verify(table, y)
+    assert set(ladder.predict(table.iloc[:5])) <= {"yes", "no"}
+
+
+@pytest.mark.parametrize(
+    ("wrong", "word"),
+    [
+        ({"rungs": ["svm"]}, "rungs"),
+        ({"rungs": "kernel"}, "rungs"),
+        ({"rungs": []}, "rungs"),
+        ({"test_size": 1.5}, "test_size"),
+        ({"test_size": float("nan")}, "test_size"),
+        ({"n_splits": 1}, "n_splits"),
+        ({"n_repeats": 0}, "n_repeats"),
+        ({"n_repeats": "many"}, "n_repeats"),
+        ({"scoring": "f1"}, "scoring"),
+        ({"max_time": -1.0}, "max_time"),
+        ({"kernel_rows": 2.5}, "kernel_rows"),
+        ({"random_state": None}, "random_state"),
+        ({"curve": "yes"}, "curve"),
+    ],
+    ids=lambda value: str(value).replace(" ", ""),
+)
+def test_parameters_that_cannot_be_used_are_named(wrong, word, cancer):
+    """A wrong parameter is refused by name, before anything is learnt."""
+    with pytest.raises(InputError, match=word):
+        Ladder(**wrong).fit(*cancer)
+
+
+def test_one_class_and_all_single_classes_are_refused():
+    """One class cannot be learnt, nor can classes of one example each."""
+    with pytest.raises(InputError, match="one class"):
+        Ladder().fit(np.zeros((5, 1)) + np.arange(5)[:, None] ** 2, ["a"] * 5)
+    with pytest.raises(InputError, match="at least 2 examples"):
+        Ladder().fit(np.arange(5.0)[:, None] ** 2, list("abcde"))
+
+
+def test_a_class_with_one_example_is_kept_but_never_tested():
+    """A single example stays among the rows learnt from, and a note says so."""
+    X, y = load_iris(return_X_y=True)
+    y = y.copy()
+    y[0] = 7
+    ladder = Ladder(rungs=QUICK).fit(X, y)
+    assert 0 in ladder.train_
+    assert any("single training row" in note for note in ladder.notes_)

@@ -1,0 +1,147 @@
+"""The parts of the ladder: baselines and their certificates, folds, samples, probabilities, intervals."""
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from scipy import stats
+from sklearn.datasets import load_iris
+from sklearn.neighbors import KNeighborsClassifier
+
+from halfspace.certificates import ClassCounts, NeighbourErrors, from_json
+from halfspace.ladder.baselines import Majority, Neighbours
+from halfspace.ladder.calibration import Calibration, Curve
+from halfspace.ladder.climbing import cuts
+from halfspace.ladder.held_out import judged, split
+from halfspace.ladder.rungs import sample_of
+
+
+def test_neighbours_are_those_of_scikit_learn():
+    """Predictions are KNeighborsClassifier's, and k is the one of fewest leave-one-out errors."""
+    X, y = load_iris(return_X_y=True)
+    model = Neighbours().fit(X[::2], y[::2])
+    peer = KNeighborsClassifier(n_neighbors=model.k_).fit(X[::2], y[::2])
+    assert np.array_equal(model.predict(X), peer.predict(X))
+
+
+@pytest.mark.parametrize("k", [1, 3, 5])
+def test_the_neighbours_certificate_counts_what_leaving_one_out_counts(k):
+    """Without ties the claim is the true leave-one-out error count."""
+    rng = np.random.default_rng(k)
+    X, y = rng.standard_normal((80, 3)), rng.integers(0, 2, 80)
+    wrong = 0
+    for i in range(80):
+        rest = np.arange(80) != i
+        wrong += KNeighborsClassifier(k).fit(X[rest], y[rest]).predict(X[i : i + 1])[0] != y[i]
+    proof = NeighbourErrors.measure(X, y, k=k)
+    assert proof.errors == wrong
+    assert proof.verify(X, y)
+
+
+def test_ties_count_as_errors_whichever_way_they_fall():
+    """Two copies of a point with different labels mislead each other, and a tie is nobody's win."""
+    X, y = np.array([[0.0], [0.0], [1.0], [-1.0]]), np.array([0, 1, 0, 1])
+    assert NeighbourErrors.measure(X, y, k=1).errors == 4
+    assert NeighbourErrors.measure(np.zeros((4, 1)), np.array([1, 1, 1, 1]), k=1).errors == 0
+
+
+@pytest.mark.parametrize(
+    "proof",
+    [NeighbourErrors(1, 3, 4, (0, 1)), ClassCounts((0, 1), (3, 1)), ClassCounts((0,), (4,))],
+    ids=["neighbours", "counts", "one class"],
+)
+def test_false_claims_of_baselines_are_refuted(proof):
+    """A claim that is too good, or about other labels, is refuted; the file form keeps it."""
+    X, y = np.array([[0.0], [1.0], [2.0], [3.0]]), np.array([0, 1, 0, 1])
+    assert not proof.verify(X, y)
+    assert from_json(proof.to_json()).to_dict() == proof.to_dict()
+
+
+def test_baseline_certificates_with_wrong_fields_are_not_sound():
+    """Negative, fractional and impossible counts are found before any arithmetic."""
+    for proof in (
+        NeighbourErrors(0, 1, 4, (0, 1)),
+        NeighbourErrors(4, 1, 4, (0, 1)),
+        NeighbourErrors(1, 5, 4, (0, 1)),
+        ClassCounts((0, 0), (1, 1)),
+        ClassCounts((0, 1), (1,)),
+        ClassCounts((0, 1), (1.5, 2)),
+    ):
+        assert not proof.well_formed()
+
+
+def test_the_majority_is_the_first_of_the_largest():
+    """Of equally large classes the first is predicted, as its outputs say."""
+    model = Majority().fit(np.zeros((4, 1)), np.array(["b", "a", "b", "a"]))
+    assert model.predict(np.zeros((1, 1))).tolist() == ["a"]
+    assert model.decision_function(np.zeros((2, 1))).tolist() == [0.0, 0.0]
+
+
+def test_folds_test_every_row_once_per_repeat():
+    """In each repeat every row is tested once, and never learnt from in the same fold."""
+    y = np.repeat([0, 1, 2], [30, 20, 10])
+    folds = cuts(y, 5, 3, seed=1)
+    assert len(folds) == 15
+    for repeat in range(3):
+        tested = np.concatenate([test for _, test in folds[5 * repeat : 5 * repeat + 5]])
+        assert np.array_equal(np.sort(tested), np.arange(60))
+    assert all(not set(train) & set(test) for train, test in folds)
+
+
+@given(st.integers(20, 400), st.integers(10, 100), st.integers(0, 5))
+@settings(max_examples=50, deadline=None)
+def test_samples_hold_every_class(n, most, seed):
+    """A sample is no larger than asked by more than its rare classes, sorted, and has every class."""
+    y = np.random.default_rng(seed).choice(3, n, p=[0.9, 0.08, 0.02])
+    rows = sample_of(y, most, seed)
+    assert (np.diff(rows) > 0).all()
+    assert set(y[rows]) == set(y)
+    assert rows.size <= max(most, 2 * 3) + 3 * 2 * (n // most + 1)
+
+
+@given(st.lists(st.floats(-50, 50), min_size=1, max_size=60), st.integers(0, 3))
+@settings(max_examples=100, deadline=None)
+def test_probabilities_agree_with_any_outputs(values, seed):
+    """Whatever the outputs and labels, slopes are positive and finite, and the sign of f decides."""
+    f = np.array(values)
+    fair = Calibration.of(f, np.random.default_rng(seed).integers(0, 2, f.size))
+    for curve in fair:
+        assert 0 < curve.slope < np.inf
+        assert 0 <= curve.noise < 1
+    P = fair.probabilities(np.concatenate([f, [0.0, 5e-324, -5e-324, 1e300, -1e300]]))
+    upper = np.concatenate([f > 0, [False, True, False, True, False]])
+    assert np.array_equal(P.argmax(axis=1) == 1, upper)
+
+
+def test_near_ties_of_many_classes_go_to_the_largest_output():
+    """Outputs that differ by a rounding error have the right order of probabilities."""
+    f = np.array([[1.0, np.nextafter(1.0, 2.0), 0.0], [0.0, -1e-300, 1e-300]])
+    P = Calibration(Curve(1.0, 0.0), Curve(1.0, 0.0)).probabilities(f)
+    assert P.argmax(axis=1).tolist() == [1, 2]
+
+
+def test_the_interval_is_that_of_clopper_and_pearson():
+    """The exact interval's ends are quantiles of beta distributions."""
+    y = np.repeat([0, 1], 50)
+    predicted = y.copy()
+    predicted[:7] = 1
+    result = judged(predicted, y, np.array([0, 1]), "accuracy")
+    assert result.low == pytest.approx(stats.beta.ppf(0.025, 93, 8))
+    assert result.high == pytest.approx(stats.beta.ppf(0.975, 94, 7))
+
+
+def test_the_balanced_interval_covers():
+    """In simulations, 95 % intervals of balanced accuracy cover the truth about that often."""
+    rng = np.random.default_rng(0)
+    y, covered = np.repeat([0, 1], [200, 30]), 0
+    for _ in range(400):
+        predicted = np.where(rng.random(y.size) < np.where(y == 0, 0.9, 0.7), y, 1 - y)
+        result = judged(predicted, y, np.array([0, 1]), "balanced_accuracy")
+        covered += result.low <= 0.8 <= result.high
+    assert covered >= 0.93 * 400
+
+
+def test_too_few_rows_hold_nothing_out():
+    """With too few rows of each class there is no held-out part."""
+    assert split(np.array([0, 1, 0, 1, 0]), 0.2, 0)[1].size == 0
+    assert split(np.repeat([0, 1], 10), 0.2, 0)[1].size == 4
