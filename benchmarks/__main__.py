@@ -35,6 +35,8 @@ FILES = [
     "kernel_covtype",
     "budgeted",
     "freund_schapire",
+    "ladder",
+    "svmlight",
 ]
 
 

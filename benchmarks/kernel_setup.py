@@ -22,7 +22,7 @@ import numba
 import numpy as np
 from scipy import sparse
 
-from benchmarks.problems import _load
+from benchmarks.problems import load_shared
 from benchmarks.race import Case, Result
 
 __all__ = ["Problem", "disqualify", "fit_case", "fit_peer", "means", "ours", "run_child", "sample", "seconds_of", "widest_gap"]
@@ -91,7 +91,7 @@ def _scaled(X, name):
 @cache
 def sample(name, n, held_out=10_000):
     """Return n random rows and up to `held_out` others, two classes; of both published parts if the first has too few."""
-    data = _load(name)
+    data = load_shared(name)
     if data is None:
         return None
     X, y, X_more, y_more = data
@@ -110,7 +110,7 @@ def sample(name, n, held_out=10_000):
 @cache
 def official(name):
     """Return a set with all its classes, split as its publisher did."""
-    data = _load(name)
+    data = load_shared(name)
     return None if data is None else Split(_scaled(data[0], name), data[1], _scaled(data[2], name), data[3])
 
 

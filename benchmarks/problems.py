@@ -7,7 +7,7 @@ from pathlib import Path
 import numpy as np
 from scipy import sparse
 
-__all__ = ["dense", "mnist", "shared", "sparse_rows", "text_rows"]
+__all__ = ["dense", "load_shared", "mnist", "shared", "sparse_rows", "text_rows"]
 
 SHARED = Path(__file__).resolve().parents[2] / "shared" / "data" / "load.py"
 
@@ -44,7 +44,7 @@ def text_rows(n=100_000, d=50_000, entries=75, noise=0.05):
     return X, y
 
 
-def _load(name):
+def load_shared(name):
     """Return what the loader of ../shared/data does, or None where the data are not there."""
     if not SHARED.exists():
         return None
@@ -57,7 +57,7 @@ def _load(name):
 @cache
 def mnist():
     """Return MNIST scaled to [0, 1] as (X, y, X_test, y_test), or None where the data are not there."""
-    data = _load("mnist")
+    data = load_shared("mnist")
     if data is None:
         return None
     X, y, X_test, y_test = data
@@ -67,7 +67,7 @@ def mnist():
 @cache
 def shared(name, *, one_class=None, form="csr"):
     """Return (X, y) of a published set as floats, y 0 or 1 if `one_class` is set against the rest; None if it is not there."""
-    data = _load(name)
+    data = load_shared(name)
     if data is None:
         return None
     X, y = data[0].astype(np.float64), data[1]

@@ -1,7 +1,7 @@
 """Probabilities from outputs: monotone in the output, and never at odds with the prediction.
 
-Two classes   p(x) = (1 - ε) σ(a f(x)) + ε/2, with one pair (a > 0, 0 <= ε <= 0.999) where f > 0 and another where f <= 0: p is 1/2
-              exactly where the prediction changes, so the more probable class is the predicted one by construction.
+Two classes   p(x) = (1 - ε) σ(a f(x)) + ε/2, with one pair (a > 0, 0 <= ε <= 0.999) where f > 0 and another where f <= 0: p is
+              1/2 exactly where the prediction changes, so the more probable class is the predicted one by construction.
 More classes  p(x) = (1 - ε) softmax(a f(x)) + ε/K: the largest output has the largest probability.
 Reading       a share ε of the labels is thrown at random, and no output, however large, is surer than that.
 Fit           by least cross-entropy on outputs for rows that the model had not seen, with smoothed targets (Platt, 1999:

@@ -27,6 +27,8 @@ TESTED = 20_000
 """Most rows of a fold that a rung which learns from a sample is tested on."""
 CURVE = (0.1, 0.18, 0.32, 0.56, 1.0)
 CURVE_FOLDS = 3
+BY_PRODUCTS = {"rbf", "linear", "poly", "sigmoid", "cosine"}
+"""Kernels that are functions of inner products."""
 
 
 class OutOfTimeError(Exception):
@@ -38,6 +40,7 @@ class Ground:
     """What all rungs share: the encoded training rows, the folds, the scoring, and the clock."""
 
     X: Matrix
+    scored: Matrix  # the same rows for scoring, in fewer coordinates if there are very many
     y: Labels
     folds: list[tuple[IntArray, IntArray]]
     passes: int
@@ -45,6 +48,11 @@ class Ground:
     most_rows: int
     deadline: float | None = None
     tell: Callable[..., None] = lambda *_news: None  # plan, fold, score so far, message
+
+    def rows_for(self, plan: Plan) -> Matrix:
+        """Return the rows that a rung is scored on: only a kernel may see more in them than their inner products."""
+        turned = plan.name != "kernel" or (isinstance(self.setting.kernel, str) and self.setting.kernel in BY_PRODUCTS)
+        return self.scored if turned else self.X
 
     def seconds_left(self) -> float | None:
         """Return the seconds until the deadline, if there is one."""
@@ -93,12 +101,13 @@ def climb(plan: Plan, ground: Ground, known: Labels) -> Climbed:
     scores, fitting, predicting, tested = [], [], [], 0
     width = (ground.y.size,) if known.size == 2 else (ground.y.size, known.size)
     sums, times = np.zeros(width), np.zeros(ground.y.size)
+    X = ground.rows_for(plan)
     for fold, (train, test) in enumerate(ground.folds):
         rows, held = _parts(plan, ground, train, test, fold)
         began = time.perf_counter()
-        model = _learn(plan, ground, rows, len(ground.folds) - fold).model
+        model = _learn(plan, ground, X, rows, len(ground.folds) - fold).model
         learnt = time.perf_counter()
-        outputs = model.decision_function(ground.X[held])
+        outputs = model.decision_function(X[held])
         predicting.append(time.perf_counter() - learnt)
         fitting.append(learnt - began)
         sums[held] += outputs
@@ -107,7 +116,7 @@ def climb(plan: Plan, ground: Ground, known: Labels) -> Climbed:
         scores.append(score_of(labels_of(outputs, known), ground.y[held], balanced=ground.setting.balanced))
         ground.tell(plan, fold + 1, float(np.mean(scores)))
     everyone = _parts(plan, ground, np.arange(ground.y.size), np.empty(0, dtype=np.int64), len(ground.folds))[0]
-    model, params = _learn(plan, ground, everyone, 0)
+    model, params = _learn(plan, ground, ground.X, everyone, 0)
     support, proof = describe(model)
     rung = Rung(
         plan.name,
@@ -142,7 +151,7 @@ def _parts(plan: Plan, ground: Ground, train: IntArray, test: IntArray, fold: in
     return train[sample_of(ground.y[train], ground.most_rows, seed)], kept
 
 
-def _learn(plan: Plan, ground: Ground, rows: IntArray, folds_left: int) -> Learnt:
+def _learn(plan: Plan, ground: Ground, X: Matrix, rows: IntArray, folds_left: int) -> Learnt:
     """Learn from some rows within the time that is left."""
     left, setting = ground.seconds_left(), ground.setting
     if left is not None:
@@ -150,7 +159,7 @@ def _learn(plan: Plan, ground: Ground, rows: IntArray, folds_left: int) -> Learn
             raise OutOfTimeError
         setting = setting._replace(max_time=max(left, 0.1) / (folds_left + 1))
     with quietly():
-        learnt = plan.learn(ground.X[rows], ground.y[rows], setting)
+        learnt = plan.learn(X[rows], ground.y[rows], setting)
     if learnt.model.outcome_.reason == "interrupted":  # the model has kept its best so far; the ladder keeps its own
         raise KeyboardInterrupt
     return learnt
@@ -177,6 +186,7 @@ def chosen(done: list[Climbed]) -> tuple[Climbed, Climbed]:
 
 def learning_curve(winner: Climbed, ground: Ground, known: Labels) -> Iterator[tuple[int, float, float]]:
     """Yield the rows learnt from, the mean score and its standard error, for growing parts of three folds; nothing is tuned."""
+    X = ground.rows_for(RUNGS[winner.rung.name])
     for share in CURVE:
         sizes, scores = [], []
         for fold, (train, test) in enumerate(ground.folds[:CURVE_FOLDS]):
@@ -184,8 +194,8 @@ def learning_curve(winner: Climbed, ground: Ground, known: Labels) -> Iterator[t
             part = rows[sample_of(ground.y[rows], max(int(share * rows.size), 2 * known.size), ground.setting.seed)]
             if np.unique(ground.y[part]).size < known.size:
                 continue
-            model = again(winner.model, ground.X[part], ground.y[part])
-            predicted = labels_of(model.decision_function(ground.X[held]), known)
+            model = again(winner.model, X[part], ground.y[part])
+            predicted = labels_of(model.decision_function(X[held]), known)
             scores.append(score_of(predicted, ground.y[held], balanced=ground.setting.balanced))
             sizes.append(part.size)
         if len(scores) > 1:

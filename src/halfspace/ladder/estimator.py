@@ -20,7 +20,7 @@ from halfspace.ladder.calibration import Calibration
 from halfspace.ladder.climbing import Climbed, Ground, OutOfTimeError, chosen, climb, hopeless, labels_of, learning_curve
 from halfspace.ladder.held_out import judged, split
 from halfspace.ladder.preparing import checked_labels, checked_plans, prepared
-from halfspace.ladder.questions import separable, take
+from halfspace.ladder.questions import dense_if_small, separable, take
 from halfspace.ladder.rungs import Plan
 from halfspace.ladder.values import Progress, Rung
 from halfspace.ladder.verdict import outcome_of, verdict_of
@@ -175,7 +175,7 @@ class Ladder(ClassifierMixin, BaseEstimator):
             self.n_features_in_ = self.encoder_.n_features_in_
             if hasattr(self.encoder_, "feature_names_in_"):
                 self.feature_names_in_ = self.encoder_.feature_names_in_
-            Z = self.encoder_.transform(take(X, self.train_))
+            Z = dense_if_small(self.encoder_.transform(take(X, self.train_)))
             ground, notes = prepared(self, Z, y[self.train_], began)
             ground = replace(ground, tell=partial(self._tell, len(ground.folds), began))
             self.scoring_ = "balanced_accuracy" if ground.setting.balanced else "accuracy"

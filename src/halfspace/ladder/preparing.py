@@ -3,6 +3,7 @@
 from typing import Any
 
 import numpy as np
+from scipy import sparse
 from sklearn.utils import check_array, column_or_1d
 
 from halfspace._typing import Labels, Matrix
@@ -11,12 +12,14 @@ from halfspace.ladder.climbing import Ground, cuts
 from halfspace.ladder.rungs import RUNGS, Plan, Setting
 from halfspace.models._checks import require, require_choice, require_number, require_switch
 
-__all__ = ["checked_labels", "checked_plans", "prepared"]
+__all__ = ["checked_labels", "checked_plans", "prepared", "shorter"]
 
 IMBALANCED = 0.8
 """Above this share of the largest class, accuracy says little."""
 FEW_ROWS = 1000
 """Up to so many rows the folds are repeated."""
+MOST = 50_000_000
+"""Most numbers of a matrix that is turned."""
 
 
 def checked_plans(ladder: Any) -> list[Plan]:
@@ -69,6 +72,7 @@ def prepared(ladder: Any, Z: Matrix, y: Labels, began: float) -> tuple[Ground, l
     repeats = int((2 if y.size <= FEW_ROWS else 1) if ladder.n_repeats == "auto" else ladder.n_repeats)
     ground = Ground(
         Z,
+        shorter(Z),
         y,
         cuts(y, splits, repeats, int(ladder.random_state)),
         repeats,
@@ -77,3 +81,22 @@ def prepared(ladder: Any, Z: Matrix, y: Labels, began: float) -> tuple[Ground, l
         None if ladder.max_time is None else began + float(ladder.max_time),
     )
     return ground, notes
+
+
+def shorter(X: Matrix) -> Matrix:
+    """Return rows, shape (n, d), in coordinates of their own span, shape (n, n), if there are far fewer rows than columns.
+
+    With Xᵀ = QR the rows of Rᵀ have the same inner products as those of X, and all rungs but some kernels see no more.
+
+    Examples
+    --------
+    >>> X = np.random.default_rng(0).standard_normal((3, 100))
+    >>> Z = shorter(X)
+    >>> Z.shape, bool(np.allclose(Z @ Z.T, X @ X.T))
+    ((3, 3), True)
+    """
+    n, d = X.shape
+    if d <= 2 * n or n * d > MOST:
+        return X
+    rows: Matrix = np.linalg.qr((X.toarray() if sparse.issparse(X) else X).T, mode="r").T
+    return np.ascontiguousarray(rows)

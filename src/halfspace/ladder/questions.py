@@ -4,16 +4,19 @@ import time
 from typing import Any
 
 import numpy as np
+from scipy import sparse
 
-from halfspace._typing import IntArray, Label, Labels
+from halfspace._typing import IntArray, Label, Labels, Matrix
 from halfspace.certificates import Separability
 from halfspace.ladder.climbing import Ground
 from halfspace.proofs import separability
 
-__all__ = ["separable", "take"]
+__all__ = ["dense_if_small", "separable", "take"]
 
 PATIENCE = 10.0
 """Most seconds for all classes together."""
+LARGE, THIN = 50_000_000, 0.1
+"""Entries of a matrix that is kept sparse in any case, and share of entries below which it is."""
 
 
 def take(X: Any, rows: IntArray) -> Any:
@@ -29,6 +32,20 @@ def take(X: Any, rows: IntArray) -> Any:
     if hasattr(X, "take") and hasattr(X, "schema"):  # pyarrow
         return X.take(rows)
     return (X.tocsr() if hasattr(X, "tocsr") else np.asarray(X))[rows]
+
+
+def dense_if_small(X: Matrix) -> Matrix:
+    """Return a sparse matrix that is neither large nor empty as a dense one, which is then quicker to learn from.
+
+    Examples
+    --------
+    >>> type(dense_if_small(sparse.eye(3, format="csr"))).__name__
+    'ndarray'
+    """
+    if not sparse.issparse(X):
+        return X
+    size = X.shape[0] * X.shape[1]
+    return X.toarray() if size <= LARGE and X.nnz > THIN * size else X
 
 
 def separable(ground: Ground, classes: Labels) -> tuple[tuple[tuple[Label, Separability], ...], list[str]]:

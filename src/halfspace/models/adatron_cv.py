@@ -17,7 +17,7 @@ from halfspace._typing import FloatArray, IntArray, Labels, Matrix
 from halfspace.certificates import Certificate
 from halfspace.data.labels import example_weights
 from halfspace.data.rows import one_blas_thread
-from halfspace.models._checks import Examples, read_examples, require, require_switch, restored_on_error
+from halfspace.models._checks import Examples, read_examples, require, require_number, require_switch, restored_on_error
 from halfspace.models._large_margin import Fitting
 from halfspace.models.adatron import AdaTron
 from halfspace.models.adatron_path import climb, read_caps
@@ -42,6 +42,8 @@ class AdaTronCV(ClassifierMixin, BaseEstimator):
         Take the smallest cap whose mean score is within one standard error of the best: the simplest model that is as good.
     scoring : str or callable, optional
         What to score by; accuracy by default.
+    cv_tol : float, optional
+        Relative duality gap at which to stop inside the cross-validation; `tol` by default.
     tol, intercept, intercept_scaling, max_iter, class_weight, n_jobs, verbose, random_state
         As for `AdaTron`.
     max_time : float, optional
@@ -79,6 +81,7 @@ class AdaTronCV(ClassifierMixin, BaseEstimator):
         one_standard_error: bool = False,
         scoring: Any = None,
         tol: float = 1e-4,
+        cv_tol: float | None = None,
         intercept: str = "clamped",
         intercept_scaling: float = 1.0,
         max_iter: int = 10_000,
@@ -93,6 +96,7 @@ class AdaTronCV(ClassifierMixin, BaseEstimator):
         self.one_standard_error = one_standard_error
         self.scoring = scoring
         self.tol = tol
+        self.cv_tol = cv_tol
         self.intercept = intercept
         self.intercept_scaling = intercept_scaling
         self.max_iter = max_iter
@@ -128,6 +132,8 @@ class AdaTronCV(ClassifierMixin, BaseEstimator):
         with restored_on_error(self):
             caps = read_caps(self.Cs, type(self).__name__)
             require_switch(self, "one_standard_error")
+            if self.cv_tol is not None:
+                require_number(self, "cv_tol")
             judge = self._model(caps[0], n_jobs=self.n_jobs)
             judge.verbose = self.verbose
             judge._check_parameters()  # noqa: SLF001
@@ -164,7 +170,7 @@ class AdaTronCV(ClassifierMixin, BaseEstimator):
         def work(test: IntArray) -> list[float]:
             kept = s.copy()
             kept[test] = 0.0
-            models = [self._model(C, n_jobs=1) for C in caps]
+            models = [self._model(C, n_jobs=1).set_params(tol=self.tol if self.cv_tol is None else self.cv_tol) for C in caps]
             climb(models, Fitting.of(data, kept), (None, None), certify=False)
             return [self._score(model, data, test) for model in models]
 
