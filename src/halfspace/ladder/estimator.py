@@ -15,6 +15,7 @@ from sklearn.utils.validation import check_is_fitted
 from halfspace._typing import FloatArray, Labels, Matrix
 from halfspace.certificates import Certificate, Verdict
 from halfspace.data.labels import read_classes
+from halfspace.data.rows import one_blas_thread
 from halfspace.errors import InputError
 from halfspace.ladder.calibration import Calibration
 from halfspace.ladder.climbing import Climbed, Ground, OutOfTimeError, chosen, climb, hopeless, labels_of, learning_curve
@@ -161,7 +162,7 @@ class Ladder(ClassifierMixin, BaseEstimator):
         y : array, shape (n,)
             Labels of two or more classes.
         """
-        with restored_on_error(self):
+        with restored_on_error(self), one_blas_thread():
             began = time.perf_counter()
             plans = checked_plans(self)
             y = checked_labels(y)

@@ -17,6 +17,7 @@ from scipy import linalg, sparse
 from scipy.sparse.linalg import lsmr
 
 from halfspace._typing import FloatArray, Matrix
+from halfspace.data.rows import one_blas_thread
 
 __all__ = ["least_squares"]
 
@@ -46,20 +47,32 @@ def least_squares(X: Matrix, Y: FloatArray, s: FloatArray, clamp: float) -> tupl
     >>> W.round(12).tolist()
     [[2.0]]
     """
-    root = np.sqrt(s)[:, None]
-    A = _weighted(X, root, clamp)
-    n, D = A.shape
-    if n * D <= SMALL:
-        dense = A.toarray() if sparse.issparse(A) else A
-        inverse = linalg.pinv(dense)
-        W = inverse @ (root * Y)
-        a = inverse.T @ W
-    elif min(n, D) <= SQUARE:
-        W, a = _by_square(A, root * Y)
-    else:
-        W = np.column_stack([_lsmr(A, y) for y in (root * Y).T])
-        a = np.column_stack([_lsmr(A.T, w) for w in W.T])
+    with one_blas_thread():  # its threads spin: beside other work two are slower than one
+        root = np.sqrt(s)[:, None]
+        A = _weighted(X, root, clamp)
+        n, D = A.shape
+        if n * D <= SMALL:
+            dense = A.toarray() if sparse.issparse(A) else A
+            inverse = _pseudo_inverse(dense)
+            W = inverse @ (root * Y)
+            a = inverse.T @ W
+        elif min(n, D) <= SQUARE:
+            W, a = _by_square(A, root * Y)
+        else:
+            W = np.column_stack([_lsmr(A, y) for y in (root * Y).T])
+            a = np.column_stack([_lsmr(A.T, w) for w in W.T])
     return np.ascontiguousarray(W.T), np.ascontiguousarray((root * a).T)
+
+
+def _pseudo_inverse(A: FloatArray) -> FloatArray:
+    """Return A⁺ by singular values: of A, or where it is far from square of the triangle R in A = QR, which has the same."""
+    n, D = A.shape
+    if 2 * n < D:
+        return _pseudo_inverse(A.T).T
+    if n <= 2 * D:
+        return linalg.pinv(A)
+    Q, R = linalg.qr(A, mode="economic")
+    return linalg.pinv(R, rtol=n * np.finfo(float).eps) @ Q.T
 
 
 def _weighted(X: Matrix, root: FloatArray, clamp: float) -> Any:
