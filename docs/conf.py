@@ -36,7 +36,6 @@ sphinx_gallery_conf = {
     "examples_dirs": "../examples",
     "gallery_dirs": "gallery",
     "filename_pattern": r"/plot_",
-    "ignore_pattern": r"demo\.py",
     "show_memory": False,
     "write_computation_times": False,  # its page would load a script from the network
     "show_signature": False,
