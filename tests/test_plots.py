@@ -1,12 +1,21 @@
 """Pictures."""
 
+import sys
+
 import matplotlib as mpl
 import numpy as np
 import pytest
 
 import halfspace as hs
 from halfspace.errors import InputError
-from halfspace.plots import GapDisplay, MarginDisplay, MistakeBoundDisplay, PathDisplay
+from halfspace.plots import (
+    DecisionSurfaceDisplay,
+    GapDisplay,
+    MarginDisplay,
+    MistakeBoundDisplay,
+    PathDisplay,
+    StabilityDisplay,
+)
 
 mpl.use("agg")
 
@@ -20,6 +29,7 @@ def test_the_margin_display_shows_the_plane_and_its_makers():
     figure, axes = plt.subplots()
     display = MarginDisplay.from_estimator(model, X, y).plot(axes)
     assert display.ax_ is axes
+    assert display.figure_ is figure
     assert len(axes.collections) == 4
     assert display.margin > 0
     plt.close(figure)
@@ -110,3 +120,86 @@ def test_the_path_display_names_inputs_and_classes():
     assert display.weights.shape == (2, 6)
     assert display.names[:3] == ["length (a)", "width (a)", "length (b)"]
     assert (display.gaps <= 1e-4).all()
+
+
+def test_the_stability_display_marks_the_support_vectors_up_to_the_margin():
+    """Of an AdaTron no other example is inside the margin, and every example is in the histogram."""
+    import matplotlib.pyplot as plt
+
+    X, y, *_ = hs.data.two_clouds(60, distance=2.0)
+    model = hs.AdaTron(tol=1e-8).fit(X, y)
+    display = StabilityDisplay.from_estimator(model, X, y).plot()
+    length = np.hypot(np.linalg.norm(model.coef_), model.intercept_[0])  # the clamped input is 1
+    assert display.margin == pytest.approx(1.0 / length)
+    assert display.stabilities == pytest.approx((2 * (y == model.classes_[1]) - 1) * model.decision_function(X) / length)
+    assert display.support.tolist() == model.support_.tolist()
+    assert np.delete(display.stabilities, display.support).min() >= 0.999 * display.margin
+    assert max(patch.get_y() + patch.get_height() for patch in display.ax_.patches) <= display.ax_.get_ylim()[1]
+    assert sum(patch.get_height() for patch in display.ax_.patches) == pytest.approx(60)
+    plt.close(display.figure_)
+
+
+@pytest.mark.filterwarnings("ignore::halfspace.errors.NotSeparatedWarning")
+def test_the_stability_display_says_what_it_shows():
+    """Distances where the length of the weights is known, potentials of a vote, leads over the next class for several."""
+    X, y, *_ = hs.data.two_clouds(30, distance=8.0)
+    separated = StabilityDisplay.from_estimator(hs.Perceptron(random_state=0).fit(X, y), X, y)
+    assert separated.margin == pytest.approx(separated.stabilities.min())
+    vote = StabilityDisplay.from_estimator(hs.PerceptronCommittee(random_state=0).fit(X, y), X, y)
+    assert vote.quantity == "potential y f(x)"
+    assert vote.support.size == 0
+    model = hs.KernelAdaTron("linear", tol=1e-6).fit(X, y)
+    kernel = StabilityDisplay.from_estimator(model, X, y)
+    assert kernel.quantity == separated.quantity == "stability y f(x) / ‖w‖"
+    assert kernel.stabilities == pytest.approx(
+        StabilityDisplay.from_estimator(hs.AdaTron(tol=1e-6).fit(X, y), X, y).stabilities, rel=1e-2
+    )
+    assert StabilityDisplay.from_estimator(model, X[:10], y[:10]).support.size == 0
+    labels = np.arange(30) % 3
+    several = StabilityDisplay.from_estimator(hs.AdaTron().fit(X, labels), X, labels).plot()
+    assert (several.stabilities > 0).mean() == hs.AdaTron().fit(X, labels).score(X, labels)
+    assert np.isnan(several.margin)
+    with pytest.raises(InputError, match="classes the model knows"):
+        StabilityDisplay.from_estimator(model, X, labels)
+
+
+def test_the_surface_display_draws_lines_regions_and_rings():
+    """Two classes: an image, three lines, two clouds and rings; three classes: regions and their borders."""
+    import matplotlib.pyplot as plt
+
+    toy = hs.data.rings(40)
+    model = hs.KernelAdaTron("rbf", C=10.0).fit(toy.X, toy.y)
+    figure, axes = plt.subplots()
+    display = DecisionSurfaceDisplay.from_estimator(model, toy.X, toy.y, grid_resolution=30).plot(axes)
+    assert display.ax_ is axes
+    assert display.figure_ is figure
+    assert display.response.shape == (30, 30)
+    assert len(axes.images) == 1
+    assert len(axes.collections) == 6
+    assert display.support.tolist() == model.support_.tolist()
+    y = np.arange(40) % 3
+    several = DecisionSurfaceDisplay.from_estimator(hs.KernelAdaTron().fit(toy.X, y), toy.X, y, grid_resolution=30).plot()
+    assert several.response.shape == (30, 30, 3)
+    plt.close("all")
+    with pytest.raises(InputError, match="40 x 1"):
+        DecisionSurfaceDisplay.from_estimator(model, toy.X[:, :1], toy.y)
+
+
+@pytest.mark.compiled
+def test_displays_of_a_ladder_know_which_rows_it_learnt_from():
+    """The support vectors of a ladder's winner are marked among the rows that were given to the ladder."""
+    X, y, *_ = hs.data.two_clouds(80, distance=2.0)
+    ladder = hs.Ladder(rungs=["adatron"], n_splits=2, n_repeats=1, curve=False).fit(X, y)
+    display = StabilityDisplay.from_estimator(ladder, X, y)
+    assert display.support.tolist() == ladder.learnt_[ladder.estimator_.support_].tolist()
+    others = np.setdiff1d(ladder.learnt_, display.support)
+    assert display.stabilities[others].min() >= 0.9 * display.margin
+
+
+def test_without_matplotlib_the_extra_is_named(monkeypatch):
+    """Where matplotlib is not installed the error says what to install."""
+    X, y, *_ = hs.data.two_clouds(20, distance=6.0)
+    display = StabilityDisplay.from_estimator(hs.HebbClassifier().fit(X, y), X, y)
+    monkeypatch.setitem(sys.modules, "matplotlib.pyplot", None)
+    with pytest.raises(ImportError, match=r"halfspace\[plots\]"):
+        display.plot()

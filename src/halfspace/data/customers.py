@@ -1,0 +1,73 @@
+"""A table as tables are: numbers, categories, dates, gaps, an id, a constant, and rows that contradict each other."""
+
+import numpy as np
+
+from halfspace._typing import FloatArray, Labels
+
+__all__ = ["customers"]
+
+REGIONS = np.array(["east", "north", "south", "west"])
+PLANS = np.array(["monthly", "yearly", "trial"])
+CITIES = 70
+TODAY = np.datetime64("2026-01-01", "s")
+
+
+def customers(n_rows: int, rng: np.random.Generator) -> dict[str, Labels]:
+    """Return a made-up table of customers; the last column says who left.
+
+    Whether a customer leaves depends on the plan, on the time since the last order, on how much was spent, and on age, plus
+    noise. One row in a hundred repeats another one under a new id, and says the opposite.
+
+    Parameters
+    ----------
+    n_rows : int
+        Number of rows.
+    rng : Generator
+        Source of chance.
+
+    Returns
+    -------
+    dict of str to ndarray, shape (n_rows,)
+        Missing values: NaN, NaT, or empty text.
+
+    Examples
+    --------
+    >>> table = customers(100, np.random.default_rng(0))
+    >>> list(table)[:3], table["left"].shape
+    (['customer', 'currency', 'joined'], (100,))
+    """
+    idle = rng.exponential(90.0, n_rows)
+    age = np.clip(rng.normal(45.0, 15.0, n_rows), 18.0, 95.0).round()
+    orders = rng.poisson(8.0, n_rows)
+    spent = np.exp(rng.normal(4.0, 1.2, n_rows)).round(2)
+    plan = PLANS[rng.choice(3, n_rows, p=[0.55, 0.35, 0.1])]
+    newsletter = rng.random(n_rows) < 0.4
+    region = REGIONS[rng.choice(4, n_rows, p=[0.4, 0.3, 0.2, 0.1])]
+    leaning = 1.5 * (plan == "monthly") + 2.5 * (plan == "trial") + idle / 60.0 - 0.8 * np.log(spent) - 0.03 * (age - 45.0)
+    leaning += 0.6 * (region == "north") - 0.7 * newsletter - 0.1 * orders + 0.7 * rng.standard_normal(n_rows)
+    left = leaning > np.quantile(leaning, 0.7)
+    joined = TODAY.astype("datetime64[D]") - rng.integers(400, 3000, n_rows)
+    last_order = TODAY - (idle * 86400).astype("timedelta64[s]")
+    table: dict[str, Labels] = {
+        "joined": joined,
+        "last order": np.where(rng.random(n_rows) < 0.05, np.datetime64("NaT"), last_order),
+        "age": _with_gaps(age, 0.08, rng),
+        "orders": orders,
+        "spent": spent,
+        "plan": plan,
+        "region": np.where(rng.random(n_rows) < 0.03, "", region),
+        "city": np.char.add("city ", (rng.zipf(1.6, n_rows) % CITIES).astype(str)),
+        "newsletter": newsletter,
+        "left": np.where(left, "yes", "no"),
+    }
+    first, again = np.split(rng.permutation(n_rows)[: 2 * (n_rows // 100)], 2)
+    for values in table.values():
+        values[again] = values[first]
+    table["left"][again] = np.where(table["left"][first] == "yes", "no", "yes")
+    ids = np.char.add("C", np.char.zfill((rng.permutation(n_rows) + 1).astype(str), 7))
+    return {"customer": ids, "currency": np.full(n_rows, "EUR")} | table
+
+
+def _with_gaps(values: FloatArray, share: float, rng: np.random.Generator) -> FloatArray:
+    """Return the values with a share of them missing."""
+    return np.where(rng.random(values.size) < share, np.nan, values)

@@ -1,0 +1,87 @@
+"""`to_onnx`: a fitted model as a graph of standard ONNX operators in double precision."""
+
+from os import PathLike
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from sklearn.pipeline import Pipeline
+from sklearn.utils.validation import check_is_fitted
+
+from halfspace.exports.graph import Graph
+from halfspace.exports.ladders import probabilities, winner_scores
+from halfspace.exports.preprocessing import encoded
+from halfspace.exports.scores import model_scores, refusal
+from halfspace.tables import TableEncoder
+
+__all__ = ["to_onnx"]
+
+
+def to_onnx(model: Any, path: str | PathLike[str] | None = None) -> Any:
+    """Write a fitted model as an ONNX graph, which onnxruntime and others run without Python or this package.
+
+    The input "X" holds rows of doubles, shape (rows, d), for a model with an encoder NaN where a value is missing. The outputs
+    are "label", shape (rows,), of the kind the labels have (int64, string, bool or double); "scores", what `decision_function`
+    returns; and for a `Ladder` "probabilities", shape (rows, K). A `TableEncoder` alone has one output, "encoded". Everything
+    is computed in double precision by standard operators, so labels agree with `predict` but for rows that rounding decides.
+
+    Parameters
+    ----------
+    model : estimator
+        A fitted classifier of this package; a `Ladder` or `TableEncoder` of columns of numbers; or a scikit-learn `Pipeline` of
+        `TableEncoder` or `StandardScaler` with one of these classifiers.
+    path : str or path, optional
+        File to write to.
+
+    Returns
+    -------
+    onnx.ModelProto
+        The graph, checked by onnx.
+
+    Examples
+    --------
+    >>> import numpy as np, halfspace as hs
+    >>> from onnx.reference import ReferenceEvaluator
+    >>> model = hs.HebbClassifier(intercept="none").fit(np.array([[1.0], [-1.0]]), ["up", "down"])
+    >>> label, scores = ReferenceEvaluator(hs.to_onnx(model)).run(None, {"X": np.array([[3.0], [-2.0]])})
+    >>> label.tolist(), (scores == model.decision_function([[3.0], [-2.0]])).all()
+    (['up', 'down'], np.True_)
+    """
+    if not hasattr(model, "fit"):
+        raise refusal(model)
+    check_is_fitted(model)
+    graph = Graph()
+    outputs = _outputs(model, graph)
+    exported = graph.model(model.n_features_in_, outputs, f"{type(model).__name__} of halfspace")
+    if path is not None:
+        Path(path).write_bytes(exported.SerializeToString())
+    return exported
+
+
+def _outputs(model: Any, graph: Graph) -> dict[str, tuple[str, list[Any], Any]]:
+    """Add all nodes of a model; return the tensor, shape and an element of each output by its name."""
+    if isinstance(model, TableEncoder):
+        return {"encoded": (encoded(model, graph, "X"), ["rows", len(model.get_feature_names_out())], 0.0)}
+    more = {}
+    if hasattr(model, "calibration_"):  # a ladder
+        scores = winner_scores(model, graph, encoded(model.encoder_, graph, "X"))
+        chances = probabilities(model.calibration_, graph, scores, model.classes_.size)
+        more = {"probabilities": (chances, ["rows", model.classes_.size], 0.0)}
+    elif isinstance(model, Pipeline):
+        rows = "X"
+        for _, step in model.steps[:-1]:
+            rows = encoded(step, graph, rows)
+        scores = model_scores(model.steps[-1][1], graph, rows)
+    else:
+        scores = model_scores(model, graph, "X")
+    return _decided(scores, model.classes_, graph) | more
+
+
+def _decided(scores: str, classes: Any, graph: Graph) -> dict[str, tuple[str, list[Any], Any]]:
+    """Return labels and scores as the model's own `predict` and `decision_function` give them."""
+    if classes.size > 2:
+        numbers = graph("ArgMax", scores, axis=1, keepdims=0)
+        return {"label": (graph.label(numbers, classes), ["rows"], classes), "scores": (scores, ["rows", classes.size], 0.0)}
+    flat = graph("Squeeze", scores, np.array([1]))
+    numbers = graph("Where", graph("Greater", flat, 0.0), np.array(1), np.array(0))
+    return {"label": (graph.label(numbers, classes), ["rows"], classes), "scores": (flat, ["rows"], 0.0)}

@@ -1,0 +1,113 @@
+"""Preprocessing of numbers as nodes of a graph: gaps filled and marked, then scaled as the encoder learnt it."""
+
+from typing import Any
+
+import numpy as np
+from sklearn.preprocessing import StandardScaler
+
+from halfspace._typing import FloatArray
+from halfspace.errors import InputError
+from halfspace.exports.graph import Graph
+from halfspace.tables import TableEncoder
+from halfspace.tables.numbers import FARTHEST, RANK_WIDTH
+
+__all__ = ["encoded"]
+
+
+def encoded(encoder: Any, graph: Graph, X: str) -> str:
+    """Return the name of the encoded rows, shape (n, D), of the rows named X, shape (n, d), NaN where a value is missing.
+
+    Parameters
+    ----------
+    encoder : TableEncoder or StandardScaler
+        Fitted; a TableEncoder to columns of numbers only.
+    graph : Graph
+        Where the nodes go.
+    X : str
+        Name of the rows.
+
+    Examples
+    --------
+    >>> graph = Graph()
+    >>> name = encoded(StandardScaler().fit([[1.0], [3.0]]), graph, "X")
+    >>> [node.op_type for node in graph.nodes]
+    ['Sub', 'Div']
+    """
+    if isinstance(encoder, StandardScaler):
+        mean = np.zeros(encoder.n_features_in_) if encoder.mean_ is None else encoder.mean_
+        return graph("Div", graph("Sub", X, mean), np.ones(mean.size) if encoder.scale_ is None else encoder.scale_)
+    if not isinstance(encoder, TableEncoder):
+        msg = f"to_onnx exports the encoders TableEncoder and StandardScaler; got {type(encoder).__name__}."
+        raise InputError(msg)
+    if encoder.largest_ is not None:  # it was fitted to a sparse matrix
+        return graph("Div", X, encoder.largest_)
+    _refuse_words(encoder)
+    return _table(encoder, graph, X)
+
+
+def _refuse_words(encoder: TableEncoder) -> None:
+    """Refuse columns that are not numbers, by name."""
+    others = [encoder.columns_[recipe["column"]] for recipe in encoder.recipes_ if recipe["kind"] not in ("number", "gap")]
+    if others:
+        names = ", ".join(map(repr, others[:5])) + (" and others" if len(others) > 5 else "")
+        msg = (
+            f"to_onnx exports preprocessing of numbers only, but these columns hold categories or dates: {names}. "
+            "Fit without them, or export the model behind (ladder.estimator_) and give it encoded rows (ladder.encode)."
+        )
+        raise InputError(msg)
+
+
+def _table(encoder: TableEncoder, graph: Graph, X: str) -> str:
+    """Return scaled columns and marks of gaps, in the order of the encoder's outputs."""
+    pieces, order, scaled, marked = [], [], 0, 0
+    numbers = [recipe for recipe in encoder.recipes_ if recipe["kind"] == "number"]
+    marks = [recipe for recipe in encoder.recipes_ if recipe["kind"] == "gap" or recipe["indicator"]]
+    for recipe in encoder.recipes_:
+        if recipe["kind"] == "number":
+            order.append(scaled)
+            scaled += 1
+        if recipe["kind"] == "gap" or recipe["indicator"]:
+            order.append(len(numbers) + marked)
+            marked += 1
+    if numbers:
+        pieces.append(_scaled(numbers, graph, X))
+    if marks:
+        gaps = graph("IsNaN", graph("Gather", X, np.array([recipe["column"] for recipe in marks]), axis=1))
+        pieces.append(graph("Where", gaps, 1.0, 0.0))
+    return graph("Gather", graph("Concat", *pieces, axis=1), np.array(order), axis=1)
+
+
+def _scaled(numbers: list[dict[str, Any]], graph: Graph, X: str) -> str:
+    """Return columns of numbers, gaps filled, scaled, shape (n, number of columns)."""
+    parts = [recipe["parts"][0] for recipe in numbers]
+    values = {name: np.array([part[name] for part in parts]) for name in ("fill", "unit", "shift", "spread")}
+    columns = graph("Gather", X, np.array([recipe["column"] for recipe in numbers]), axis=1)
+    filled = graph("Where", graph("IsNaN", columns), values["fill"], columns)
+    shares = graph("Div", filled, values["unit"])
+    if "quantiles" not in parts[0]:
+        whole = graph("Div", graph("Sub", shares, values["shift"]), values["spread"])
+        return graph("Max", graph("Min", whole, FARTHEST), -FARTHEST)
+    ranks = [_rank(part["quantiles"], graph, graph("Gather", shares, np.array([j]), axis=1)) for j, part in enumerate(parts)]
+    return graph("Mul", graph("Sub", graph("Concat", *ranks, axis=1), 0.5), RANK_WIDTH)
+
+
+def _rank(quantiles: FloatArray, graph: Graph, x: str) -> str:
+    """Return the empirical distribution function at x, shape (n, 1); a value that repeats gets the middle of its step."""
+    steps = np.linspace(0.0, 1.0, quantiles.size)
+    below = _interpolated(quantiles, steps, graph, x)
+    above = _interpolated(-quantiles[::-1], -steps[::-1], graph, graph("Neg", x))
+    return graph("Mul", graph("Sub", below, above), 0.5)
+
+
+def _interpolated(knots: FloatArray, values: FloatArray, graph: Graph, x: str) -> str:
+    """Return what `np.interp(x, knots, values)` does, shape (n, 1): of equal knots the last counts."""
+    passed = graph("Where", graph("LessOrEqual", knots, x), np.array(1), np.array(0))
+    left = graph("Min", graph("Max", graph("Sub", graph.sum(passed), np.array(1)), np.array(0)), np.array(knots.size - 2))
+    low = graph("Gather", knots, left)
+    width = graph("Gather", np.diff(knots), left)
+    beyond = graph("Sub", x, low)
+    # Knots are equal here only beyond the last one, or before the first.
+    share = graph("Div", beyond, graph("Where", graph("Greater", width, 0.0), width, 1e-300))
+    start = graph("Where", graph("GreaterOrEqual", beyond, width), 1.0, graph("Min", graph("Max", share, 0.0), 1.0))
+    start = graph("Where", graph("Less", beyond, 0.0), 0.0, start)
+    return graph("Add", graph("Gather", values, left), graph("Mul", start, graph("Gather", np.diff(values), left)))

@@ -1,0 +1,234 @@
+"""One column, whatever it came in: read as numbers, as text or as moments; what cannot be read is missing and counted.
+
+A column is a float64 array (from a plain matrix) or a pyarrow ChunkedArray (from a table).
+"""
+
+from collections import Counter
+from functools import cache
+from operator import itemgetter
+from types import ModuleType
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from halfspace._typing import FloatArray
+from halfspace.errors import InputError
+
+__all__ = ["arranged", "as_table", "is_table", "kind_of", "moments_of", "numbers_of", "texts_of"]
+
+Moments = NDArray[np.datetime64]
+
+PLAIN_NUMBER = r"^[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?$"
+PLAIN_MOMENT = r"^\d{4}-\d\d-\d\d([ T]\d\d:\d\d(:\d\d(\.\d+)?)?Z?)?$"
+SECONDS_PER = {"s": 1.0, "ms": 1e3, "us": 1e6, "ns": 1e9}
+LARGEST_WHOLE = 2.0**53
+
+
+@cache
+def arrow() -> tuple[ModuleType, ModuleType]:
+    """Return pyarrow and its compute module, or say which extra brings them."""
+    try:
+        import pyarrow as pa  # noqa: PLC0415 - plain arrays need no pyarrow
+        import pyarrow.compute as pc  # noqa: PLC0415
+    except ImportError as error:
+        msg = 'TableEncoder: a table with named columns needs pyarrow, which is not installed: pip install "halfspace[cli]".'
+        raise InputError(msg) from error
+    return pa, pc
+
+
+def is_table(X: Any) -> bool:
+    """Tell whether X is a table with named columns: pyarrow, pandas, polars, or another that speaks Arrow.
+
+    Examples
+    --------
+    >>> is_table(np.eye(2))
+    False
+    """
+    speaks = ("__arrow_c_stream__", "__arrow_c_array__", "iloc")
+    return getattr(X, "ndim", 2) == 2 and any(hasattr(X, name) for name in speaks)
+
+
+def as_table(X: Any) -> Any:
+    """Return a table as a pyarrow.Table; refuse two columns of the same name, as columns are found by name.
+
+    Examples
+    --------
+    >>> import pandas as pd
+    >>> as_table(pd.DataFrame({"a": [1, 2]}, index=[7, 8])).column_names
+    ['a']
+    """
+    pa, _ = arrow()
+    if isinstance(X, pa.Table):
+        table = X
+    elif hasattr(X, "iloc"):  # pandas would add its index as one more column
+        names = [str(name) for name in X.columns]
+        table = pa.table([_from_pandas(X.iloc[:, j]) for j in range(len(names))], names=names)
+    else:
+        table = pa.table(X)
+    name, times = max(Counter(table.column_names).items(), key=itemgetter(1), default=("", 0))
+    if times > 1:
+        msg = f"TableEncoder: the column name {name!r} stands for {times} columns. Rename all but one of them."
+        raise InputError(msg)
+    return table
+
+
+def arranged(table: Any, columns: tuple[str, ...]) -> Any:
+    """Return the table with these columns in this order; one that is not there holds nothing.
+
+    Examples
+    --------
+    >>> import pyarrow as pa
+    >>> arranged(pa.table({"a": [1], "b": [2]}), ("b", "c")).to_pylist()
+    [{'b': 2, 'c': None}]
+    """
+    pa, _ = arrow()
+    there = set(table.column_names)
+    arrays = [table.column(name) if name in there else pa.nulls(table.num_rows) for name in columns]
+    return pa.table(arrays, names=list(columns))
+
+
+def _from_pandas(series: Any) -> Any:
+    """Return a pandas column as an Arrow array; a column of mixed types becomes text."""
+    pa, _ = arrow()
+    try:
+        return pa.array(series, from_pandas=True)
+    except (pa.ArrowInvalid, pa.ArrowTypeError, pa.ArrowNotImplementedError):
+        missing = series.isna()
+        return pa.array(
+            [None if gap else str(value) for value, gap in zip(series, missing, strict=True)], type=pa.large_string()
+        )
+
+
+def kind_of(column: Any) -> str:
+    """Return what a column holds.
+
+    One of 'number', 'text', 'choice' (declared categories), 'switch' (true or false), 'moment', 'nothing', or else the name of
+    an Arrow type that cannot be used.
+
+    Examples
+    --------
+    >>> import pyarrow as pa
+    >>> [kind_of(pa.array(values)) for values in ([1.5], ["a"], [True], [None], [[1]])]
+    ['number', 'text', 'switch', 'nothing', 'list<item: int64>']
+    """
+    if isinstance(column, np.ndarray):
+        return "number"
+    pa, _ = arrow()
+    types, of = pa.types, column.type
+    if types.is_dictionary(of):
+        return str(of) if types.is_nested(of.value_type) or _is_bytes(of.value_type) else "choice"
+    if types.is_integer(of) or types.is_floating(of) or types.is_decimal(of) or types.is_time(of) or types.is_duration(of):
+        return "number"
+    if types.is_string(of) or types.is_large_string(of) or types.is_string_view(of):
+        return "text"
+    if types.is_boolean(of):
+        return "switch"
+    if types.is_date(of) or types.is_timestamp(of):
+        return "moment"
+    return "nothing" if types.is_null(of) else str(of)
+
+
+def _is_bytes(of: Any) -> bool:
+    """Tell whether an Arrow type holds bytes that need not be text."""
+    types = arrow()[0].types
+    return bool(types.is_binary(of) or types.is_large_binary(of) or types.is_fixed_size_binary(of) or types.is_binary_view(of))
+
+
+def numbers_of(column: Any) -> tuple[FloatArray, int]:
+    """Return a column as float64, shape (n,), NaN where missing, and how many values there were that are no numbers.
+
+    Examples
+    --------
+    >>> import pyarrow as pa
+    >>> numbers_of(pa.chunked_array([["1.5", None, "x"]]))
+    (array([1.5, nan, nan]), 1)
+    """
+    if isinstance(column, np.ndarray):
+        return column, 0
+    pa, _ = arrow()
+    kind, of = kind_of(column), column.type
+    if kind in ("text", "choice"):
+        text, given = _plain(column, PLAIN_NUMBER)
+        return text.cast(pa.float64()).to_numpy(), given - (len(text) - text.null_count)
+    if kind not in ("number", "switch", "nothing"):
+        return np.full(len(column), np.nan), len(column) - column.null_count
+    per_second = SECONDS_PER[of.unit] if pa.types.is_time(of) or pa.types.is_duration(of) else None
+    if per_second is not None:
+        whole = pa.int32() if pa.types.is_time32(of) else pa.int64()
+        return column.cast(whole).cast(pa.float64(), safe=False).to_numpy() / per_second, 0
+    values: FloatArray = column.cast(pa.float64(), safe=False).to_numpy()
+    return values, 0
+
+
+def texts_of(column: Any) -> Any:
+    """Return a column as Arrow text, null where missing or empty; whole numbers read the same from 3 and 3.0.
+
+    Examples
+    --------
+    >>> import pyarrow as pa
+    >>> texts_of(pa.chunked_array([[3.0, 2.5, None]])).to_pylist()
+    ['3', '2.5', None]
+    """
+    pa, pc = arrow()
+    if isinstance(column, np.ndarray):
+        column = pa.chunked_array([pa.array(column, from_pandas=True)])
+    kind = kind_of(column)
+    if kind not in ("number", "text", "choice", "switch", "moment", "nothing"):
+        return pa.chunked_array([pa.nulls(len(column), pa.large_string())])
+    text = column.cast(pa.large_string())
+    if pa.types.is_floating(column.type):
+        value = column.cast(pa.float64())
+        whole = pc.and_(pc.equal(pc.floor(value), value), pc.less(pc.abs(value), LARGEST_WHOLE))
+        as_whole = pc.if_else(whole, value, None).cast(pa.int64()).cast(pa.large_string())
+        text = pc.if_else(pc.is_nan(value), None, pc.coalesce(as_whole, text))
+    return pc.if_else(pc.equal(text, ""), None, text)
+
+
+def moments_of(column: Any) -> tuple[Moments, int]:
+    """Return a column as datetime64[s] in UTC, shape (n,), NaT where missing, and how many values are no moments.
+
+    Examples
+    --------
+    >>> import pyarrow as pa
+    >>> moments, unreadable = moments_of(pa.chunked_array([["2020-01-31", "2020-02-31"]]))
+    >>> moments.tolist(), unreadable
+    ([datetime.datetime(2020, 1, 31, 0, 0), None], 1)
+    """
+    kind = kind_of(column)
+    if kind in ("text", "choice"):
+        text, given = _plain(column, PLAIN_MOMENT)
+        moments = _calendar(text)
+        return moments, given - int((~np.isnat(moments)).sum())
+    if kind not in ("moment", "nothing"):
+        values, lost = numbers_of(column)
+        return np.full(values.size, "NaT", dtype="datetime64[s]"), int(np.isfinite(values).sum()) + lost
+    pa, _ = arrow()
+    return column.cast(pa.timestamp("s", getattr(column.type, "tz", None)), safe=False).to_numpy().astype("datetime64[s]"), 0
+
+
+def _plain(column: Any, pattern: str) -> tuple[Any, int]:
+    """Return the text that is written as plainly as `pattern` asks, null elsewhere, and how many texts were given at all."""
+    _, pc = arrow()
+    text = pc.utf8_trim_whitespace(texts_of(column))
+    given = len(text) - text.null_count - (pc.sum(pc.equal(text, "")).as_py() or 0)
+    return pc.if_else(pc.match_substring_regex(text, pattern), text, None), given
+
+
+def _calendar(text: Any) -> Moments:
+    """Return text in ISO form as moments; a date that no calendar has (31 February) is NaT."""
+    pa, pc = arrow()
+    text = pc.replace_substring(text, "Z", "")
+    try:
+        moments: Moments = text.cast(pa.timestamp("us")).to_numpy().astype("datetime64[s]")
+    except pa.ArrowInvalid:
+        moments = np.array([_moment(value) for value in text.to_pylist()], dtype="datetime64[s]")
+    return moments
+
+
+def _moment(text: str | None) -> np.datetime64:
+    """Return one moment, NaT if there is no such day or hour."""
+    try:
+        return np.datetime64(text or "NaT", "s")
+    except ValueError:
+        return np.datetime64("NaT", "s")

@@ -1,0 +1,288 @@
+"""From a table to the numbers a model reads, learnt once and kept as plain data."""
+
+from collections.abc import Iterator
+from typing import Any, Self
+
+import numpy as np
+from scipy import sparse
+from sklearn.base import BaseEstimator, TransformerMixin
+from sklearn.utils import check_array
+from sklearn.utils.validation import check_is_fitted, validate_data
+
+from halfspace._typing import FloatArray, Labels, Matrix
+from halfspace.errors import InputError
+from halfspace.tables import recipes, sparse_columns
+from halfspace.tables.columns import arranged, as_table, is_table, numbers_of
+from halfspace.tables.notes import listed, notes_of_columns, notes_of_fit, notes_of_use
+
+__all__ = ["TableEncoder"]
+
+SCALES = ("standard", "rank", "none")
+BLOCK_NUMBERS = 2**20
+"""Rows are encoded in blocks of about so many outputs: they stay in the processor's cache, and memory is bounded."""
+LEAST_BLOCK_ROWS, MOST_BLOCK_ROWS = 2**9, 2**14
+
+
+class TableEncoder(TransformerMixin, BaseEstimator):
+    """Turn a table of numbers, categories and dates into a matrix of numbers.
+
+    - Numbers: the median stands in where a value is missing, and one more output marks these rows; then the column is scaled.
+    - Categories (text, true or false, dictionary columns): one output per value, 1 where the row has it; a column of two
+      values has one output. A missing value is a value of its own. Of more than `max_categories` values the most frequent are
+      kept and the others share one output. A value never seen in `fit` goes there too, or has no output at all.
+    - Dates and times (in UTC): year, month, day, weekday (0 is Monday), hour and the day as a running number; scaled
+      like numbers.
+    - Text that is a plain number (or an ISO date) in more than 95 % of the rows is read as such.
+    - Left out, with a note: columns with one value only or with none; text of more than 20 rows of which more than 90 % are
+      different (ids, remarks); columns of a table that count its rows (0, 1, 2, ... or 1, 2, 3, ...).
+
+    A matrix without column names has numbers only, NaN where missing. A sparse matrix stays sparse: its columns are divided by
+    their largest absolute value if `scale="standard"`, and nothing is left out.
+
+    Why not skrub's TableVectorizer or scikit-learn's ColumnTransformer: both need pandas for named columns, and a fitted one
+    can be stored as a pickle only. This one is numbers and words in dictionaries, so a model file holds it as data; where both
+    can do the same the outputs agree, which a test checks.
+
+    Parameters
+    ----------
+    scale : {"standard", "rank", "none"}, default "standard"
+        How numbers are scaled. "standard": to mean 0 and variance 1. "rank": by the probability integral transform, the
+        share F(x) of the training values below x (a repeated value counts half), as √12 (F(x) - 1/2), which has mean 0 and
+        variance 1 and stays within ±√3 for outliers and for values never seen. "none": as they are.
+    max_categories : int, default 50
+        Most values of a column that get an output of their own.
+
+    Attributes
+    ----------
+    columns_ : tuple of str
+        Names of the columns seen in `fit`, "x0", "x1", ... for a plain matrix.
+    n_features_in_ : int
+        Number of these columns.
+    feature_names_in_ : ndarray of object, shape (n_features_in_,)
+        The same names, as scikit-learn has them; only after a fit on a table.
+    groups_ : tuple of (str, int, int)
+        Column name, first output and last output + 1 of each column that was kept.
+    dropped_ : tuple of (str, str)
+        Column name and reason of each column that was left out.
+    notes_ : tuple of str
+        Sentences for a report: what was left out, filled in or read differently.
+    recipes_ : list of dict
+        What is done with each column that was kept, see `halfspace.tables.recipes`.
+    sparse_ : bool
+        Whether `transform` gives a CSR matrix: after a fit on a sparse matrix, or if there are more than 100 outputs of which
+        fewer than 10 % differ from 0 in a row.
+
+    Examples
+    --------
+    >>> import pyarrow as pa
+    >>> table = pa.table({"size": [1.0, 3.0, None], "colour": ["red", "blue", "red"], "id": [1, 2, 3]})
+    >>> encoder = TableEncoder().fit(table)
+    >>> encoder.get_feature_names_out().tolist()
+    ['size', 'size missing', 'colour=red']
+    >>> encoder.transform(table).round(2).tolist()
+    [[-1.22, 0.0, 1.0], [1.22, 0.0, 0.0], [0.0, 1.0, 1.0]]
+    """
+
+    def __init__(self, *, scale: str = "standard", max_categories: int = 50) -> None:
+        self.scale = scale
+        self.max_categories = max_categories
+
+    def fit(self, X: Matrix, y: Any = None) -> Self:
+        """Learn what to do with each column.
+
+        Parameters
+        ----------
+        X : table or matrix, shape (n, d)
+            A pyarrow.Table, anything else with `__arrow_c_stream__` (pandas, polars), an array, or a sparse matrix.
+        y : ignored
+            Here because scikit-learn's pipelines hand it over.
+
+        Returns
+        -------
+        TableEncoder
+            Itself, fitted.
+        """
+        del y
+        self._check_parameters()
+        named = is_table(X)
+        table = as_table(X) if named else self._read_matrix(X)
+        n_rows, n_columns = table.shape
+        if not n_rows or not n_columns:
+            msg = f"TableEncoder: the table has {n_rows} rows and {n_columns} columns. Give at least two rows and one column."
+            raise InputError(msg)
+        columns = tuple(table.column_names) if named else tuple(f"x{j}" for j in range(n_columns))
+        state = {"columns_": columns, "named_": named, "n_features_in_": n_columns}
+        if sparse.issparse(table):
+            state |= sparse_columns.learn(table, columns, self.scale)
+        else:
+            state |= self._learn(table, columns)
+        self.__dict__.update(state)
+        return self
+
+    def _check_parameters(self) -> None:
+        """Refuse parameters that make no sense."""
+        if self.scale not in SCALES:
+            msg = f"The 'scale' parameter of TableEncoder must be 'standard', 'rank' or 'none'. Got {self.scale!r} instead."
+            raise InputError(msg)
+        most = self.max_categories
+        if not isinstance(most, int | np.integer) or isinstance(most, bool) or most < 1:
+            msg = f"The 'max_categories' parameter of TableEncoder must be a whole number >= 1. Got {most!r} instead."
+            raise InputError(msg)
+
+    def _read_matrix(self, X: Matrix, *, fitted: bool = False) -> Any:
+        """Return a plain matrix after scikit-learn's checks; NaN stands for a missing value."""
+        if isinstance(X, np.ndarray) and X.dtype.kind in "mM":
+            msg = f"TableEncoder: X is an array of {X.dtype}. Give dates as a column of a table, or turn them into numbers."
+            raise InputError(msg)
+        rules = {"accept_sparse": "csr", "dtype": "numeric", "ensure_all_finite": False}
+        if fitted:
+            return validate_data(self, X, reset=False, **rules)
+        return check_array(X, estimator=self, input_name="X", **rules)
+
+    def _learn(self, table: Any, columns: tuple[str, ...]) -> dict[str, Any]:
+        """Learn one recipe per column; refuse a table of which nothing is left."""
+        learned = [
+            recipes.learn(_column(table, j), name, self.scale, int(self.max_categories)) for j, name in enumerate(columns)
+        ]
+        dropped = tuple((name, one.reason) for name, one in zip(columns, learned, strict=True) if one.recipe is None)
+        if len(dropped) == len(columns):
+            reasons = "; ".join(f"{name!r}: {reason}" for name, reason in dropped[:5])
+            msg = f"TableEncoder: no usable column in {table.shape[0]} sample(s). {reasons}. Give a column whose values differ."
+            raise InputError(msg)
+        kept = [one.recipe | {"column": j} for j, one in enumerate(learned) if one.recipe is not None]
+        widths = [recipes.width(recipe) for recipe in kept]
+        ends = np.cumsum(widths).tolist()
+        names = [columns[recipe["column"]] for recipe in kept]
+        filled = sum(1 if recipe["kind"] in ("category", "gap") else n for recipe, n in zip(kept, widths, strict=True))
+        return {
+            "recipes_": kept,
+            "groups_": tuple((name, end - n, end) for name, n, end in zip(names, widths, ends, strict=True)),
+            "dropped_": dropped,
+            "notes_": notes_of_fit(columns, learned, table.shape[0]),
+            "sparse_": ends[-1] > 100 and filled < 0.1 * ends[-1],
+            "largest_": None,
+        }
+
+    def transform(self, X: Matrix) -> Matrix:
+        """Encode rows; each row by itself, so batches of rows give the same numbers as all rows at once.
+
+        Parameters
+        ----------
+        X : table or matrix, shape (n, d)
+            Columns of a table are found by their names; further ones are ignored, and those that are not there count as
+            missing.
+
+        Returns
+        -------
+        ndarray or csr_matrix, shape (n, D), float64
+            The outputs, D = `len(get_feature_names_out())`.
+        """
+        return self.transform_with_notes(X)[0]
+
+    def transform_with_notes(self, X: Matrix) -> tuple[Matrix, tuple[str, ...]]:
+        """Encode rows, and say what did not fit: columns that are not there, values that cannot be read, unseen categories.
+
+        Examples
+        --------
+        >>> import pyarrow as pa
+        >>> encoder = TableEncoder(scale="none").fit(pa.table({"size": [1, 5, 2], "age": [3, 9, 4]}))
+        >>> matrix, notes = encoder.transform_with_notes(pa.table({"size": ["4", "big"]}))
+        >>> matrix.tolist(), len(notes)
+        ([[4.0, 4.0], [2.0, 4.0]], 2)
+        """
+        check_is_fitted(self)
+        table, notes = self._read_rows(X)
+        if self.largest_ is not None:
+            return sparse_columns.divide(sparse.csr_matrix(table), self.largest_, self.columns_), notes
+        n_outputs = self.groups_[-1][2]
+        counts = np.zeros((len(self.recipes_), 2), dtype=np.int64)
+        whole = None if self.sparse_ else np.zeros((table.shape[0], n_outputs))
+        pieces = [sparse.csr_matrix((0, n_outputs))]
+        for start, stop in _blocks(table.shape[0], n_outputs):
+            out = np.zeros((stop - start, n_outputs)) if whole is None else whole[start:stop]
+            block = table.slice(start, stop - start) if is_table(table) else table[start:stop]
+            counts += self._write(block, out)
+            if whole is None:
+                pieces.append(sparse.csr_matrix(out))
+        matrix = sparse.vstack(pieces, format="csr") if whole is None else whole
+        return matrix, (*notes, *notes_of_use(self.groups_, counts.tolist()))
+
+    def _write(self, block: Any, out: FloatArray) -> list[recipes.Counts]:
+        """Write the outputs of a block of rows into `out`, which holds zeros; return what happened in each column."""
+        return [
+            recipes.write(recipe, _column(block, recipe["column"]), name, out[:, first:end])
+            for recipe, (name, first, end) in zip(self.recipes_, self.groups_, strict=True)
+        ]
+
+    def _read_rows(self, X: Matrix) -> tuple[Any, tuple[str, ...]]:
+        """Return rows with the columns of `fit` in their order, and notes on the columns that are not there or too many."""
+        if not is_table(X):
+            matrix = self._read_matrix(X, fitted=True)
+            return (matrix.toarray() if sparse.issparse(matrix) and self.largest_ is None else matrix), ()
+        table = as_table(X)
+        if self.named_:
+            self._refuse_strangers(table.column_names)
+            return arranged(table, self.columns_), notes_of_columns(table.column_names, self.columns_, self.groups_)
+        if table.num_columns != self.n_features_in_:
+            msg = f"X has {table.num_columns} features, but TableEncoder is expecting {self.n_features_in_} features as input."
+            raise InputError(msg)
+        return (table if self.largest_ is None else np.column_stack([numbers_of(one)[0] for one in table.columns])), ()
+
+    def _refuse_strangers(self, given: list[str]) -> None:
+        """Refuse a table without any column that matters: it is another file, or its header line is not there."""
+        if not any(name in given for name, _, _ in self.groups_):
+            seen, now = listed([repr(name) for name, _, _ in self.groups_]), listed([repr(name) for name in given])
+            msg = (
+                f"TableEncoder: none of the columns seen in fit is there: expected {seen}, got {now or 'no column'}."
+                " Is this the right table, with its header line?"
+            )
+            raise InputError(msg)
+
+    def get_feature_names_out(self, input_features: Any = None) -> Labels:
+        """Return the name of each output: the column's name and what the output stands for, such as "colour=red".
+
+        Parameters
+        ----------
+        input_features : array-like of str, or None
+            Other names for the columns of a plain matrix; for a table they must be the names seen in `fit`.
+
+        Returns
+        -------
+        ndarray of object, shape (D,)
+            The names.
+        """
+        check_is_fitted(self)
+        columns = self.columns_ if input_features is None else tuple(str(name) for name in input_features)
+        if len(columns) != len(self.columns_) or (self.named_ and columns != self.columns_):
+            msg = "TableEncoder: input_features is not equal to feature_names_in_: give the names seen in fit, or None."
+            raise InputError(msg)
+        if self.largest_ is not None:
+            return np.array(columns, dtype=object)
+        names = [columns[recipe["column"]] + suffix for recipe in self.recipes_ for suffix in recipes.suffixes(recipe)]
+        return np.array(names, dtype=object)
+
+    @property
+    def feature_names_in_(self) -> Labels:
+        """Names of the columns seen in `fit`, if it was given a table."""
+        if not vars(self).get("named_", False):
+            msg = "feature_names_in_: TableEncoder has not been fitted on a table with column names."
+            raise AttributeError(msg)
+        return np.array(self.columns_, dtype=object)
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.allow_nan = True
+        tags.input_tags.sparse = True
+        return tags
+
+
+def _column(table: Any, j: int) -> Any:
+    """Return one column of a table, or of a matrix as float64."""
+    return np.asarray(table[:, j], dtype=np.float64) if isinstance(table, np.ndarray) else table.column(j)
+
+
+def _blocks(n_rows: int, n_outputs: int) -> Iterator[tuple[int, int]]:
+    """Cut the rows into blocks: first row and last row + 1."""
+    step = min(max(BLOCK_NUMBERS // n_outputs, LEAST_BLOCK_ROWS), MOST_BLOCK_ROWS)
+    for start in range(0, n_rows, step):
+        yield start, min(start + step, n_rows)

@@ -1,0 +1,151 @@
+"""Numbers: the median where one is missing, then z = (x - mean) / deviation, or the rank by the empirical distribution."""
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from halfspace._typing import FloatArray
+from halfspace.errors import InputError
+
+__all__ = ["FARTHEST", "counts_rows", "fill", "learn", "write"]
+
+EXTREME = 1e100
+"""Beyond this, or below its inverse, squares leave the range of floating point: the column is first divided by a power of 2."""
+FARTHEST = 1e50
+"""Scaled values are cut off here, so that a product of two of them with weights stays finite."""
+MOST_QUANTILES = 1000
+RANK_WIDTH = float(np.sqrt(12.0))
+"""A uniform variable on [0, 1] has variance 1/12, so √12 (F(x) - 1/2) has mean 0 and variance 1."""
+
+Recipe = dict[str, Any]
+
+
+def learn(values: FloatArray, scale: str, name: str) -> Recipe:
+    """Learn how to fill and scale a column with at least one value, shape (n,), NaN where missing.
+
+    Returns
+    -------
+    dict
+        `fill`: the median; `gaps`: how many values were missing; `low`, `high`: the range; `huge`: whether it
+        exceeds 1e100; `unit`, `shift`, `spread`: the
+        scaled value is (x / unit - shift) / spread; `quantiles`: for ranks, x / unit at equal steps of the
+        distribution function.
+
+    Examples
+    --------
+    >>> recipe = learn(np.array([1.0, np.nan, 5.0]), "standard", "a")
+    >>> recipe["fill"], recipe["gaps"], recipe["shift"]
+    (3.0, 1, 3.0)
+    """
+    gaps = np.isnan(values)
+    n_gaps = int(gaps.sum())
+    median = _median(values[~gaps] if n_gaps else values)
+    filled = np.where(gaps, median, values) if n_gaps else values
+    low, high = float(filled.min()), float(filled.max())
+    refuse_infinite(low, high, name)
+    largest = max(abs(low), abs(high))
+    recipe: Recipe = {"fill": median, "gaps": n_gaps, "low": low, "high": high, "huge": largest > EXTREME}
+    recipe |= {"unit": 1.0, "shift": 0.0, "spread": 1.0}
+    if scale != "none":
+        recipe["unit"] = _unit(largest)
+        shares = filled / recipe["unit"]
+        if scale == "standard":
+            recipe.update(shift=float(shares.mean()), spread=float(shares.std()) or 1.0)
+        else:
+            recipe["quantiles"] = _quantiles(shares)
+    return recipe
+
+
+def _median(values: FloatArray) -> float:
+    """Return the median; the mean of the two middle values is taken by halves, as their sum may overflow."""
+    half = values.size // 2
+    middle = np.partition(values, [max(half - 1, 0), half])
+    return float(middle[half] if values.size % 2 else 0.5 * middle[half - 1] + 0.5 * middle[half])
+
+
+def _quantiles(values: FloatArray) -> FloatArray:
+    """Return the values at equal steps of the distribution function, ascending: all of them if there are not too many."""
+    if values.size <= MOST_QUANTILES:
+        return np.sort(values)
+    return np.maximum.accumulate(np.quantile(values, np.linspace(0.0, 1.0, MOST_QUANTILES)))  # rounding may turn equal ones
+
+
+def _unit(largest: float) -> float:
+    """Return a power of 2 near an extreme size, else 1."""
+    if largest == 0.0 or 1.0 / EXTREME <= largest <= EXTREME:
+        return 1.0
+    return float(np.ldexp(1.0, min(max(int(np.frexp(largest)[1]), -1021), 1023)))
+
+
+def refuse_infinite(low: float, high: float, name: str) -> None:
+    """Refuse a column whose range is not finite.
+
+    Examples
+    --------
+    >>> refuse_infinite(-1.0, 1.0, "a")
+    """
+    if not (np.isfinite(low) and np.isfinite(high)):
+        msg = (
+            f"TableEncoder: column {name!r} holds infinity, which has no place on a scale. Replace it by a finite number,"
+            " or by NaN if it stands for a missing value."
+        )
+        raise InputError(msg)
+
+
+def counts_rows(values: FloatArray) -> bool:
+    """Tell whether a column only counts the rows: 0, 1, ..., n-1 or 1, 2, ..., n, with at least three rows.
+
+    Examples
+    --------
+    >>> counts_rows(np.array([1.0, 2.0, 3.0])), counts_rows(np.array([2.0, 3.0, 4.0]))
+    (True, False)
+    """
+    first = values[0]
+    return values.size > 2 and first in (0.0, 1.0) and bool(np.array_equal(values, np.arange(first, first + values.size)))
+
+
+def fill(recipe: Recipe, values: FloatArray, gaps: NDArray[np.bool_], name: str) -> FloatArray:
+    """Return the values with the median in the gaps; refuse infinity.
+
+    Examples
+    --------
+    >>> fill({"fill": 3.0}, np.array([1.0, np.nan]), np.array([False, True]), "a")
+    array([1., 3.])
+    """
+    filled = np.where(gaps, recipe["fill"], values) if gaps.any() else values
+    if filled.size:
+        refuse_infinite(float(filled.min()), float(filled.max()), name)
+    return filled
+
+
+def write(recipe: Recipe, filled: FloatArray, out: FloatArray) -> None:
+    """Write the scaled values of a column without gaps into `out`, both of shape (n,); value by value, in any batches.
+
+    Examples
+    --------
+    >>> values, out = np.array([1.0, 2.0, 3.0]), np.empty(3)
+    >>> write(learn(values, "rank", "a"), values, out)
+    >>> out.round(3).tolist()
+    [-1.732, 0.0, 1.732]
+    """
+    unit, shift, spread = recipe["unit"], recipe["shift"], recipe["spread"]
+    with np.errstate(over="ignore"):
+        shares = filled if unit == 1.0 else filled / unit
+        if "quantiles" in recipe:
+            out[:] = RANK_WIDTH * (_distribution(recipe["quantiles"], shares) - 0.5)
+        elif (shift, spread) == (0.0, 1.0):
+            out[:] = shares
+        else:
+            np.clip((shares - shift) / spread, -FARTHEST, FARTHEST, out=out)
+
+
+def _distribution(quantiles: FloatArray, values: FloatArray) -> FloatArray:
+    """Return the empirical distribution function, clipped to [0, 1]; a value that repeats gets the middle of its step."""
+    steps = np.linspace(0.0, 1.0, quantiles.size)
+    from_below: FloatArray = np.interp(values, quantiles, steps)
+    if (quantiles[1:] > quantiles[:-1]).all():  # no step, so nothing to take the middle of
+        return from_below
+    from_above = np.interp(-values, -quantiles[::-1], -steps[::-1])
+    between: FloatArray = np.clip(0.5 * (from_below - from_above), 0.0, 1.0)
+    return between
