@@ -21,10 +21,8 @@ from halfspace.data import outputs
 rng = np.random.default_rng(0)
 X = rng.standard_normal((60, 5))
 y = np.where(X[:, 0] > 0, 1, 0)
-for A in (X, sparse.csr_matrix(X), X.astype(np.float32)):
-    hs.Perceptron().fit(A, y).predict(A)
-hs.AveragedPerceptron().fit(X, y)
-hs.PassiveAggressive().fit(X, y)
+for model, A in ((hs.AveragedPerceptron(), X), (hs.PassiveAggressive(), sparse.csr_matrix(X))):
+    model.fit(A, y).predict(A)
 functions = [sweep.present, outputs.__globals__["_outputs"], outputs.__globals__["_squared_norms"]]
 hits = sum(sum(f.stats.cache_hits.values()) for f in functions)
 misses = sum(sum(f.stats.cache_misses.values()) for f in functions)

@@ -9,7 +9,7 @@ import halfspace as hs
 class OnlineAdaline(hs.Adaline):
     """The delta rule depends on the order, so it takes no sample_weight, and its signature says so."""
 
-    def __init__(self, *, max_iter=1000, random_state=None):
+    def __init__(self, *, max_iter=100, random_state=None):
         super().__init__(solver="online", max_iter=max_iter, random_state=random_state)
 
     def fit(self, X, y):
@@ -17,8 +17,8 @@ class OnlineAdaline(hs.Adaline):
 
 
 ESTIMATORS = [
-    hs.Perceptron(),
-    hs.Perceptron(multi_class="native"),
+    hs.Perceptron(max_iter=100),
+    hs.Perceptron(multi_class="native", max_iter=100),
     hs.AveragedPerceptron(),
     hs.AveragedPerceptron(multi_class="native"),
     hs.VotedPerceptron(),
@@ -28,7 +28,7 @@ ESTIMATORS = [
     OnlineAdaline(),
     hs.PassiveAggressive(),
     hs.PassiveAggressive(multi_class="native", variant="PA-II"),
-    hs.MinOver(),
+    hs.MinOver(max_iter=5000),
     hs.KernelPerceptron(),
     hs.KernelPerceptron(variant="averaged", max_iter=10),
     hs.KernelPerceptron(variant="voted", max_iter=3),

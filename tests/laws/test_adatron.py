@@ -160,7 +160,7 @@ def test_the_margin_is_one_over_the_length(seed):
 @pytest.mark.parametrize("tol", [1e-2, 1e-4, 1e-8])
 def test_the_hard_plane_has_least_potential_one(intercept, tol):
     """For C = inf the plane is scaled so that the least potential is 1, and the strengths so that w = Σ alpha_i y_i x_i."""
-    for seed in range(12):
+    for seed in range(6):
         rng = np.random.default_rng(seed)
         n, d = rng.integers(4, 30), rng.integers(1, 6)
         X = rng.standard_normal((n, d))
@@ -583,6 +583,17 @@ def test_one_iteration_is_an_honest_answer(intercept, solver, C):
     assert model.certificate_.relative_gap > 1e-8
 
 
+def in_time(fit, limit, tries):
+    """Tell whether one of some tries at a fit that spends its time budget ends in time; a busy machine may spoil a few."""
+    for _ in range(tries):
+        began = time.perf_counter()
+        with pytest.warns(GapWarning, match="time budget spent"):
+            fit()
+        if time.perf_counter() - began <= limit:
+            return True
+    return False
+
+
 @pytest.mark.compiled
 @pytest.mark.parametrize(
     ("settings", "n", "seconds"),
@@ -601,13 +612,7 @@ def test_the_time_limit_holds(settings, n, seconds):
     model = hs.AdaTron(tol=1e-14, max_iter=10**9, max_time=seconds, **settings)
     with pytest.warns(GapWarning, match="time budget spent"):
         model.fit(X, y)
-    took = []
-    for _ in range(5):
-        began = time.perf_counter()
-        with pytest.warns(GapWarning, match="time budget spent"):
-            model.fit(X, y)
-        took.append(time.perf_counter() - began)
-    assert min(took) <= 1.05 * seconds + 0.02
+    assert in_time(lambda: model.fit(X, y), 1.05 * seconds + 0.02, tries=5)
     assert model.outcome_.reason == "time budget spent"
     assert model.certificate_.verify(X, y)
     assert f"{model.certificate_.relative_gap:.2g}" in model.outcome_.sentence
@@ -620,13 +625,7 @@ def test_the_time_limit_holds_for_many_classes(jobs):
     rng = np.random.default_rng(1)
     X, y = rng.standard_normal((20_000, 30)), rng.integers(0, 8, 20_000)
     model = hs.AdaTron(C=100.0, tol=1e-12, max_iter=10**9, max_time=1.0, n_jobs=jobs, solver="sweep")
-    took = []
-    for _ in range(3):
-        began = time.perf_counter()
-        with pytest.warns(GapWarning, match="time budget spent"):
-            model.fit(X, y)
-        took.append(time.perf_counter() - began)
-    assert min(took) <= 1.05 + 0.03
+    assert in_time(lambda: model.fit(X, y), 1.05 + 0.03, tries=3)
     assert model.certificate_.verify(X, y)
     gaps = [part.relative_gap for _, part in model.certificate_]
     assert max(gaps) < 20 * min(gaps)

@@ -9,7 +9,6 @@ import threading
 import warnings
 from dataclasses import replace
 
-import joblib
 import numpy as np
 import pandas as pd
 import pytest
@@ -43,7 +42,7 @@ def moons(n=60, noise=0.3, seed=0):
 
 
 def state_of(model):
-    return joblib.hash({name: value for name, value in vars(model).items() if not name.startswith("_skl")})
+    return pickle.dumps({name: value for name, value in vars(model).items() if not name.startswith("_skl")})
 
 
 def sound(model, data, labels):
@@ -88,7 +87,7 @@ def test_with_a_free_bias_the_optimum_is_that_of_libsvm(name, kernel, C):
     data, labels = six_sets()[name]
     options = {"gamma": 0.1, "coef0": 1.0} if kernel == "poly" else {"gamma": "scale"}
     model = hs.KernelAdaTron(kernel, C=C, intercept="free", tol=1e-6, **options).fit(data, labels)
-    peer = SVC(kernel=kernel, C=C, tol=1e-9, **options).fit(data, labels)
+    peer = SVC(kernel=kernel, C=C, tol=1e-6, **options).fit(data, labels)  # at 1e-9 one of them takes LIBSVM 40 s
     assert model.outcome_.reason == "converged"
     assert model.certificate_.verify(data, labels)
     signed = np.zeros(labels.size)

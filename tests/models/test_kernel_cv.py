@@ -38,8 +38,8 @@ def test_the_grid_is_the_fits_one_by_one(kernel, intercept):
 
     But for a free bias where every strength is 0 or at the cap: then the best biases are an interval, and any of them will do.
     """
-    X, y = rings()
-    cv = splits()
+    X, y = rings(36)
+    cv = splits(2)
     model = hs.KernelAdaTronCV(kernel, Cs=CS, gammas=GAMMAS, cv=cv, intercept=intercept, cv_tol=1e-6, full_grid=True).fit(X, y)
     results, compared = model.cv_results_, 0
     for point, params in enumerate(results["params"]):
@@ -49,7 +49,7 @@ def test_the_grid_is_the_fits_one_by_one(kernel, intercept):
             if settled:
                 assert results[f"split{fold}_test_score"][point] == pytest.approx(alone.score(X[test], y[test]))
             compared += settled
-    assert compared > 12
+    assert compared >= 8
     assert (results["mean_gap"] <= 1e-6).all()
 
 
@@ -117,8 +117,8 @@ def test_the_square_of_some_examples_changes_nothing(intercept):
 # ---------------------------------------------------------------- what is left out
 def test_what_cannot_win_is_left_and_the_choice_stays():
     """Skipped folds belong to points that could not have become best; the point chosen is that of the full grid."""
-    X, y = rings(60, noise=0.1)
-    settings = {"Cs": [0.001, 1.0, 10.0], "gammas": [1e-4, 0.1, 1.0, 300.0], "cv": splits(4), "intercept": "none"}
+    X, y = rings(40, noise=0.1)
+    settings = {"Cs": [0.001, 1.0, 10.0], "gammas": [1e-4, 1.0, 300.0], "cv": splits(4), "intercept": "none"}
     quick = hs.KernelAdaTronCV(**settings, cv_tol=1e-5).fit(X, y)
     full = hs.KernelAdaTronCV(**settings, cv_tol=1e-5, full_grid=True).fit(X, y)
     results = quick.cv_results_
@@ -144,7 +144,7 @@ def test_a_machine_that_nobody_caps_is_not_solved_again():
 # ---------------------------------------------------------------- the choice
 def test_one_standard_error_takes_the_smallest_cap_that_is_as_good():
     """The cap is never larger, and its score within one standard error of the best."""
-    X, y = rings(60, noise=0.4)
+    X, y = rings(40, noise=0.4)
     best = hs.KernelAdaTronCV(Cs=CS, gammas=GAMMAS, full_grid=True).fit(X, y)
     simple = hs.KernelAdaTronCV(Cs=CS, gammas=GAMMAS, one_standard_error=True).fit(X, y)
     assert simple.best_params_["C"] <= best.best_params_["C"]
@@ -155,8 +155,8 @@ def test_one_standard_error_takes_the_smallest_cap_that_is_as_good():
 
 def test_threads_do_not_change_the_choice():
     """One thread or two: the same scores and the same machine, bit for bit."""
-    X, y = rings()
-    one, two = (hs.KernelAdaTronCV(Cs=CS, gammas=[0.1, 0.3, 1.0, 3.0], n_jobs=jobs).fit(X, y) for jobs in (1, 2))
+    X, y = rings(30)
+    one, two = (hs.KernelAdaTronCV(Cs=CS, gammas=[0.1, 0.3, 1.0, 3.0], cv=3, n_jobs=jobs).fit(X, y) for jobs in (1, 2))
     for name, column in one.cv_results_.items():
         assert_array_equal(column, two.cv_results_[name])
     assert_array_equal(one.alpha_, two.alpha_)
@@ -214,8 +214,8 @@ def test_example_weights_multiply_the_caps():
 
 def test_everything_of_the_machine_is_there():
     """The chosen machine's attributes are this model's, and its certificate holds."""
-    X, y = rings()
-    model = hs.KernelAdaTronCV(Cs=CS, gammas=GAMMAS).fit(X, y)
+    X, y = rings(36)
+    model = hs.KernelAdaTronCV(Cs=CS, gammas=GAMMAS, cv=2).fit(X, y)
     assert model.certificate_.verify(X, y)
     assert model.certificate_.relative_gap <= model.tol
     assert model.outcome_.converged
