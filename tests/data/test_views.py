@@ -34,6 +34,15 @@ def test_the_three_operations(matrix, clamp):
     np.testing.assert_allclose(outputs(view, np.stack([w, -w])), np.stack([full @ w, -full @ w], axis=1))
 
 
+def test_long_column_numbers_are_read_as_they_are():
+    """A view of 64-bit numbers, which matrices beyond 2**32 entries have, reads the same rows."""
+    S = sparse.csr_matrix(X)
+    long = CSR(S.data, S.indices.astype(np.uint64), S.indptr.astype(np.uint64), 3)
+    w = np.array([1.0, 2.0, 3.0])
+    assert [dot(long, i, w) for i in range(2)] == [dot(view_of(S), i, w) for i in range(2)]
+    assert [sqnorm(long, i) for i in range(2)] == [5.0, 9.25]
+
+
 def test_kernel_rows():
     """In a Gram view the weights are signed strengths: a row is K[i], and adding it raises one strength."""
     K = X @ X.T

@@ -1,10 +1,8 @@
 """Views: how rows are stored, and the three row operations that are all an algorithm ever asks of them.
 
-======================  =============================================================
-`dot(X, i, w)`          the inner product of row i with the weights
-`axpy(a, X, i, w)`      w += a x_i
-`sqnorm(X, i)`          ‖x_i‖²
-======================  =============================================================
+- `dot(X, i, w)`: the inner product of row i with the weights
+- `axpy(a, X, i, w)`: w += a x_i
+- `sqnorm(X, i)`: ‖x_i‖²
 
 A dense view is the array itself (C order, float32 or float64; sums are float64). `CSR` holds a sparse matrix' own
 buffers, `Gram` a kernel matrix, where the weights are the signed strengths of the examples: *the kernel trick is a data
@@ -224,8 +222,10 @@ def _writable(array: Any) -> Any:
     return array if array.flags.writeable else np.asarray(_Memory(array))
 
 
-def _unsigned(indices: Any) -> Any:
-    """See the same bytes as unsigned numbers."""
+def _unsigned(indices: Any, largest: int = 2**64) -> Any:
+    """See the same bytes as unsigned numbers; hold 64 bits in 32 where those will do, as Numba would compile anew for 64."""
+    if indices.dtype.itemsize == 8 and largest < 2**32:
+        return indices.astype(np.uint32)
     return _writable(indices).view(np.uint32 if indices.dtype.itemsize == 4 else np.uint64)
 
 
@@ -258,8 +258,9 @@ def view_of(X: Matrix, clamp: float = 0.0) -> View:
     Parameters
     ----------
     X : ndarray or scipy.sparse matrix, shape (n, d)
-        Finite float32 or float64 values. Not copied when dense in C order, or CSR without duplicate entries. Other dense
-        orders are copied once: a row of a column-ordered array touches one cache line per entry.
+        Finite float32 or float64 values. Not copied when dense in C order, or CSR without duplicate entries (64-bit column
+        numbers are, where 32 bits will do). Other dense orders are copied once: a row of a column-ordered array touches one
+        cache line per entry.
     clamp : float, default 0.0
         Value of the clamped input; 0 for none.
 
@@ -280,7 +281,8 @@ def view_of(X: Matrix, clamp: float = 0.0) -> View:
         if not matrix.has_canonical_format:
             matrix = matrix.copy()
             matrix.sum_duplicates()
-        rows = CSR(_writable(matrix.data), _unsigned(matrix.indices), _unsigned(matrix.indptr), int(matrix.shape[1]))
+        numbers, starts = (_unsigned(part, max(matrix.shape[1], matrix.nnz)) for part in (matrix.indices, matrix.indptr))
+        rows = CSR(_writable(matrix.data), numbers, starts, int(matrix.shape[1]))
     else:
         rows = _writable(np.ascontiguousarray(X))
     return Clamped(rows, float(clamp)) if clamp else rows
