@@ -1,0 +1,171 @@
+"""Targets: which column holds the labels, and labels from its values.
+
+Bools stay bools, whole numbers (also written 1.0) become int64, words become strings. A column with one class, with dates, with
+a quantity or with a name of its own for every row is refused with a sentence.
+"""
+
+import difflib
+from typing import Any
+
+import numpy as np
+
+from halfspace._typing import IntArray, Labels
+from halfspace.errors import FileError, InputError
+
+__all__ = ["coded", "column_named", "is_whole", "labels_of"]
+
+MANY = 20
+"""Classes above which a column may be a quantity or an id."""
+LONGEST_LABEL = 200
+
+
+def column_named(target: str | int | None, names: tuple[str, ...], file: str) -> str:
+    """Return the name of the target column: `target` itself, or the column at that place (from 0; -1 is the last).
+
+    Parameters
+    ----------
+    target : str, int or None
+        Name or place.
+    names : tuple of str
+        Names of the columns.
+    file : str
+        Name of the file, for messages.
+
+    Returns
+    -------
+    str
+        One of `names`.
+
+    Examples
+    --------
+    >>> column_named("-1", ("height", "species"), "iris.csv")
+    'species'
+    """
+    listed = ", ".join(names[:20]) + (f", ... ({len(names)} in all)" if len(names) > 20 else "")
+    if target is None:
+        msg = f"{file}: say which column holds the classes, by --target (target=); the columns are: {listed}."
+        raise FileError(msg)
+    text = str(target)
+    if text in names:
+        return text
+    place = int(text) if text.removeprefix("-").isdecimal() else None
+    if place is not None and -len(names) <= place < len(names):
+        return names[place]
+    close = difflib.get_close_matches(text, names, n=1) or [n for n in names if n.lower() == text.lower()]
+    hint = f"did you mean {close[0]!r}? The" if close else "the"
+    msg = f"{file}: there is no column {text!r}; {hint} columns are: {listed}."
+    raise FileError(msg)
+
+
+def is_whole(values: Any) -> bool:
+    """Tell whether all numbers are whole; what is not a number does not count as whole.
+
+    Parameters
+    ----------
+    values : pyarrow array of text or numbers, or ndarray
+        Values of the target, none missing.
+
+    Returns
+    -------
+    bool
+        True for no values.
+
+    Examples
+    --------
+    >>> is_whole(np.array([1.0, 2.0])), is_whole(np.array([0.5]))
+    (True, False)
+    """
+    try:
+        numbers = np.asarray(values.cast("float64") if hasattr(values, "cast") else values, dtype=float)
+    except (ValueError, TypeError, NotImplementedError):
+        return False
+    return bool(np.all(np.isfinite(numbers) & (numbers == np.floor(numbers))))
+
+
+def coded(column: Any, name: str = "the target") -> tuple[IntArray, Labels]:
+    """Split a column without missing values into codes (n,) and the distinct values (K,) they stand for.
+
+    Parameters
+    ----------
+    column : pyarrow.ChunkedArray or ndarray of shape (n,)
+        The target.
+    name : str
+        What to call it in messages.
+
+    Returns
+    -------
+    codes : ndarray of shape (n,)
+        Places in `values`.
+    values : ndarray of shape (K,)
+        Bools, numbers or strings.
+
+    Examples
+    --------
+    >>> coded(np.array([7.0, 5.0, 7.0]))[1]
+    array([5., 7.])
+    """
+    if not hasattr(column, "dictionary_encode"):
+        values, codes = np.unique(column, return_inverse=True)
+        return codes, values
+    kind = str(column.type)
+    if kind.startswith(("timestamp", "date", "time", "duration")):
+        msg = f"{name} holds {kind} values; expected classes: words, whole numbers or true and false."
+        raise InputError(msg)
+    encoded = column.dictionary_encode().unify_dictionaries()
+    codes = np.concatenate([chunk.indices.to_numpy(zero_copy_only=False) for chunk in encoded.chunks] or [np.empty(0, int)])
+    words = encoded.chunk(0).dictionary if encoded.num_chunks else column
+    if kind == "string" and (longest := max(map(len, words.to_pylist()), default=0)) > LONGEST_LABEL:
+        msg = f"{name} holds texts of up to {longest} characters; expected the names of classes."
+        raise InputError(msg)
+    return codes.astype(np.int64), np.array(words.to_pylist()) if kind in {"string", "bool"} else words.to_numpy()
+
+
+def labels_of(codes: IntArray, values: Labels, *, whole: bool, name: str, check: bool = True) -> Labels:
+    """Return the labels, or say why the target holds no classes.
+
+    Parameters
+    ----------
+    codes : ndarray of shape (n,)
+        From `coded`.
+    values : ndarray of shape (K,)
+        From `coded`.
+    whole : bool
+        Whether all values of the file, not only of the rows kept, are whole numbers.
+    name : str
+        What to call the target in messages.
+    check : bool, default True
+        Whether to refuse what does not look like classes.
+
+    Returns
+    -------
+    ndarray of shape (n,)
+        Of bools, int64 or strings.
+
+    Examples
+    --------
+    >>> labels_of(np.array([0, 1, 0]), np.array([1.0, 2.0]), whole=True, name="y")
+    array([1, 2, 1])
+    """
+    if check:
+        _refuse_what_is_no_class(codes.size, values, whole=whole, name=name)
+    if values.dtype.kind in "bU":
+        return np.asarray(values[codes])
+    if values.dtype.kind in "iu" or whole:
+        return np.asarray(values.astype(np.int64)[codes])
+    return np.array([str(value) for value in values.tolist()])[codes]
+
+
+def _refuse_what_is_no_class(n: int, values: Labels, *, whole: bool, name: str) -> None:
+    """Raise the sentence that fits, if one does."""
+    many = f"{values.size:,} different values in {n:,} rows"
+    if n == 0:
+        msg = f"{name} has no values at all; expected a class for every row."
+    elif values.size == 1:
+        msg = f"{name} has one class only, {values[0]}; expected at least two."
+    elif values.dtype.kind == "f" and not whole and values.size > MANY:
+        msg = f"{name} looks like a quantity, not classes ({many}); cut it into classes first, this is no regression."
+    elif values.size > MANY and values.size > n / 2:
+        msg = f"{name} looks like an id or a quantity, not classes ({many}); choose another target."
+    else:
+        return
+    raise InputError(msg)
