@@ -1,0 +1,202 @@
+"""A certificate in words: what it claims, for a reader who has never met it."""
+
+import shlex
+from dataclasses import fields
+from functools import singledispatch
+from os import PathLike
+from typing import Any
+
+from halfspace.certificates import (
+    Certificate,
+    DualityGap,
+    KernelGap,
+    LandmarkGap,
+    LeastSquaresGap,
+    MarginBracket,
+    MistakeBound,
+    PerCell,
+    PerClass,
+    PerPair,
+    Separability,
+)
+from halfspace.certificates.baselines import ClassCounts, NeighbourErrors
+from halfspace.certificates.enclosure import Enclosure
+from halfspace.report.findings import Claim
+from halfspace.report.svg import number
+from halfspace.report.texts import plural, shown
+
+__all__ = ["claim", "command", "words"]
+
+MOST_PARTS = 10
+NAMES = {
+    "primal": "value of the model (primal)",
+    "dual": "no model is below (dual)",
+    "C": "price of an error, C",
+    "relative_gap": "relative gap",
+    "lower": "best margin, at least",
+    "upper": "best margin, at most",
+    "radius": "length of the longest row",
+    "mistakes": "mistakes in training",
+    "bound": "mistakes, at most",
+    "backward_error": "backward error",
+    "bias": "free bias",
+    "k": "neighbours, k",
+    "errors": "rows misled, at most",
+    "n": "rows",
+    "clamp": "clamped input",
+}
+"""What to call a field; others are called as they are."""
+
+
+def command(model_path: str | PathLike[str] | None, file_path: str | PathLike[str] | None, *, built_in: bool = False) -> str:
+    """Return what to type to check the certificate of a model file against a data file; built-in data need no file.
+
+    Examples
+    --------
+    >>> command("my model.halfspace", "table.csv"), command(None, None), command("m", None, built_in=True)
+    ("halfspace certify 'my model.halfspace' table.csv", 'halfspace certify MODEL FILE', 'halfspace certify m')
+    """
+    model = "MODEL" if model_path is None else str(model_path)
+    file = [] if built_in else ["FILE" if file_path is None else str(file_path)]
+    return shlex.join(["halfspace", "certify", model, *file])
+
+
+def claim(certificate: Certificate, check: str) -> Claim:
+    """Describe a certificate, with the command `check` that checks it.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> X, y = np.array([[1.0], [1.0]]), np.array([1, 0])
+    >>> found = claim(LeastSquaresGap.measure(X, y, weights=np.array([0.0]), positive=1), "halfspace certify m f")
+    >>> found.kind, found.numbers[0]
+    ('LeastSquaresGap', ('loss', '1'))
+    """
+    numbers = _numbers(certificate)
+    return Claim(
+        kind=type(certificate).__name__,
+        sentence=words(certificate),
+        numbers=numbers[:MOST_PARTS],
+        n_others=max(len(numbers) - MOST_PARTS, 0),
+        command=check,
+    )
+
+
+@singledispatch
+def words(certificate: Any) -> str:
+    """Return the claim of a certificate in a sentence or two; by default its own text."""
+    return f"The claim: {certificate}."
+
+
+@words.register(DualityGap)
+@words.register(KernelGap)
+@words.register(LandmarkGap)
+def _(certificate: Enclosure) -> str:
+    plane = "plane" if isinstance(certificate, DualityGap) else "function of this kernel"
+    on = " on these landmarks" if isinstance(certificate, LandmarkGap) else ""
+    return (
+        f"The model minimises errors and the inverse of its margin together. No {plane}{on} has a smaller value of that "
+        f"than {number(certificate.dual, 6)}, and this model has {number(certificate.primal, 6)}: what is left to gain is at "
+        f"most {number(certificate.relative_gap, 2)} of it."
+    )
+
+
+@words.register
+def _(certificate: LeastSquaresGap) -> str:
+    return (
+        f"The model minimises the sum of squared errors. It is exactly the best for data that differ from the given ones by "
+        f"{number(certificate.backward_error, 2)} of their size, so no better weights can be told apart at that precision."
+    )
+
+
+@words.register
+def _(certificate: MistakeBound) -> str:
+    made = f"The perceptron rule made {plural(certificate.mistakes, 'mistake')} in training"
+    margin = (
+        f"The margin of the best plane is between {number(certificate.bracket.lower)} and {number(certificate.bracket.upper)}"
+    )
+    if certificate.bound == float("inf"):
+        return f"{made}. There is no bound on them, because the plane does not separate the training rows. {margin}."
+    return f"{made}, and by theorem it cannot make more than {number(certificate.bound)}. {margin}."
+
+
+@words.register
+def _(certificate: MarginBracket) -> str:
+    return f"The margin of the best plane is between {number(certificate.lower)} and {number(certificate.upper)}."
+
+
+@words.register
+def _(certificate: Separability) -> str:
+    if certificate.verdict == "separable":
+        return f"A plane has every training row at least {number(certificate.margin)} on its side, in exact arithmetic."
+    if certificate.verdict == "inseparable":
+        rows = plural(certificate.obstacle.size, "training row")
+        return f"No plane separates the classes: {rows} make it impossible, in exact arithmetic."
+    return "Whether a plane separates the classes could not be decided in the time given."
+
+
+@words.register
+def _(certificate: PerClass) -> str:
+    (label, part), *_ = certificate
+    many = plural(len(certificate.parts), "class", "classes")
+    return f"One claim for each of {many} against the rest; all must hold. The first, for “{shown(label)}”: {words(part)}"
+
+
+@words.register
+def _(certificate: PerPair) -> str:
+    (labels, part), *_ = certificate
+    a, b = map(shown, labels)
+    many = plural(len(certificate.parts), "pair")
+    return f"One claim for each of {many} of classes; all must hold. The first, for “{a}” and “{b}”: {words(part)}"
+
+
+@words.register
+def _(certificate: PerCell) -> str:
+    return f"The rows are divided into {plural(len(certificate.parts), 'cell')}, and each has its own claim; all must hold."
+
+
+@words.register
+def _(certificate: ClassCounts) -> str:
+    return (
+        f"The largest of {plural(len(certificate.classes), 'class', 'classes')} has {plural(max(certificate.counts), 'row')}."
+    )
+
+
+@words.register
+def _(certificate: NeighbourErrors) -> str:
+    return (
+        f"Leave a training row out and let its {plural(certificate.k, 'nearest neighbour')} vote: at most "
+        f"{certificate.errors:,} of {plural(certificate.n, 'row')} are misled, however ties fall."
+    )
+
+
+def _numbers(certificate: Certificate) -> tuple[tuple[str, str], ...]:
+    """Return the numbers of a certificate by name; of one with parts, what each part says."""
+    if isinstance(certificate, PerClass):
+        return tuple((shown(label), shown(part, 200)) for label, part in certificate)
+    if isinstance(certificate, ClassCounts):
+        return tuple(
+            (shown(label), number(count)) for label, count in zip(certificate.classes, certificate.counts, strict=True)
+        )
+    if isinstance(certificate, PerPair):
+        return tuple((f"{shown(a, 30)} or {shown(b, 30)}", shown(part, 200)) for (a, b), part in certificate)
+    if isinstance(certificate, MistakeBound):
+        return (*_scalars(certificate), *_scalars(certificate.bracket))
+    gap = [(NAMES["relative_gap"], number(certificate.relative_gap))] if isinstance(certificate, Enclosure | PerCell) else []
+    return (*_scalars(certificate), *gap)
+
+
+def _scalars(certificate: Certificate) -> list[tuple[str, str]]:
+    """Return the fields that are single numbers or words; the bias only if it is free."""
+    values = {field.name: getattr(certificate, field.name) for field in fields(certificate)}  # type: ignore[arg-type]
+    if not values.pop("free", True):
+        values.pop("bias", None)
+    label = values.pop("positive", None)
+    plain = {name: value for name, value in values.items() if isinstance(value, int | float | str)}
+    texts = [(NAMES.get(name, name.replace("_", " ")), _value(value)) for name, value in plain.items()]
+    return texts if label is None else [*texts, ("class that counts as +1", shown(label))]
+
+
+def _value(value: float | str) -> str:
+    """Write one field."""
+    return shown(value) if isinstance(value, str | bool) else number(value, 6)

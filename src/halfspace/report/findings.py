@@ -1,0 +1,247 @@
+"""What a report says, as plain numbers and strings: nothing here is fitted, drawn or formatted.
+
+Labels are text, shortened; rows are those of the file, counted from 0 without the header; scores and frequencies are shares
+of 1. A part that could not be found is None or empty, and `missing` says why.
+"""
+
+import math
+from dataclasses import asdict, dataclass, field
+from typing import Any
+
+__all__ = [
+    "Balance",
+    "Claim",
+    "Contradictions",
+    "Example",
+    "Findings",
+    "Histogram",
+    "Influence",
+    "LearningPoint",
+    "ReliabilityBin",
+    "RungScore",
+    "Separation",
+    "TestScore",
+]
+
+
+@dataclass(frozen=True)
+class RungScore:
+    """One rung of the ladder: its score with standard error, its cost and its proof; or why it was skipped."""
+
+    name: str
+    title: str
+    score: float | None
+    error: float | None
+    fit_seconds: float | None
+    predict_seconds: float | None
+    support: int | None
+    proof: str
+    params: str
+    skipped: str
+    note: str
+
+
+@dataclass(frozen=True)
+class TestScore:
+    """The held-out score with its 95 % interval, and the confusions; the table is empty if there are too many classes."""
+
+    score: float
+    low: float
+    high: float
+    n: int
+    accuracy: float
+    table: tuple[tuple[int, ...], ...]
+    confusions: tuple[tuple[str, str, int], ...]
+
+
+@dataclass(frozen=True)
+class Separation:
+    """Whether a plane separates one class from the others, and by what; `rows` of the file are the obstacle, if any."""
+
+    label: str
+    verdict: str
+    proof: str
+    rows: tuple[int, ...]
+
+
+@dataclass(frozen=True)
+class Histogram:
+    """How the potentials of the training rows are spread: counts between edges, of all rows and of support vectors."""
+
+    quantity: str
+    edges: tuple[float, ...]
+    counts: tuple[int, ...]
+    support: tuple[int, ...]
+    n_wrong: int
+    n: int
+
+
+@dataclass(frozen=True)
+class Influence:
+    """What the outputs rest on: weights of a plane, or the score lost by shuffling a column; largest first."""
+
+    label: str
+    names: tuple[str, ...]
+    values: tuple[float, ...]
+    spread: tuple[float, ...]
+    n_others: int
+
+
+@dataclass(frozen=True)
+class Example:
+    """A training row that is hard: its label, what the folds that did not see it said, and how strongly."""
+
+    row: int
+    label: str
+    predicted: str
+    potential: float
+    suspect: bool
+
+
+@dataclass(frozen=True)
+class ReliabilityBin:
+    """One bin of the reliability curve: mean probability, how often it came true, over how many rows."""
+
+    probability: float
+    frequency: float
+    count: int
+
+
+@dataclass(frozen=True)
+class LearningPoint:
+    """One point of the learning curve: training rows, mean score, standard error."""
+
+    n: int
+    score: float
+    error: float
+
+
+@dataclass(frozen=True)
+class Claim:
+    """What the certificate says in words, its numbers by name, and the command that checks it anew."""
+
+    kind: str
+    sentence: str
+    numbers: tuple[tuple[str, str], ...]
+    n_others: int
+    command: str
+
+
+@dataclass(frozen=True)
+class Contradictions:
+    """Rows that agree in every input but not in their label; `groups` are the first few, rows of the file."""
+
+    n_groups: int
+    n_rows: int
+    groups: tuple[tuple[int, ...], ...]
+
+
+@dataclass(frozen=True)
+class Balance:
+    """How many rows each of the largest classes has."""
+
+    labels: tuple[str, ...]
+    counts: tuple[int, ...]
+    n_others: int
+
+
+@dataclass(frozen=True)
+class Findings:
+    """Everything a report says about a fitted ladder.
+
+    Parameters
+    ----------
+    verdict : str
+        One sentence.
+    source : str
+        Name of the file, or what stands for it.
+    n_rows, n_train, n_test, n_columns, n_inputs, n_classes : int
+        Rows in all, for training and held out; columns of the table, numbers per row after encoding; classes.
+    winner, best : str
+        Names of the rung chosen and of the rung that scored highest.
+    scoring : str
+        "accuracy" or "balanced_accuracy".
+    n_splits, n_repeats : int
+        Folds and how often they were drawn.
+    seconds : float
+        Time of the whole climb.
+    outcome : str
+        Why the climb stopped.
+    rungs, separability, hardest, reliability, learning_curve : tuple
+        Parts of the report, see their classes.
+    n_separable, n_asked : int
+        Classes that a plane separates from the rest, of those for which it was asked; `separability` has the first few.
+    weighed : {"weights", "permutation", ""}
+        What `influence` shows.
+    influence : tuple of Influence
+        One entry, or one per class.
+    test, stability, claim : optional
+        Parts that may be missing.
+    balance, contradictions
+        About the data.
+    notes : tuple of str
+        What was done to the data, a sentence each.
+    missing : dict of str to str
+        Why a part is missing.
+    version, seed : str
+        Of the package, and of the random numbers.
+
+    Examples
+    --------
+    >>> import halfspace as hs
+    >>> from halfspace.report import gather
+    >>> X, y, *_ = hs.data.two_clouds(60, distance=6.0)
+    >>> ladder = hs.Ladder(rungs=("majority", "perceptron")).fit(X, y)
+    >>> findings = gather(ladder, X, y)
+    >>> findings.winner, findings.to_dict()["n_rows"]
+    ('perceptron', 60)
+    """
+
+    verdict: str
+    source: str
+    n_rows: int
+    n_train: int
+    n_test: int
+    n_columns: int
+    n_inputs: int
+    n_classes: int
+    winner: str
+    best: str
+    scoring: str
+    n_splits: int
+    n_repeats: int
+    seconds: float
+    outcome: str
+    classes: tuple[str, ...]
+    rungs: tuple[RungScore, ...]
+    balance: Balance
+    contradictions: Contradictions
+    test: TestScore | None = None
+    separability: tuple[Separation, ...] = ()
+    n_separable: int = 0
+    n_asked: int = 0
+    stability: Histogram | None = None
+    weighed: str = ""
+    influence: tuple[Influence, ...] = ()
+    hardest: tuple[Example, ...] = ()
+    reliability: tuple[ReliabilityBin, ...] = ()
+    learning_curve: tuple[LearningPoint, ...] = ()
+    claim: Claim | None = None
+    notes: tuple[str, ...] = ()
+    missing: dict[str, str] = field(default_factory=dict)
+    version: str = ""
+    seed: str = ""
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return plain dictionaries, lists, strings and numbers; what is not a finite number is None."""
+        plain: dict[str, Any] = _plain(asdict(self))
+        return plain
+
+
+def _plain(value: Any) -> Any:
+    """Turn tuples into lists, and infinities, which JSON does not have, into None."""
+    if isinstance(value, dict):
+        return {name: _plain(part) for name, part in value.items()}
+    if isinstance(value, list | tuple):
+        return [_plain(part) for part in value]
+    return None if isinstance(value, float) and not math.isfinite(value) else value

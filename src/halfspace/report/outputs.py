@@ -1,0 +1,156 @@
+"""What the folds said about rows they did not see: potentials, hard examples, and whether probabilities come true.
+
+The potential of a row is y f(x) with two classes, and with more the output of its own class less that of its strongest
+rival: positive if and only if the row is classified correctly. For planes it is divided by ‖w‖, or by the length of the
+difference of the two weights, and is then the distance of the row from the boundary: its stability.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from halfspace._typing import FloatArray, IntArray
+from halfspace.report.findings import Example, Histogram, ReliabilityBin
+from halfspace.report.texts import shown
+
+__all__ = ["Potentials", "hardest", "histogram", "potentials", "reliability"]
+
+BINS = 30
+TAIL = 0.002
+"""Share of the rows at either end that may be counted in the outermost bars, so that a few do not squeeze the rest."""
+MOST_EXAMPLES = 15
+
+
+@dataclass(frozen=True)
+class Potentials:
+    """Potentials of the training rows that have one.
+
+    Parameters
+    ----------
+    E : ndarray, shape (m,)
+        The potentials.
+    rows : ndarray, shape (m,)
+        Which of the training rows these are.
+    truth, predicted : ndarray, shape (m,)
+        Class numbers.
+    """
+
+    E: FloatArray
+    rows: IntArray
+    truth: IntArray
+    predicted: IntArray
+
+
+def potentials(outputs: FloatArray, truth: IntArray, coef: FloatArray | None) -> Potentials:
+    """Measure the potentials of outputs, shape (n,) or (n, K), by class numbers (n,) and the winner's weights, if it has some.
+
+    Examples
+    --------
+    >>> found = potentials(np.array([2.0, 1.0, np.nan]), np.array([1, 0, 1]), np.array([[0.0, 2.0]]))
+    >>> found.E.tolist(), found.predicted.tolist()
+    ([1.0, -0.5], [1, 1])
+    """
+    outputs = np.asarray(outputs, dtype=np.float64)
+    rows = np.flatnonzero(np.isfinite(outputs.reshape(len(outputs), -1)).all(axis=1))
+    f, truth = outputs[rows], truth[rows]
+    if f.ndim == 1:
+        E = np.where(truth == 1, f, -f) / (_length(coef[0]) if coef is not None else 1.0)
+        return Potentials(E, rows, truth, (f > 0).astype(np.int64))
+    own = f[np.arange(rows.size), truth]
+    others = f.copy()
+    others[np.arange(rows.size), truth] = -np.inf
+    rivals = others.argmax(axis=1) if rows.size else truth
+    E = own - others.max(axis=1, initial=-np.inf)
+    if coef is not None and len(coef) == f.shape[1]:
+        E = E / _pair_lengths(coef)[truth, rivals]
+    return Potentials(E, rows, truth, f.argmax(axis=1).astype(np.int64))
+
+
+def _length(w: FloatArray) -> float:
+    """Return ‖w‖, or 1 for weights of zero."""
+    return float(np.linalg.norm(w)) or 1.0
+
+
+def _pair_lengths(W: FloatArray) -> FloatArray:
+    """Return ‖w_j - w_k‖ for all pairs of rows, 1 where that is zero."""
+    squares = (W * W).sum(axis=1)
+    lengths: FloatArray = np.sqrt(np.maximum(squares[:, None] + squares - 2 * (W @ W.T), 0.0))
+    return np.where(lengths > 0, lengths, 1.0)
+
+
+def histogram(found: Potentials, support: IntArray | None, quantity: str) -> Histogram | None:
+    """Count the potentials in bars of equal width that meet at 0, and among them the support vectors (training rows).
+
+    Examples
+    --------
+    >>> found = potentials(np.array([2.0, 1.0, -4.0]), np.array([1, 0, 0]), None)
+    >>> bars = histogram(found, np.array([1]), "potential")
+    >>> sum(bars.counts), sum(bars.support), bars.n_wrong
+    (3, 1, 1)
+    """
+    if not found.E.size or np.ptp(found.E) == 0:
+        return None
+    low, high = (min(np.quantile(found.E, TAIL), 0.0), max(np.quantile(found.E, 1 - TAIL), 0.0))
+    step = (high - low) / BINS
+    edges = step * np.arange(np.floor(low / step), np.ceil(high / step) + 1)
+    inside = np.clip(found.E, edges[0], edges[-1])
+    marked = np.isin(found.rows, support if support is not None else [])
+    return Histogram(
+        quantity=quantity,
+        edges=tuple(edges.tolist()),
+        counts=tuple(np.histogram(inside, edges)[0].tolist()),
+        support=tuple(np.histogram(inside[marked], edges)[0].tolist()) if support is not None else (),
+        n_wrong=int(np.count_nonzero(found.predicted != found.truth)),
+        n=int(found.E.size),
+    )
+
+
+def hardest(found: Potentials, classes: Sequence[object], file_rows: IntArray) -> tuple[Example, ...]:
+    """List the rows of lowest potential; suspect are those as far on the wrong side as a typical row is on the right one.
+
+    Parameters
+    ----------
+    found : Potentials
+        Of the training rows.
+    classes : sequence
+        The labels.
+    file_rows : ndarray, shape (n_train,)
+        Row in the file of each training row.
+
+    Examples
+    --------
+    >>> found = potentials(np.array([2.0, 3.0, -4.0]), np.array([1, 0, 0]), None)
+    >>> hardest(found, ["no", "yes"], np.array([10, 11, 12]))[0]
+    Example(row=11, label='no', predicted='yes', potential=-3.0, suspect=False)
+    """
+    right = found.E[found.predicted == found.truth]
+    typical = float(np.median(right)) if right.size else np.inf
+    order = np.argsort(found.E, kind="stable")[:MOST_EXAMPLES]
+    return tuple(
+        Example(
+            row=int(file_rows[found.rows[i]]),
+            label=shown(classes[found.truth[i]]),
+            predicted=shown(classes[found.predicted[i]]),
+            potential=float(found.E[i]),
+            suspect=bool(found.predicted[i] != found.truth[i] and found.E[i] < -typical),
+        )
+        for i in order
+    )
+
+
+def reliability(probability: FloatArray, true: FloatArray, bins: int = 10) -> tuple[ReliabilityBin, ...]:
+    """Compare probabilities (n,) with how often they came true (n,), in bins of equal counts.
+
+    Examples
+    --------
+    >>> reliability(np.array([0.1, 0.1, 0.9, 0.9]), np.array([0.0, 0.0, 1.0, 0.0]), bins=2)[1]
+    ReliabilityBin(probability=0.9, frequency=0.5, count=2)
+    """
+    order = np.argsort(probability, kind="stable")
+    p, hits = probability[order], true[order]
+    if not p.size:
+        return ()
+    starts = np.unique(np.searchsorted(p, p[np.arange(bins) * p.size // bins]))  # equal probabilities stay together
+    parts = np.split(np.arange(p.size), starts[1:])
+    return tuple(ReliabilityBin(float(p[part].mean()), float(hits[part].mean()), int(part.size)) for part in parts)
