@@ -19,8 +19,8 @@ from halfspace._typing import FloatArray, IntArray
 
 __all__ = ["Calibration", "Curve"]
 
-ENOUGH = 20_000
-"""Rows used for the fit; more are thinned out evenly."""
+ENOUGH = 50_000
+"""Outputs used for the fit; more are thinned out evenly."""
 
 
 class Curve(NamedTuple):
@@ -73,7 +73,7 @@ class Calibration(NamedTuple):
     def of(cls, outputs: FloatArray, target: IntArray) -> Self:
         """Fit to outputs, shape (n,) or (n, K), of unseen rows and their class numbers, shape (n,); NaN rows are left out."""
         seen = np.flatnonzero(np.isfinite(outputs if outputs.ndim == 1 else outputs.sum(axis=1)))
-        seen = seen[:: max(1, seen.size // ENOUGH)]
+        seen = seen[:: max(1, seen.size * outputs[:1].size // ENOUGH)]
         outputs, target = outputs[seen], target[seen]
         if outputs.ndim == 2:
             curve = _softmax_curve(outputs, target)

@@ -203,6 +203,9 @@ def describe(model: Any) -> tuple[int | None, str]:
     gaps = [part.relative_gap for part in parts if hasattr(part, "relative_gap")]
     if gaps:
         return support, f"gap {max(gaps):.1e}"
+    errors = [part.backward_error for part in parts if hasattr(part, "backward_error")]
+    if errors:
+        return support, f"backward error {max(errors):.1e}"
     brackets: list[Any] = [getattr(part, "bracket", part) for part in parts]
     lowest = min((b for b in brackets if hasattr(b, "lower")), key=lambda b: float(b.lower), default=None)
     if lowest is not None:

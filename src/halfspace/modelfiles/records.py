@@ -1,0 +1,193 @@
+"""The records that models hold: which key stands for which class of ours, and what its fields must be (see `shapes`)."""
+
+from typing import Any, NamedTuple
+
+__all__ = ["RECORDS", "Place"]
+
+
+class Place(NamedTuple):
+    """Where a class lives, and what an object of it holds; names with ? may be missing."""
+
+    module: str
+    name: str
+    fields: dict[str, Any]
+    others: bool = False
+    """Whether other plain attributes may come along; their names end in _ and are no names of the class."""
+
+
+_LOG = {"k": "i8(_l)", "row": "i8(_l)", "change": "f8(_l)", "time": "i8(_l)", "size": "i8(1)"}
+_PAGE = {
+    "support": "rows(_m,d)",
+    "rows": "i8(_m)",
+    "signed": "f8(K,_m)",
+    "missing": "f8(K,_m)",
+    "log": "@voted.Log",
+}
+_ALL_ROWS = ("alpha", "lower_alpha", "upper_alpha")
+
+RECORDS: dict[str, Place] = {
+    "Outcome": Place("solvers.outcome", "Outcome", {"reason": "str", "sentence": "str", "remedy": "str"}),
+    "sweep.State": Place(
+        "solvers.sweep",
+        "State",
+        {"W": "f8(K,D)", "alpha": "f8(K,n)", "mistakes": "i8(K)", "updates": "i8(K)", "clock": "i8(1)"},
+    ),
+    "sweep.Forget": Place("solvers.sweep", "Forget", {"nothing": "int"}),
+    "averaged.Mean": Place(
+        "solvers.averaged", "Mean", {"beta": "f8(K,n)", "settled": "f8(K,n) | f8(K,0)", "U": "f8(K,D) | f8(K,0)"}
+    ),
+    "pocket.Pocket": Place(
+        "solvers.pocket",
+        "Pocket",
+        {"W": "f8(K,D)", "alpha": "f8(K,n)", "run": "i8(K)", "errors": "f8(K)", "last": "i8(K)", "ratchet": "i8(1)"},
+    ),
+    "voted.Log": Place("solvers.voted", "Log", _LOG),
+    "minover.State": Place(
+        "solvers.minover",
+        "State",
+        {
+            **dict.fromkeys(("w", "lower_w", "anchor_w"), "f8(D)"),
+            **dict.fromkeys((*_ALL_ROWS, "anchor_alpha"), "f8(n)"),
+            "sides": "f8(2)",
+            "counts": "i8(3)",
+            "marks": "i8(2)",
+        },
+    ),
+    "kernel_minover.State": Place(
+        "solvers.kernel_minover",
+        "State",
+        {
+            **dict.fromkeys(("E", *_ALL_ROWS), "f8(n)"),
+            "sides": "f8(2)",
+            "square": "f8(1)",
+            "counts": "i8(2)",
+            "marks": "i8(2)",
+        },
+    ),
+    "kernel_perceptron.State": Place(
+        "solvers.kernel_perceptron",
+        "State",
+        {"outputs": "f8(K,n)", "alpha": "f8(K,n)", "mistakes": "i8(K)", "updates": "i8(K)", "clock": "i8(1)"},
+    ),
+    "Expansion": Place(
+        "models._kernel_plane",
+        "Expansion",
+        {
+            "kernel": "kernel",
+            "support": "rows(_m,d)",
+            "rows": "i8(_m)",
+            "coefficients": "f8(K,_m)",
+            "bias": "f8(K)",
+            "groups": [("i8(_g) in 0.._m", "i8(_f) in 0..K")],
+        },
+    ),
+    "Cells": Place(
+        "models._cells",
+        "Cells",
+        {"centres": "f8(_q,d)", "columns": ["i8(_c)"], "bias": "f8(_q,K)", "present": "b(_q,K)"},
+    ),
+    "kernel_margin.Task": Place(
+        "models._kernel_margin",
+        "Task",
+        {"rows": "i8(_r) in 0..n", "sign": "f8(_r)", "s": "f8(_r)", "positive": "label"},
+    ),
+    "KernelAnswer": Place(
+        "solvers.kernel_run",
+        "KernelAnswer",
+        {
+            **dict.fromkeys(("b", "h", "error"), "f8(_r)"),
+            **dict.fromkeys(("bias", "primal", "dual"), "number"),
+            "reason": "str",
+            "rounds": "int",
+            "course": [("number", "number", "number", "number")],
+        },
+    ),
+    "Solved": Place(
+        "models._kernel_margin", "Solved", {"n": "=n", "tasks": ["@kernel_margin.Task"], "answers": ["@KernelAnswer"]}
+    ),
+    "Setting": Place(
+        "models._kernel_learners", "Setting", {"kernel": "kernel", "shift": "number", "variant": "str", "room": "number"}
+    ),
+    "Page": Place("models._kernel_learners", "_Page", _PAGE),
+    "Unbounded": Place(
+        "models._kernel_learners",
+        "Unbounded",
+        {
+            "setting": "@Setting",
+            "base": "none | @Page",
+            "page": "@Page",
+            "clock": "int",
+            "mistakes": "i8(K)",
+            "mark": "str",
+            "state": "@kernel_perceptron.State",
+            "memory": "@sweep.Forget | @averaged.Mean | @voted.Log",
+            "logs": ["@voted.Log"],
+            "signs": "f8(K,n)",
+            "whole": "bool",
+        },
+    ),
+    "OnBudget": Place(
+        "models._kernel_learners",
+        "OnBudget",
+        {
+            "setting": "@Setting",
+            "budget": "=B",
+            "rule": "str",
+            "whole": "bool",
+            "kept": "@Keep",
+            "mark": "str",
+            "signs": "f8(K,n)",
+            "clock": "int",
+            "mistakes": "i8(K)",
+            "signed": "f8(K,n)",
+            "answer": "@Expansion",
+        },
+    ),
+    "Keep": Place(
+        "solvers.budgeted",
+        "Keep",
+        {
+            "slots": ["@Slots"],
+            "rules": ["@Forgetron | @Projectron"],
+            "counts": "@Counts",
+            "rows": ["none | rows(_r,d)"],
+        },
+    ),
+    "Slots": Place(
+        "solvers.budget",
+        "Slots",
+        {
+            "columns": "f8(0,B) | f8(d,B)",
+            **dict.fromkeys(("squares", "weight", "value", "scratch"), "f8(B)"),
+            "row": "i8(B)",
+            "K": "f8(B,B)",
+            "sums": "f8(4)",
+            "counts": "i8(2)",
+        },
+    ),
+    "Counts": Place("solvers.budget", "Counts", {"mistakes": "i8(K)", "updates": "i8(K)", "clock": "i8(1)"}),
+    "Forgetron": Place("solvers.forgetron", "Forgetron", {"mistakes": "i8(1)", "fastest": "number"}),
+    "Projectron": Place("solvers.projectron", "Projectron", {"inverse": "f8(B,B)"}),
+    "Rung": Place(
+        "ladder.values",
+        "Rung",
+        {
+            **dict.fromkeys(("name", "title", "proof", "skipped", "note"), "str"),
+            **dict.fromkeys(("score", "error", "fit_seconds", "predict_seconds", "predicted"), "number"),
+            "scores": ["number"],
+            "support": "none | int",
+            "params": "plain",
+        },
+    ),
+    "TestResult": Place(
+        "ladder.values",
+        "TestResult",
+        {
+            **dict.fromkeys(("score", "low", "high", "n", "accuracy"), "number"),
+            "scoring": "str",
+            "confusion": "i8(c,c)",
+        },
+    ),
+    "Curve": Place("ladder.calibration", "Curve", {"slope": "number", "noise": "number"}),
+    "Calibration": Place("ladder.calibration", "Calibration", {"below": "@Curve", "above": "@Curve"}),
+}

@@ -1,0 +1,72 @@
+"""Writing a file so that a crash at any moment leaves the old one whole."""
+
+import contextlib
+import os
+import tempfile
+from collections.abc import Iterable
+from pathlib import Path
+from typing import Any
+
+from halfspace.errors import ModelFileError
+
+__all__ = ["write_whole"]
+
+
+def write_whole(path: str | Path, pieces: Iterable[Any]) -> None:
+    """Write a file under a temporary name beside `path`, make sure it is on the disk, then give it its name.
+
+    Parameters
+    ----------
+    path : path
+        Where the file is to be; one of that name is replaced.
+    pieces : iterable of bytes-like
+        What it is to hold.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> path = Path(tempfile.mkdtemp()) / "greeting"
+    >>> write_whole(path, [b"hello ", b"world"])
+    >>> path.read_bytes()
+    b'hello world'
+    """
+    path = Path(os.path.realpath(path))  # a link stays a link: what it points at is replaced
+    temporary = ""
+    try:
+        handle, temporary = tempfile.mkstemp(prefix=f".{path.name[:100]}.", suffix=".part", dir=path.parent)
+        with os.fdopen(handle, "wb") as file:
+            os.fchmod(handle, _mode(path))
+            for piece in pieces:
+                file.write(piece)
+            file.flush()
+            os.fsync(handle)
+        Path(temporary).replace(path)
+    except BaseException as error:
+        if temporary:
+            with contextlib.suppress(OSError):
+                Path(temporary).unlink()
+        if isinstance(error, OSError):
+            msg = f"{path} could not be written: {error.strerror or error}. What was there before is unchanged."
+            raise ModelFileError(msg) from error
+        raise
+    _settle(path.parent)
+
+
+def _mode(path: Path) -> int:
+    """Return the permissions of the file to be replaced, or those a new file gets."""
+    try:
+        return path.stat().st_mode & 0o777
+    except OSError:
+        mask = os.umask(0)
+        os.umask(mask)
+        return 0o666 & ~mask
+
+
+def _settle(folder: Path) -> None:
+    """Make sure that the new name is on the disk too, where folders can be synchronised."""
+    with contextlib.suppress(OSError):
+        handle = os.open(folder, os.O_RDONLY)
+        try:
+            os.fsync(handle)
+        finally:
+            os.close(handle)

@@ -1,0 +1,241 @@
+"""Files made to do harm, with a correct checksum, end in `ModelFileError`."""
+
+import json
+import os
+import time
+import tracemalloc
+
+import numpy as np
+import pytest
+
+import halfspace as hs
+from halfspace.errors import ModelFileError
+
+
+def refused(raw, path, words=None):
+    """Check that a file is refused for this reason."""
+    path.write_bytes(raw)
+    with pytest.raises(ModelFileError, match=words):
+        hs.load(path)
+
+
+def _set(*path, to):
+    """Return a change of one learnt array: all its entries."""
+
+    def change(file):
+        node = file.learnt(*path)
+        file.array(node["@array"])[...] = to
+
+    return change
+
+
+def _put(*path, to):
+    """Return a change of one node: another value."""
+
+    def change(file):
+        parent = file.tree["fitted"] if len(path) == 1 else file.learnt(*path[:-1])
+        parent = parent["fields"] if isinstance(parent, dict) and "fields" in parent else parent
+        parent[path[-1]] = to
+
+    return change
+
+
+def _log_of_page(name, to):
+    def change(file):
+        log = file.learnt("_pages")[0]["@tuple"][1]
+        file.array(log["fields"][name]["@array"])[...] = to
+
+    return change
+
+
+def _slots(name, to):
+    def change(file):
+        slots = file.learnt("_learner", "kept", "slots")[0]
+        file.array(slots["fields"][name]["@array"])[...] = to
+
+    return change
+
+
+def _page_rows(file):
+    page = file.learnt("_learner", "page")
+    file.array(page["fields"]["log"]["fields"]["row"]["@array"])[...] = 10**6
+
+
+def _sparse_indices(file):
+    file.array(file.learnt("_expansion", "support")["indices"])[...] = 10**6
+
+
+def _groups(file):
+    first = file.learnt("_expansion", "groups")["@tuple"][0]
+    file.array(first["@tuple"][0]["@array"])[...] = 10**6
+
+
+def _cells(file):
+    file.array(file.learnt("_cells", "columns")[0]["@array"])[...] = 10**6
+
+
+def _kernel(kind, **params):
+    def change(file):
+        file.learnt("_expansion")["fields"]["kernel"] = {"@kernel": kind, "params": params}
+
+    return change
+
+
+CASES = [
+    ("adatron", _put("n_features_in_", to=2), "wide"),
+    ("adatron", _put("n_features_in_", to=10**12), "huge width"),
+    ("adatron", _put("classes_", to=["a", "b", "c"]), "classes in a list"),
+    ("adatron", _put("_fitted_clamp", to=0.0), "no clamp"),
+    ("adatron", _put("_W", to={"@array": "0", "order": "F"}), "array twice"),
+    ("adatron", _put("predict", to=1), "method replaced"),
+    ("adatron", _put("certificate_", to=None), "no certificate"),
+    ("adatron", _put("outcome_", to={"@record": "Slots", "fields": {}}), "another record"),
+    ("adatron", _put("outcome_", to={"@record": "os.system", "fields": {}}), "a name of code"),
+    ("adatron tuned", _put("predict", to=1), "method of a tuner replaced"),
+    ("adatron tuned", _put("n_iter_", to=1), "property of a tuner replaced"),
+    ("adatron tuned", _put("C_", to={"@record": "Outcome", "fields": {}}), "record among plain values"),
+    ("averaged", _put("_memory", "U", to={"@array": "0"}), "mean of another width"),
+    ("voted", _log_of_page("row", 10**6), "rows of a log"),
+    ("voted", _log_of_page("k", -1), "problems of a log"),
+    ("voted", _put("_pages", to=[]), "no pages"),
+    ("pocket", _put("_memory", "W", to=1.5), "pocket without weights"),
+    ("minover", _put("_states", to=[]), "no states"),
+    ("committee", _put("_fitted_vote", to="dice"), "vote"),
+    ("forgetron", _slots("counts", 10**6), "slots in use"),
+    ("projectron", _slots("counts", -5), "slots below zero"),
+    ("projectron", _put("_learner", "budget", to=10**9), "budget"),
+    ("tabled budget", _slots("row", 10**6), "rows of slots"),
+    ("kernel voted", _page_rows, "rows of a kernel log"),
+    ("kernel minover", _put("_states", to=[]), "no kernel states"),
+    ("machine sparse", _sparse_indices, "sparse indices"),
+    ("machine pairs", _groups, "groups"),
+    ("machine", _put("_voting", to=True), "votes"),
+    ("machine cells", _cells, "columns of cells"),
+    ("machine matrix", _set("_expansion", "rows", to=10**6), "columns of a matrix"),
+    ("machine", _put("_solved", "n", to=10**15), "number of examples"),
+    ("machine", _kernel("Polynomial", degree=10**9, gamma=1.0, coef0=0.0), "endless degree"),
+    ("machine", _kernel("RBF", gamma=-1.0), "negative width"),
+    ("machine", _kernel("RBF", gamma="scale"), "width to be learnt"),
+    ("machine", _kernel("FromFunction", f="print"), "a function"),
+    ("machine", _kernel("RBF", nonsense=1), "parameter that is none"),
+    ("machine", _kernel("Sum", left=1, right=2), "sum of numbers"),
+]
+
+
+@pytest.mark.parametrize(("name", "change"), [pytest.param(n, c, id=f"{n}: {i}") for n, c, i in CASES])
+def test_parts_that_do_not_agree_are_refused(name, change, saved, parts_of, tmp_path):
+    """A sealed file whose arrays would lead compiled code outside them is refused when loading."""
+    file = parts_of(saved(name))
+    change(file)
+    refused(file.sealed(), tmp_path / "bad")
+
+
+def _deep(text):
+    return "[" * 100_000 + text + "]" * 100_000
+
+
+def test_endless_nesting_is_refused(saved, parts_of, sealed, tmp_path):
+    """Nesting without end, in the header or the tree, is refused."""
+    file = parts_of(saved("adatron"))
+    file.tree["params"]["C"] = json.loads("[" * 200 + "]" * 200)
+    refused(file.sealed(), tmp_path / "bad", "nested")
+    file.header["__metadata__"].update(tree=_deep("1"), sha256="0" * 64)
+    header = json.dumps(file.header, separators=(",", ":")).encode()
+    refused(sealed(header, bytes(file.data)), tmp_path / "bad", "JSON")
+    refused(sealed(header[:-1] + b',"a":' + _deep("1").encode() + b"}", bytes(file.data)), tmp_path / "bad", "JSON")
+
+
+@pytest.mark.parametrize(
+    "entry",
+    [
+        pytest.param({"dtype": "F64", "shape": [1 << 61], "data_offsets": [0, 8]}, id="larger than the file"),
+        pytest.param({"dtype": "F64", "shape": [1 << 40, 1 << 40, 0], "data_offsets": [0, 0]}, id="overflow"),
+        pytest.param({"dtype": "F64", "shape": [-1], "data_offsets": [0, 8]}, id="negative"),
+        pytest.param({"dtype": "F64", "shape": [True], "data_offsets": [0, 8]}, id="no number"),
+        pytest.param({"dtype": "F64", "shape": [0] * 40, "data_offsets": [0, 0]}, id="many axes"),
+        pytest.param({"dtype": "O", "shape": [1], "data_offsets": [0, 8]}, id="objects"),
+        pytest.param({"dtype": ["F64"], "shape": [1], "data_offsets": [0, 8]}, id="list for a type"),
+        pytest.param({"dtype": "F64", "shape": 1, "data_offsets": [0, 8]}, id="no shape"),
+        pytest.param({"dtype": "F64", "shape": [1], "data_offsets": [8, 16]}, id="gap"),
+        pytest.param({"dtype": "F64", "shape": [1], "data_offsets": None}, id="no offsets"),
+        pytest.param([], id="no entry"),
+    ],
+)
+def test_arrays_described_falsely_are_refused(entry, saved, parts_of, tmp_path):
+    """Sizes are checked before memory is taken."""
+    file = parts_of(saved("adatron"))
+    first = next(name for name in file.header if name != "__metadata__")
+    file.header[first] = entry
+    began = time.perf_counter()
+    refused(file.sealed(), tmp_path / "bad")
+    assert time.perf_counter() - began < 1.0
+
+
+def test_names_that_come_twice_are_refused(saved, sealed, parts_of, tmp_path):
+    """JSON with a name twice means different things to different readers."""
+    file = parts_of(saved("adatron"))
+    file.sealed()
+    file.header["__metadata__"]["sha256"] = "0" * 64
+    header = json.dumps(file.header, separators=(",", ":")).encode()
+    refused(sealed(header[:-1] + b',"0":[]}', bytes(file.data)), tmp_path / "bad", "twice")
+
+
+def test_many_tiny_values_are_refused_before_they_take_memory(saved, parts_of, tmp_path):
+    """A file of millions of empty lists is refused, and takes no more than twice its size."""
+    file = parts_of(saved("adatron"))
+    file.tree["params"]["C"] = [[]] * 1_500_000
+    raw = file.sealed()
+    (tmp_path / "bad").write_bytes(raw)
+    tracemalloc.start()
+    with pytest.raises(ModelFileError, match="too large"):
+        hs.load(tmp_path / "bad")
+    peak = tracemalloc.get_traced_memory()[1]
+    tracemalloc.stop()
+    assert peak < 2 * len(raw)
+
+
+@pytest.mark.compiled
+def test_a_large_model_takes_no_more_than_twice_its_file(tmp_path):
+    """Loading keeps one copy of the arrays: below twice the size of the file, the certificate included."""
+    rng = np.random.default_rng(0)
+    X, y = rng.standard_normal((20_000, 60)), rng.integers(2, size=20_000)
+    model = hs.AveragedPerceptron(max_iter=1).fit(X, y)
+    hs.save(model, tmp_path / "model")
+    size = (tmp_path / "model").stat().st_size
+    hs.load(tmp_path / "model")
+    tracemalloc.start()
+    hs.load(tmp_path / "model")
+    peak = tracemalloc.get_traced_memory()[1]
+    tracemalloc.stop()
+    assert size > 300_000
+    assert peak < 2 * size
+
+
+def test_what_is_no_regular_file_is_refused(tmp_path):
+    """A pipe, a device or a folder is refused at once instead of being read for ever."""
+    os.mkfifo(tmp_path / "pipe")
+    handle = os.open(tmp_path / "pipe", os.O_RDWR)  # so that opening it does not wait
+    try:
+        with pytest.raises(ModelFileError, match="regular"):
+            hs.load(tmp_path / "pipe")
+    finally:
+        os.close(handle)
+    with pytest.raises(ModelFileError, match="regular"):
+        hs.load("/dev/zero")
+    with pytest.raises(OSError, match="directory"):
+        hs.load(tmp_path)
+    with pytest.raises(FileNotFoundError):
+        hs.load(tmp_path / "nothing")
+
+
+@pytest.mark.parametrize("raw", [b"", b"\x00" * 8, b"\xff" * 64, b"PK\x03\x04" * 9, b"\x80\x04K\x01." * 9])
+def test_other_files_are_refused(raw, tmp_path):
+    """Empty files, archives and pickles are no model files."""
+    refused(raw, tmp_path / "bad")
+
+
+def test_a_newer_format_is_named(saved, parts_of, tmp_path):
+    """A file of a later format says that halfspace is to be updated."""
+    file = parts_of(saved("adatron"))
+    file.header["__metadata__"]["format_version"] = "2"
+    refused(file.sealed(), tmp_path / "bad", "update halfspace")
