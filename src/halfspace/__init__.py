@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from halfspace import certificates, data, kernels
+    from halfspace.exports import to_onnx
     from halfspace.ladder import Ladder
     from halfspace.margins import margin_bracket
     from halfspace.modelfiles import load, save
@@ -32,7 +33,6 @@ if TYPE_CHECKING:
         adatron_path,
         kernel_path,
     )
-    from halfspace.exports import to_onnx
     from halfspace.proofs import separability
     from halfspace.tables import TableEncoder
 

@@ -107,6 +107,14 @@ def test_a_perfect_simple_rung_ends_the_climb():
     assert ladder.separability_[0][1].verdict == "separable"
 
 
+def test_a_rung_that_can_no_longer_win_is_left():
+    """Far behind the best, a rung is not scored in all folds, and the reason gives its score."""
+    X, y, *_ = hs.data.rings(300, random_state=0)
+    ladder = Ladder(rungs=["neighbours", "perceptron"]).fit(X, y)
+    assert ladder.winner_ == "neighbours"
+    assert "can no longer come near" in ladder.rungs_[1].skipped
+
+
 def test_where_a_plane_fails_the_kernel_wins():
     """On rings the linear rungs are no better than chance and a curved one wins."""
     X, y, *_ = hs.data.rings(300, random_state=0)
@@ -154,10 +162,10 @@ def test_a_spent_time_budget_keeps_the_rungs_done(cancer, monkeypatch):
     """When the time is over the rest is skipped, the outcome says so, and the best so far answers."""
     X, y = cancer
 
-    def late(plan, ground, known, real=estimator.climb):
+    def late(plan, ground, known, best, real=estimator.climb):
         if plan.name == "adatron":
             raise estimator.OutOfTimeError
-        return real(plan, ground, known)
+        return real(plan, ground, known, best)
 
     monkeypatch.setattr(estimator, "climb", late)
     ladder = Ladder(max_time=100.0).fit(X, y)

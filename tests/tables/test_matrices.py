@@ -11,7 +11,7 @@ from scipy import sparse
 from sklearn.preprocessing import MaxAbsScaler
 
 from halfspace.errors import InputError
-from halfspace.tables import TableEncoder
+from halfspace.tables import TableEncoder, matrices
 
 
 def test_missing_numbers_of_an_array():
@@ -113,7 +113,7 @@ import sys
 sys.modules["pyarrow"] = None
 import numpy as np
 from halfspace.errors import InputError
-from halfspace.tables import TableEncoder
+from halfspace.tables import TableEncoder, matrices
 
 assert TableEncoder().fit_transform(np.eye(3)).shape == (3, 3)
 assert not any(name.startswith(("halfspace.solvers", "halfspace.models", "numba")) for name in sys.modules)
@@ -130,3 +130,28 @@ else:
     raise AssertionError
 """
     subprocess.run([sys.executable, "-c", program], check=True, timeout=120)
+
+
+@pytest.mark.parametrize("scale", ["standard", "none"])
+def test_many_columns_at_once_are_encoded_as_one_by_one(scale, monkeypatch):
+    """The quick way for wide matrices gives the outputs of the slow one to rounding in fit, and to the bit in transform."""
+    rng = np.random.default_rng(0)
+    X, new = rng.standard_normal((30, 150)) * np.logspace(-3, 3, 150), rng.standard_normal((7, 150))
+    X[:, 5] = 1.0
+    quick = TableEncoder(scale=scale).fit(X)
+    at_once = quick.transform(new)
+    monkeypatch.setattr(matrices, "MANY", 1000)
+    slow = TableEncoder(scale=scale).fit(X)
+    assert slow.groups_ == quick.groups_
+    assert slow.notes_ == quick.notes_
+    assert np.allclose(slow.transform(new), at_once, rtol=1e-12, atol=1e-12)
+    assert np.array_equal(quick.transform(new), at_once)
+
+
+def test_one_gap_among_many_columns_is_filled():
+    """A missing value met in transform is filled by its median although fit saw none."""
+    X = np.random.default_rng(0).standard_normal((11, 120))
+    encoder = TableEncoder(scale="none").fit(X)
+    new = X[:2].copy()
+    new[1, 7] = np.nan
+    assert encoder.transform(new)[1, 7] == np.median(X[:, 7])

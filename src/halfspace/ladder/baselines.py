@@ -1,10 +1,13 @@
 """The two baselines: the majority class, and scikit-learn's nearest neighbours with k chosen by leaving one out."""
 
+from collections.abc import Iterator
+from contextlib import contextmanager
 from typing import Any, Self
 
 import numpy as np
 from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.neighbors import KNeighborsClassifier, NearestNeighbors
+from threadpoolctl import threadpool_limits
 
 from halfspace._typing import FloatArray, Labels, Matrix
 from halfspace.certificates.baselines import ClassCounts, NeighbourErrors
@@ -13,6 +16,21 @@ from halfspace.solvers.outcome import Outcome
 __all__ = ["Majority", "Neighbours"]
 
 CHOICES = (1, 3, 5, 9, 15)
+SMALL = 5_000_000
+"""Products up to which a second thread costs more than it brings: OpenMP's threads wait by spinning."""
+
+
+@contextmanager
+def few_threads(X: Matrix) -> Iterator[None]:
+    """Keep scikit-learn to one thread where there is little to do.
+
+    Examples
+    --------
+    >>> with few_threads(np.zeros((2, 2))):
+    ...     total = 1 + 1
+    """
+    with threadpool_limits(1 if X.shape[0] ** 2 * X.shape[1] <= SMALL else None, user_api="openmp"):
+        yield
 
 
 class Majority(ClassifierMixin, BaseEstimator):
@@ -62,7 +80,8 @@ class Neighbours(ClassifierMixin, BaseEstimator):
         if not choices:
             msg = "nearest neighbours need at least 2 examples"
             raise ValueError(msg)
-        near = NearestNeighbors(n_neighbors=choices[-1]).fit(X).kneighbors(return_distance=False)
+        with few_threads(X):
+            near = NearestNeighbors(n_neighbors=choices[-1]).fit(X).kneighbors(return_distance=False)
         votes = np.eye(self.classes_.size)[target][near].cumsum(axis=1)  # (n, k, K), the example itself left out
         errors = [int((votes[:, k - 1].argmax(axis=1) != target).sum()) for k in choices]
         self.k_ = choices[int(np.argmin(errors))]
@@ -81,7 +100,8 @@ class Neighbours(ClassifierMixin, BaseEstimator):
     def decision_function(self, X: Matrix) -> FloatArray:
         """Return the shares of the votes, shape (n, K); for two classes their difference, shape (n,)."""
         model: Any = KNeighborsClassifier(n_neighbors=self.k_).fit(self.X_, self.target_)
-        shares: FloatArray = model.predict_proba(X)
+        with few_threads(self.X_):
+            shares: FloatArray = model.predict_proba(X)
         return shares[:, 1] - shares[:, 0] if self.classes_.size == 2 else shares
 
     def predict(self, X: Matrix) -> Labels:

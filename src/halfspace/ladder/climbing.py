@@ -3,7 +3,8 @@
 Rule      The winner is the simplest rung whose mean score is within one standard error of the best rung's: the larger of the
           two errors counts.
 Theorem   Scores are at most 1. If a rung has 1 - score <= error, no rung that keeps more can win over it, so those are not
-          climbed.
+          climbed. And a rung is left as soon as perfect scores in all folds to come would not bring it near the best: m scores
+          between 0 and 1 have a standard deviation of at most ½ √(m/(m - 1)), which bounds its error.
 Errors    The standard deviation over all folds divided by the root of the folds of one pass: repeated passes share their rows
           and steady the mean, but are no new evidence.
 """
@@ -21,7 +22,19 @@ from halfspace.data.labels import mean_per_class
 from halfspace.ladder.rungs import RUNGS, Learnt, Plan, Setting, again, describe, quietly, sample_of
 from halfspace.ladder.values import Rung
 
-__all__ = ["Climbed", "Ground", "OutOfTimeError", "chosen", "climb", "cuts", "hopeless", "learning_curve", "score_of"]
+__all__ = [
+    "Climbed",
+    "Ground",
+    "HopelessError",
+    "OutOfTimeError",
+    "chosen",
+    "climb",
+    "cuts",
+    "hopeless",
+    "labels_of",
+    "learning_curve",
+    "score_of",
+]
 
 TESTED = 20_000
 """Most rows of a fold that a rung which learns from a sample is tested on."""
@@ -29,6 +42,10 @@ CURVE = (0.1, 0.18, 0.32, 0.56, 1.0)
 CURVE_FOLDS = 3
 BY_PRODUCTS = {"rbf", "linear", "poly", "sigmoid", "cosine"}
 """Kernels that are functions of inner products."""
+
+
+class HopelessError(Exception):
+    """A rung can no longer win; the message says why."""
 
 
 class OutOfTimeError(Exception):
@@ -96,8 +113,8 @@ def score_of(predicted: Labels, y: Labels, *, balanced: bool) -> float:
     return mean_per_class(right, np.unique(y, return_inverse=True)[1]) if balanced else float(np.mean(right))
 
 
-def climb(plan: Plan, ground: Ground, known: Labels) -> Climbed:
-    """Score a rung in every fold, then fit it to all training rows; `known` are the classes."""
+def climb(plan: Plan, ground: Ground, known: Labels, best: float) -> Climbed:
+    """Score a rung in every fold, then fit it to all training rows; `known` are the classes, `best` the best score so far."""
     scores, fitting, predicting, tested = [], [], [], 0
     width = (ground.y.size,) if known.size == 2 else (ground.y.size, known.size)
     sums, times = np.zeros(width), np.zeros(ground.y.size)
@@ -115,6 +132,7 @@ def climb(plan: Plan, ground: Ground, known: Labels) -> Climbed:
         tested += held.size
         scores.append(score_of(labels_of(outputs, known), ground.y[held], balanced=ground.setting.balanced))
         ground.tell(plan, fold + 1, float(np.mean(scores)))
+        _leave_if_hopeless(scores, ground, best)
     everyone = _parts(plan, ground, np.arange(ground.y.size), np.empty(0, dtype=np.int64), len(ground.folds))[0]
     model, params = _learn(plan, ground, ground.X, everyone, 0)
     support, proof = describe(model)
@@ -134,6 +152,15 @@ def climb(plan: Plan, ground: Ground, known: Labels) -> Climbed:
     )
     with np.errstate(invalid="ignore"):
         return Climbed(rung, model, everyone, (sums.T / np.where(times > 0, times, np.nan)).T)
+
+
+def _leave_if_hopeless(scores: list[float], ground: Ground, best: float) -> None:
+    """Give a rung up if perfect scores in the folds to come would still leave it more than any standard error behind."""
+    m, done = len(ground.folds), len(scores)
+    largest_error = 0.5 * np.sqrt(m / (m - 1)) * np.sqrt(ground.passes / m)
+    if done < m and (sum(scores) + m - done) / m < best - largest_error:
+        msg = f"left after {done} of {m} folds: at {np.mean(scores):.3f} there, it can no longer come near {best:.3f}"
+        raise HopelessError(msg)
 
 
 def labels_of(outputs: FloatArray, classes: Labels) -> Labels:

@@ -18,7 +18,17 @@ from halfspace.data.labels import read_classes
 from halfspace.data.rows import one_blas_thread
 from halfspace.errors import InputError
 from halfspace.ladder.calibration import Calibration
-from halfspace.ladder.climbing import Climbed, Ground, OutOfTimeError, chosen, climb, hopeless, labels_of, learning_curve
+from halfspace.ladder.climbing import (
+    Climbed,
+    Ground,
+    HopelessError,
+    OutOfTimeError,
+    chosen,
+    climb,
+    hopeless,
+    labels_of,
+    learning_curve,
+)
 from halfspace.ladder.held_out import judged, split
 from halfspace.ladder.preparing import checked_labels, checked_plans, prepared
 from halfspace.ladder.questions import dense_if_small, separable, take
@@ -56,7 +66,7 @@ class Ladder(ClassifierMixin, BaseEstimator):
     n_splits : int, default 5
         Folds; fewer if the smallest class has fewer examples.
     n_repeats : int or "auto", default "auto"
-        Passes through the folds; "auto": 2 up to 1,000 training rows, else 1.
+        Passes through the folds; "auto": 2 up to 300 training rows, else 1.
     scoring : {"auto", "accuracy", "balanced_accuracy"}, default "auto"
         "auto": balanced accuracy, with balanced class weights, when one class has more than 80 % of the examples.
     max_time : float, optional
@@ -207,7 +217,9 @@ class Ladder(ClassifierMixin, BaseEstimator):
             if not why:
                 ground.tell(plan, 0, float("nan"))
                 try:
-                    done.append(climb(plan, ground, self.classes_))
+                    done.append(climb(plan, ground, self.classes_, max((c.rung.score for c in done), default=0.0)))
+                except HopelessError as error:
+                    why = str(error)
                 except OutOfTimeError:
                     reason, why = "time budget spent", "the time budget was spent in the middle of it"
                 except KeyboardInterrupt:

@@ -16,7 +16,7 @@ __all__ = ["checked_labels", "checked_plans", "prepared", "shorter"]
 
 IMBALANCED = 0.8
 """Above this share of the largest class, accuracy says little."""
-FEW_ROWS = 1000
+FEW_ROWS = 300
 """Up to so many rows the folds are repeated."""
 MOST = 50_000_000
 """Most numbers of a matrix that is turned."""
@@ -98,5 +98,5 @@ def shorter(X: Matrix) -> Matrix:
     n, d = X.shape
     if d <= 2 * n or n * d > MOST:
         return X
-    rows: Matrix = np.linalg.qr((X.toarray() if sparse.issparse(X) else X).T, mode="r").T
-    return np.ascontiguousarray(rows)
+    triangle: Any = np.linalg.qr((X.toarray() if sparse.issparse(X) else X).T, mode="r")
+    return np.ascontiguousarray(triangle.T)

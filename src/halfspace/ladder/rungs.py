@@ -28,7 +28,7 @@ TUNE = {"adatron": 5_000, "kernel": 2_000}
 """Most rows on which a rung chooses its parameters."""
 FOLDS, LOOSE = 3, 1e-2
 """Inner folds, and the gap at which they stop: enough to compare parameters a factor of ten apart."""
-CAPS = (0.01, 0.1, 1.0, 10.0, 100.0)
+CAPS = (0.01, 0.1, 1.0, 10.0)
 KERNEL_CAPS = (0.1, 1.0, 10.0, 100.0, 1000.0)
 WIDTHS = (0.1, 0.3, 1.0, 3.0, 10.0, 30.0)
 """Widths to choose from, in units of the one that the median distance of the rows suggests."""

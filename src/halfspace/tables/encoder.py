@@ -11,7 +11,7 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 
 from halfspace._typing import FloatArray, Labels, Matrix
 from halfspace.errors import InputError
-from halfspace.tables import recipes, sparse_columns
+from halfspace.tables import matrices, recipes, sparse_columns
 from halfspace.tables.columns import arranged, as_table, is_table, numbers_of
 from halfspace.tables.notes import listed, notes_of_columns, notes_of_fit, notes_of_use
 
@@ -141,7 +141,7 @@ class TableEncoder(TransformerMixin, BaseEstimator):
 
     def _learn(self, table: Any, columns: tuple[str, ...]) -> dict[str, Any]:
         """Learn one recipe per column; refuse a table of which nothing is left."""
-        learned = [
+        learned = matrices.learn(table, self.scale) or [
             recipes.learn(_column(table, j), name, self.scale, int(self.max_categories)) for j, name in enumerate(columns)
         ]
         dropped = tuple((name, one.reason) for name, one in zip(columns, learned, strict=True) if one.recipe is None)
@@ -209,6 +209,8 @@ class TableEncoder(TransformerMixin, BaseEstimator):
 
     def _write(self, block: Any, out: FloatArray) -> list[recipes.Counts]:
         """Write the outputs of a block of rows into `out`, which holds zeros; return what happened in each column."""
+        if matrices.write(self.recipes_, block, out):
+            return [recipes.Counts()] * len(self.recipes_)
         return [
             recipes.write(recipe, _column(block, recipe["column"]), name, out[:, first:end])
             for recipe, (name, first, end) in zip(self.recipes_, self.groups_, strict=True)

@@ -1,0 +1,145 @@
+"""`halfspace inspect`: what a model file holds."""
+
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from halfspace import __version__
+from halfspace.cli.answers import Answer
+from halfspace.cli.ladders import facts, summary
+from halfspace.cli.text import count, listed, shortened, table
+from halfspace.ladder import Ladder
+from halfspace.modelfiles import load
+
+__all__ = ["run"]
+
+MOST_CLASSES = 10
+
+
+def run(model: str, top: int = 10) -> Answer:
+    """Describe a model file; at most `top` weights per class and `top` examples are listed.
+
+    Examples
+    --------
+    >>> import tempfile, halfspace as hs
+    >>> path = tempfile.mktemp(suffix=".halfspace")
+    >>> hs.save(hs.AdaTron().fit([[0.0], [1.0], [2.0], [3.0]], [0, 0, 1, 1]), path)
+    >>> body = run(path).body
+    >>> body["kind"], body["classes"], body["weights"][0]["weights"][0]["name"]
+    ('AdaTron', [0, 1], 'x0')
+    """
+    held = load(model)
+    ladder = held if isinstance(held, Ladder) and hasattr(held, "estimator_") else None
+    inner = held if ladder is None else ladder.estimator_
+    fitted = hasattr(held, "classes_") or hasattr(held, "columns_")
+    proof = getattr(inner, "certificate_", None) if fitted else None
+    body: dict[str, Any] = {
+        "command": "inspect",
+        "halfspace": __version__,
+        "model": model,
+        "kind": type(held).__name__,
+        "fitted": fitted,
+        "n_bytes": Path(model).stat().st_size,
+        "params": {name: value for name, value in held.get_params(deep=False).items() if _is_plain(value)},
+        "trained_on": _trained_on(getattr(held, "origin_", None)),
+        "ladder": None if ladder is None else facts(ladder),
+        "classes": np.asarray(held.classes_).tolist() if hasattr(held, "classes_") else None,
+        "n_inputs": int(inner.n_features_in_) if hasattr(inner, "n_features_in_") else None,
+        "weights": _weights(inner, _names(held, inner), top) if fitted else [],
+        "n_support": int(inner.support_.size) if fitted and hasattr(inner, "support_") else None,
+        "hardest": _hardest(held, inner, top) if fitted else None,
+        "proof": None if proof is None else {"kind": type(proof).__name__, "sentence": str(proof)},
+        "outcome": str(held.outcome_) if hasattr(held, "outcome_") else None,
+        "notes": list(getattr(held, "notes_", ())),
+    }
+    return Answer(body, _text(body))
+
+
+def _is_plain(value: Any) -> bool:
+    """Tell whether a parameter can be shown as it is."""
+    return value is None or isinstance(value, bool | int | float | str | list | tuple)
+
+
+def _trained_on(origin: dict[str, Any] | None) -> dict[str, Any] | None:
+    """Return what a ladder was trained on; no data."""
+    if origin is None:
+        return None
+    kept = ("source", "built_in", "target", "columns", "n_columns", "n_rows", "seed", "time", "versions")
+    return {**{name: origin[name] for name in kept}, "n_used": len(origin["rows"])}
+
+
+def _names(held: Any, inner: Any) -> Any:
+    """Return the names of the inputs of the weights."""
+    if hasattr(held, "encoder_"):
+        return held.encoder_.get_feature_names_out()
+    return getattr(inner, "feature_names_in_", [f"x{j}" for j in range(getattr(inner, "n_features_in_", 0))])
+
+
+def _weights(inner: Any, names: Any, top: int) -> list[dict[str, Any]]:
+    """Return the largest weights of each plane by name, the largest first."""
+    coef = getattr(inner, "coef_", None)
+    if coef is None or len(names) != coef.shape[1]:
+        return []
+    labels = inner.classes_[1:] if coef.shape[0] == 1 else inner.classes_
+    biases = np.broadcast_to(inner.intercept_, (coef.shape[0],))
+    found = []
+    for label, w, bias in zip(labels.tolist(), coef, biases, strict=True):
+        largest = np.argsort(-np.abs(w), kind="stable")[:top]
+        listing = [{"name": str(names[j]), "weight": float(w[j])} for j in largest]
+        found.append({"label": label, "bias": float(bias), "n": int(w.size), "weights": listing})
+    return found
+
+
+def _hardest(held: Any, inner: Any, top: int) -> dict[str, Any] | None:
+    """Return the training rows of lowest potential out of fold, or else those of the largest strength."""
+    kept = getattr(held, "origin_", {}).get("hardest")
+    if kept is not None:
+        return {
+            "measure": "potential out of fold",
+            "rows": kept["rows"][:top].tolist(),
+            "values": kept["potentials"][:top].tolist(),
+        }
+    strengths = getattr(inner, "alpha_", None)
+    if strengths is None or isinstance(held, Ladder):
+        return None
+    strengths = np.abs(np.atleast_2d(strengths)).max(axis=0)
+    rows = np.argsort(-strengths, kind="stable")[: min(top, np.count_nonzero(strengths))]
+    return {"measure": "strength", "rows": rows.tolist(), "values": strengths[rows].tolist()}
+
+
+def _text(body: dict[str, Any]) -> str:
+    """Return the answer for people."""
+    parts = [f"{body['model']}: {body['kind']}{'' if body['fitted'] else ', not fitted'}, {body['n_bytes']:,} bytes"]
+    if body["trained_on"]:
+        parts += _trained_text(body["trained_on"])
+    elif body["classes"] is not None:
+        parts.append(f"Trained on {count(body['n_inputs'] or 0, 'input')}; classes: {listed(body['classes'])}.")
+    if body["ladder"]:
+        parts += ["", summary(body["ladder"])]
+    elif body["proof"]:
+        parts += [body["outcome"] or "", f"Proof: {shortened(body['proof']['sentence'])}"]
+    for plane in body["weights"][:MOST_CLASSES]:
+        listing = [(one["name"], f"{one['weight']:+.4g}") for one in plane["weights"]]
+        head = f"Weights for {plane['label']} ({len(listing)} largest of {plane['n']:,}; bias {plane['bias']:+.4g}):"
+        parts += ["", head, table(("input", "weight"), listing, right="lr")]
+    if body["hardest"] and body["hardest"]["rows"]:
+        hardest = body["hardest"]
+        listing = [(row, f"{value:.4g}") for row, value in zip(hardest["rows"], hardest["values"], strict=True)]
+        parts += [
+            "",
+            "Hardest training examples, by row number from 0:",
+            table(("row", hardest["measure"]), listing, right="rr"),
+        ]
+    return "\n".join([*parts, *(f"note: {note}" for note in body["notes"])])
+
+
+def _trained_text(origin: dict[str, Any]) -> list[str]:
+    """Say what a ladder was trained on."""
+    source, versions = origin["source"], origin["versions"]
+    rows = f"{origin['n_used']:,} of {count(origin['n_rows'], 'row')}"
+    columns = f"{count(origin['n_columns'], 'column')}" + (f" ({listed(origin['columns'])})" if origin["columns"] else "")
+    return [
+        f"Fitted to {source['name']} ({source['format']}): {rows}, target {origin['target']}, {columns}.",
+        f"On {origin['time']}, seed {origin['seed']}, with " + ", ".join(f"{name} {v}" for name, v in versions.items()) + ".",
+    ]

@@ -1,0 +1,84 @@
+"""Where a model came from: what `certify` and `inspect` need to know beyond the model itself. Counts and names, no data.
+
+The dictionary `ladder.origin_` is stored in the model file:
+
+    built_in     name of the built-in problem, or None
+    source       name of the file without its folder, its format and its bytes
+    target       column of the labels
+    columns      names of the other columns
+    n_rows       rows in the file
+    rows         rows that were used, in the file's numbering from 0, ascending, shape (n,)
+    seed, time   source of chance; when the fit ended (UTC, ISO 8601)
+    versions     of halfspace, Python, NumPy and scikit-learn
+    hardest      training rows with the lowest potentials out of fold: their row numbers and potentials
+"""
+
+import platform
+from datetime import UTC, datetime
+from importlib.metadata import version
+from typing import Any
+
+import numpy as np
+
+from halfspace import __version__
+from halfspace.cli.reading import labels
+from halfspace.data.files import Dataset
+from halfspace.report.outputs import potentials
+
+__all__ = ["HARDEST", "describe"]
+
+HARDEST = 50
+"""Hard examples that are kept by row number."""
+
+
+def describe(ladder: Any, data: Dataset, *, seed: int, built_in: str | None) -> dict[str, Any]:
+    """Return the origin of a ladder that was fitted to `data`.
+
+    Parameters
+    ----------
+    ladder : Ladder
+        Fitted.
+    data : Dataset
+        What it was fitted to.
+    seed : int
+        Source of chance.
+    built_in : str or None
+        Name of the built-in problem, if it was one.
+
+    Returns
+    -------
+    dict
+        As the head of this module says.
+
+    Examples
+    --------
+    >>> from halfspace.cli.reading import built_in
+    >>> from halfspace.ladder import Ladder
+    >>> data = built_in("xor", n=60)
+    >>> ladder = Ladder(rungs=("majority",), n_splits=2, n_repeats=1).fit(data.X, data.y)
+    >>> origin = describe(ladder, data, seed=0, built_in="xor")
+    >>> origin["n_rows"], origin["target"], len(origin["hardest"]["rows"]) <= HARDEST
+    (60, 'label', True)
+    """
+    names = getattr(data.X, "column_names", None)
+    used, truth = np.asarray(data.rows, dtype=np.int64), np.searchsorted(ladder.classes_, labels(data))
+    found = potentials(ladder.out_of_fold_, truth[ladder.train_], getattr(ladder.estimator_, "coef_", None))
+    hardest = np.argsort(found.E, kind="stable")[:HARDEST]
+    return {
+        "built_in": built_in,
+        "source": {"name": data.source.name, "format": data.source.format, "n_bytes": int(data.source.n_bytes)},
+        "target": data.target,
+        "columns": list(names) if names is not None else None,
+        "n_columns": int(data.X.shape[1]),
+        "n_rows": int(data.n_rows),
+        "rows": used,
+        "seed": int(seed),
+        "time": datetime.now(UTC).isoformat(timespec="seconds"),
+        "versions": {
+            "halfspace": __version__,
+            "python": platform.python_version(),
+            "numpy": version("numpy"),
+            "scikit-learn": version("scikit-learn"),
+        },
+        "hardest": {"rows": used[ladder.train_[found.rows[hardest]]], "potentials": found.E[hardest]},
+    }

@@ -1,0 +1,102 @@
+"""Files the command writes: checked before the work begins, whole or not at all when it ends."""
+
+import os
+import tempfile
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+from pathlib import Path
+from typing import BinaryIO
+
+from halfspace.cli.frame import refuse
+
+__all__ = ["check_outputs", "complete_file"]
+
+
+def check_outputs(inputs: list[str | None], outputs: dict[str, str | None], *, devices: bool = False) -> None:
+    """Refuse outputs that cannot be written, or that would overwrite an input or each other.
+
+    Parameters
+    ----------
+    inputs : list of str or None
+        Files that are read; None and "-" are none.
+    outputs : dict of str to str or None
+        Name of the option and file, where one was asked for.
+    devices : bool, default False
+        Whether an output may be a device or a pipe; one that is renamed into place may not.
+
+    Examples
+    --------
+    >>> check_outputs(["table.csv"], {"--save": "./table.csv"})
+    Traceback (most recent call last):
+        ...
+    click.exceptions.UsageError: --save table.csv would overwrite an input or another output; choose another name
+    """
+    taken = [Path(name).resolve() for name in inputs if name not in {None, "-"}]
+    for option, name in outputs.items():
+        if name is None:
+            continue
+        path = Path(name)
+        if path.resolve() in taken:
+            refuse(f"{option} {path} would overwrite an input or another output; choose another name")
+        if not path.parent.is_dir():
+            refuse(f"{option} {path}: there is no folder {path.parent}; make it first")
+        if path.is_dir():
+            refuse(f"{option} {path} is a folder; give the name of a file")
+        if not devices and path.exists() and not path.is_file():
+            refuse(f"{option} {path} is a device or a pipe; give the name of a file")
+        if not os.access(path if path.exists() else path.parent, os.W_OK):
+            refuse(f"{option} {path}: no permission to write there")
+        taken.append(path.resolve())
+
+
+@contextmanager
+def complete_file(name: str) -> Iterator[BinaryIO]:
+    """Open a file that gets its name only when it is complete; on failure what was there stays.
+
+    Devices and pipes are written as they are: a rename would put a file in their place.
+
+    Parameters
+    ----------
+    name : str
+        Where to write.
+
+    Yields
+    ------
+    binary file
+        What to write to.
+
+    Examples
+    --------
+    >>> name = str(Path(tempfile.mkdtemp()) / "out.csv")
+    >>> with complete_file(name) as file:
+    ...     _ = file.write(b"row")
+    >>> Path(name).read_text()
+    'row'
+    """
+    path = Path(name)
+    if path.exists() and not path.is_file():
+        with path.open("wb") as file:
+            yield file
+        return
+    path = path.resolve()  # the file a link points to is replaced, not the link
+    handle, temporary = tempfile.mkstemp(prefix=f".{path.name}.", dir=path.parent)
+    try:
+        with os.fdopen(handle, "wb") as file:
+            yield file
+            file.flush()
+            os.fsync(file.fileno())
+        Path(temporary).chmod(_usual_mode(path))
+        Path(temporary).replace(path)
+    except BaseException:
+        with suppress(OSError):
+            Path(temporary).unlink()
+        raise
+
+
+def _usual_mode(path: Path) -> int:
+    """Return the permissions of the file that is replaced, or those a new file would get."""
+    if path.exists():
+        return path.stat().st_mode & 0o777
+    mask = os.umask(0)
+    os.umask(mask)
+    return 0o666 & ~mask

@@ -1,0 +1,110 @@
+"""`halfspace predict`: the rows of a file through a saved model, a batch at a time."""
+
+import sys
+import tempfile
+from collections.abc import Iterator
+from contextlib import AbstractContextManager, nullcontext
+from typing import IO, Any
+
+import numpy as np
+import pyarrow as pa
+
+from halfspace import __version__
+from halfspace.cli.answers import Answer, as_json, notes
+from halfspace.cli.frame import refuse
+from halfspace.cli.outputs import check_outputs, complete_file
+from halfspace.cli.reading import as_numbers
+from halfspace.cli.tallies import Tally
+from halfspace.cli.text import count
+from halfspace.cli.writers import Writer, writer_for
+from halfspace.data.files import stream
+from halfspace.ladder import Ladder
+from halfspace.ladder.climbing import labels_of
+from halfspace.modelfiles import load
+
+__all__ = ["run"]
+
+
+def run(
+    model: str, file: str, *, proba: bool = False, out: str | None = None, format_: str | None = None, wants_json: bool = False
+) -> Answer:
+    """Predict a file and write a table: to `out`, to standard output, or into the JSON object.
+
+    Examples
+    --------
+    >>> run("none.halfspace", "table.csv", out="table.csv")
+    Traceback (most recent call last):
+        ...
+    click.exceptions.UsageError: --out table.csv would overwrite an input or another output; choose another name
+    """
+    check_outputs([model, file], {"--out": out}, devices=True)
+    fitted = load(model)
+    if not hasattr(fitted, "predict"):
+        refuse(f"{model} holds a {type(fitted).__name__}, which predicts nothing")
+    if proba and not hasattr(fitted, "predict_proba"):
+        refuse(f"{model} holds a {type(fitted).__name__}, which has no probabilities; leave out --proba")
+    said = Tally()
+    spool = tempfile.TemporaryFile() if wants_json and out is None else None  # noqa: SIM115  (closed when it was printed)
+    place: AbstractContextManager[IO[bytes]] = complete_file(out) if out else nullcontext(spool or sys.stdout.buffer)
+    with place as target:
+        writer = writer_for(out or ("rows.jsonl" if spool else "rows.csv"), target)
+        n_rows = _all_batches(fitted, stream(file, format=format_), writer, proba=proba, said=said)
+    body = {
+        "command": "predict",
+        "halfspace": __version__,
+        "model": model,
+        "classes": np.asarray(fitted.classes_).tolist(),
+        "proba": proba,
+        "n_rows": n_rows,
+        "out": out,
+        "notes": said.notes(),
+    }
+    notes(body["notes"])
+    text = f"{out}: {count(n_rows, 'row')} predicted" if out else ""
+    return Answer(body, text, pieces=_object(body, spool) if spool else ())
+
+
+def _all_batches(fitted: Any, batches: Any, writer: Writer, *, proba: bool, said: Tally) -> int:
+    """Predict and write batch after batch; return the number of rows."""
+    done = 0
+    for batch in batches:
+        table = _predicted(fitted, batch, proba=proba, said=said)
+        writer.write(table)
+        done += table.num_rows
+    writer.close()
+    return done
+
+
+def _predicted(fitted: Any, batch: Any, *, proba: bool, said: Tally) -> pa.Table:
+    """Return the predictions of one batch as a table."""
+    if isinstance(fitted, Ladder):  # encoded once for both
+        X, remarks = fitted.encoder_.transform_with_notes(_without_target(fitted, batch.X))
+        said.add(remarks)
+        outputs = fitted.estimator_.decision_function(X)
+        labels = labels_of(outputs, fitted.classes_)
+        shares = fitted.calibration_.probabilities(outputs) if proba else None
+    else:
+        X = as_numbers(batch.X, getattr(fitted, "feature_names_in_", None))
+        labels = fitted.predict(X)
+        shares = fitted.predict_proba(X) if proba else None
+    columns = {"row": np.arange(batch.first, batch.first + len(labels)), "prediction": pa.array(labels.tolist())}
+    if shares is not None:
+        columns.update({f"probability_{label}": shares[:, k] for k, label in enumerate(fitted.classes_.tolist())})
+    return pa.table(columns)
+
+
+def _without_target(ladder: Ladder, X: Any) -> Any:
+    """Return the columns without the labels, if the file has them: no note is needed for these."""
+    target = getattr(ladder, "origin_", {}).get("target")
+    named = target is not None and target in getattr(X, "column_names", ())
+    return X.drop_columns([target]) if named and target not in ladder.encoder_.columns_ else X
+
+
+def _object(body: dict[str, Any], spool: IO[bytes]) -> Iterator[str]:
+    """Yield the JSON object with the predictions that were spooled as lines."""
+    with spool:
+        spool.seek(0)
+        yield as_json(body)[:-1] + ', "predictions": ['
+        for place, line in enumerate(spool):
+            yield (", " if place else "") + line.decode().rstrip("\n")
+        yield "]}"

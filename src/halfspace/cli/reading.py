@@ -1,0 +1,125 @@
+"""The data of a command: a file, standard input, or the built-in problem when no file is named."""
+
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+
+from halfspace._typing import Labels
+from halfspace.data import catalogue
+from halfspace.data.files import Dataset, Source, read
+from halfspace.errors import InputError
+
+__all__ = ["BUILT_IN", "as_numbers", "built_in", "labels", "read_data"]
+
+BUILT_IN = "breast_cancer"
+"""The problem that stands in when no file is named."""
+
+
+def read_data(file: str | None, target: str | None, **options: Any) -> Dataset:
+    """Read a file, or the built-in problem.
+
+    Parameters
+    ----------
+    file : str or None
+        A path, "-" for standard input, or None for the built-in problem.
+    target : str or None
+        Column of the labels.
+    **options
+        As `halfspace.data.files.read` takes them: format, max_rows, random_state, rows.
+
+    Returns
+    -------
+    Dataset
+        Columns, labels, row numbers and notes.
+
+    Examples
+    --------
+    >>> data = read_data(None, None, rows=np.arange(2))
+    >>> data.X.num_rows, data.n_rows, data.target
+    (2, 569, 'diagnosis')
+    """
+    if file is not None:
+        return read(file, target, **options)
+    data = built_in(BUILT_IN)
+    if target not in {None, data.target}:
+        msg = f"without a FILE the built-in data are used, whose target is {data.target!r}, not {target!r}; name a FILE"
+        raise InputError(msg)
+    return _some_rows(data, options.get("rows"), options.get("max_rows"), options.get("random_state", 0))
+
+
+def built_in(name: str, n: int | None = None, random_state: int = 0) -> Dataset:
+    """Return a problem of the catalogue as if it had been read from a file.
+
+    Examples
+    --------
+    >>> built_in("xor", n=8).source.format
+    'built-in'
+    """
+    columns, target = catalogue.make(name, n, random_state=random_state)
+    y = np.asarray(columns[target])
+    X = pa.table({column: values for column, values in columns.items() if column != target})
+    source = Source(name=name, format="built-in", n_bytes=0)
+    return Dataset(X=X, y=y, rows=np.arange(y.size), n_rows=int(y.size), target=target, notes=(), source=source)
+
+
+def labels(data: Dataset) -> Labels:
+    """Return the labels of a dataset, shape (n,), or refuse one without.
+
+    Examples
+    --------
+    >>> labels(built_in("xor", n=4)).size
+    4
+    """
+    if data.y is None:
+        msg = f"{data.source.name} has no labels; name the column that holds them with --target"
+        raise InputError(msg)
+    return data.y
+
+
+def as_numbers(X: Any, names: Any = None) -> Any:
+    """Return examples as a matrix, for models and proofs without a preprocessing of their own.
+
+    Parameters
+    ----------
+    X : pyarrow.Table, ndarray or CSR matrix
+        Examples; matrices are returned as they are.
+    names : sequence of str, optional
+        Columns of a table to take, in this order; all by default.
+
+    Returns
+    -------
+    ndarray or CSR matrix, shape (n, d)
+        A table becomes an array of doubles.
+
+    Examples
+    --------
+    >>> as_numbers(pa.table({"a": [1, 2], "b": [0.5, 1.5]})).tolist()
+    [[1.0, 0.5], [2.0, 1.5]]
+    """
+    if not isinstance(X, pa.Table):
+        return X
+    if names is not None:
+        missing = [name for name in names if name not in X.column_names]
+        if missing:
+            msg = f"the file has no column {missing[0]!r}, which the model needs; its columns are: {X.column_names[:20]}"
+            raise InputError(msg)
+        X = X.select([str(name) for name in names])
+    for name, column in zip(X.column_names, X.columns, strict=True):
+        if not (pa.types.is_integer(column.type) or pa.types.is_floating(column.type) or pa.types.is_boolean(column.type)):
+            msg = f"column {name!r} is not of numbers, and this model has no preprocessing; fit with `halfspace fit --save`"
+            raise InputError(msg)
+    return np.column_stack([np.asarray(column.cast(pa.float64()).to_numpy()) for column in X.columns])
+
+
+def _some_rows(data: Dataset, rows: Any, max_rows: int | None, random_state: int) -> Dataset:
+    """Keep the named rows, or a sample."""
+    if rows is None and (max_rows is None or max_rows >= data.n_rows):
+        return data
+    if rows is None:
+        rows = np.sort(np.random.default_rng(random_state).choice(data.n_rows, max_rows, replace=False))
+    if np.max(rows) >= data.n_rows:
+        msg = f"the built-in data have no row {np.max(rows)}"
+        raise InputError(msg)
+    notes = (f"a sample of {len(rows):,} of {data.n_rows:,} rows",) if max_rows else ()
+    return Dataset(data.X.take(rows), labels(data)[rows], np.asarray(rows), data.n_rows, data.target, notes, data.source)

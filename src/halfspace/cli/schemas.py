@@ -1,0 +1,53 @@
+"""`halfspace schema`: the published JSON schemas of what `--json` prints."""
+
+import json
+from importlib.resources import files
+from importlib.resources.abc import Traversable
+from typing import Any
+
+from halfspace.cli.answers import Answer
+from halfspace.cli.frame import refuse
+
+__all__ = ["names", "read", "run"]
+
+
+def names() -> list[str]:
+    """Return the names of the schemas, sorted.
+
+    Examples
+    --------
+    >>> "fit" in names()
+    True
+    """
+    return sorted(entry.name.removesuffix(".json") for entry in _folder().iterdir() if entry.name.endswith(".json"))
+
+
+def read(name: str) -> dict[str, Any]:
+    """Return a schema as a dictionary.
+
+    Examples
+    --------
+    >>> read("error")["required"]
+    ['error', 'code']
+    """
+    if name not in names():
+        refuse(f"there is no schema {name!r}; there are: {', '.join(names())}")
+    schema: dict[str, Any] = json.loads(_folder().joinpath(f"{name}.json").read_text(encoding="utf-8"))
+    return schema
+
+
+def run(name: str) -> Answer:
+    """Answer with one schema.
+
+    Examples
+    --------
+    >>> run("error").body["title"]
+    'What every command prints with --json when it fails'
+    """
+    schema = read(name)
+    return Answer(schema, json.dumps(schema, indent=2))
+
+
+def _folder() -> Traversable:
+    """Return the folder of the schemas inside the package."""
+    return files("halfspace").joinpath("schemas")

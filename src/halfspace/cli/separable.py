@@ -1,0 +1,129 @@
+"""`halfspace separable`: whether planes separate the classes of a file, with a proof that `certify` checks.
+
+The proof file is JSON: how the file was read and turned into numbers, and a certificate. The preprocessing itself is not in
+it: `TableEncoder` learns it anew from the same rows, so the checker need not trust it.
+
+    halfspace    "separability"
+    format       1
+    version      of halfspace
+    source       name of the file without its folder
+    target       column of the labels
+    scale        of `TableEncoder`
+    n_rows       rows in the file
+    rows         rows that were used, or null for all
+    certificate  of `halfspace.certificates`
+"""
+
+import json
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+
+from halfspace import __version__
+from halfspace._typing import Label, Labels, Matrix
+from halfspace.certificates import Certificate, PerClass, Separability
+from halfspace.cli.answers import Answer, notes
+from halfspace.cli.ladders import verdicts
+from halfspace.cli.outputs import check_outputs, complete_file
+from halfspace.cli.reading import labels, read_data
+from halfspace.cli.text import count
+from halfspace.data.files import Dataset
+from halfspace.proofs import separability
+from halfspace.tables import TableEncoder
+
+__all__ = ["run"]
+
+
+def run(
+    file: str,
+    target: str | None = None,
+    *,
+    max_time: float | None = None,
+    out: str | None = None,
+    scale: str = "standard",
+    **reading: Any,
+) -> Answer:
+    r"""Decide for the classes of a file; `reading` holds max_rows, format_ and seed.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> path = tempfile.mktemp(suffix=".csv")
+    >>> with open(path, "w") as text:
+    ...     _ = text.write("a,b,label\n0,0.5,no\n1,1.5,no\n0,1.5,yes\n1,0.5,yes\n")
+    >>> run(path, "label").body["verdicts"][0]["verdict"]
+    'inseparable'
+    """
+    check_outputs([file], {"--out": out}, devices=True)
+    data = read_data(
+        file, target, format=reading.get("format_"), max_rows=reading.get("max_rows"), random_state=reading.get("seed", 0)
+    )
+    encoder = TableEncoder(scale=scale)
+    X = encoder.fit(data.X).transform(data.X)
+    notes([*data.notes, *encoder.notes_])
+    proofs = _decide(X, labels(data), max_time)
+    certificate = _joined(proofs)
+    if out:
+        _write(out, data, scale, certificate)
+    body = {
+        "command": "separable",
+        "halfspace": __version__,
+        "source": data.source.name,
+        "target": data.target,
+        "n_rows": int(data.n_rows),
+        "n_used": int(data.rows.size),
+        "n_inputs": int(X.shape[1]),
+        "verdicts": verdicts(proofs, data.rows),
+        "out": out,
+        "notes": [*data.notes, *encoder.notes_],
+    }
+    return Answer(body, _text(body, out, file))
+
+
+def _decide(X: Matrix, y: Labels, max_time: float | None) -> list[tuple[Label, Separability]]:
+    """Return a proof for two classes, or one for each class against the rest, the time shared equally."""
+    classes = np.unique(y)
+    if classes.size == 2:
+        return [(classes.tolist()[1], separability(X, y, max_time=max_time))]
+    share = max_time / classes.size if max_time else None
+    return [(label, _about(separability(X, y == label, max_time=share), label)) for label in classes.tolist()]
+
+
+def _about(proof: Separability, label: Label) -> Separability:
+    """Say of which class a proof about `y == label` is."""
+    bracket = proof.bracket and replace(proof.bracket, positive=label)
+    return replace(proof, positive=label, bracket=bracket)
+
+
+def _joined(proofs: list[tuple[Label, Separability]]) -> Certificate:
+    """Return one certificate for all."""
+    if len(proofs) == 1:
+        return proofs[0][1]
+    return PerClass(tuple(label for label, _ in proofs), tuple(proof for _, proof in proofs))
+
+
+def _write(out: str, data: Dataset, scale: str, certificate: Certificate) -> None:
+    """Write the proof file."""
+    body = {
+        "halfspace": "separability",
+        "format": 1,
+        "version": __version__,
+        "source": data.source.name,
+        "target": data.target,
+        "scale": scale,
+        "n_rows": int(data.n_rows),
+        "rows": None if data.rows.size == data.n_rows else data.rows.tolist(),
+        "certificate": certificate.to_dict(),
+    }
+    with complete_file(out) as file:
+        file.write(json.dumps(body).encode())
+
+
+def _text(body: dict[str, Any], out: str | None, file: str) -> str:
+    """Return the answer for people."""
+    verdicts = body["verdicts"]
+    head = f"{body['source']}: {count(body['n_used'], 'row')}, {count(body['n_inputs'], 'input')} after preprocessing"
+    lines = [verdicts[0]["sentence"]] if len(verdicts) == 1 else [f"{v['label']}: {v['sentence']}" for v in verdicts]
+    end = [f"Check it: halfspace certify {out} {file}"] if out else []
+    return "\n".join([head, *lines, *end])

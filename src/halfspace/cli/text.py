@@ -1,0 +1,83 @@
+"""Plain text for people: tables and paragraphs, the same in a terminal and in a file."""
+
+from collections.abc import Iterable, Sequence
+from io import StringIO
+from typing import Any
+
+from rich import box
+from rich.console import Console
+from rich.table import Table
+from rich.text import Text
+
+from halfspace.cli.answers import clean
+
+__all__ = ["count", "listed", "shortened", "table"]
+
+WIDTH = 118
+
+
+def table(heads: Sequence[str], rows: Iterable[Sequence[Any]], *, right: str = "") -> str:
+    """Return rows as a table.
+
+    Parameters
+    ----------
+    heads : sequence of str
+        Names of the columns.
+    rows : iterable of sequences
+        Their values; None is left blank.
+    right : str
+        One letter per column, "r" to set it flush right; empty for none.
+
+    Examples
+    --------
+    >>> print(table(["rung", "score"], [["majority", "0.6"], ["adatron", None]], right="lr"))
+     rung       score
+    ──────────────────
+     majority     0.6
+     adatron
+    """
+    drawn = Table(box=box.SIMPLE_HEAD, show_edge=False)
+    for place, head in enumerate(heads):
+        drawn.add_column(head, justify="right" if right[place : place + 1] == "r" else "left", overflow="fold")
+    for row in rows:
+        drawn.add_row(*(Text("" if value is None else clean(value)) for value in row))
+    page = StringIO()
+    Console(file=page, width=WIDTH, color_system=None, legacy_windows=False).print(drawn)
+    return "\n".join(line.rstrip() for line in page.getvalue().splitlines())
+
+
+def listed(values: Iterable[Any], most: int = 10) -> str:
+    """Return values as a list in words, the rest counted.
+
+    Examples
+    --------
+    >>> listed(range(12), most=3)
+    '0, 1, 2 and 9 more'
+    """
+    words = [clean(value) for value in values]
+    rest = f" and {len(words) - most:,} more" if len(words) > most else ""
+    return ", ".join(words[:most]) + rest
+
+
+def count(n: int, noun: str, plural: str = "") -> str:
+    """Return a number with its noun.
+
+    Examples
+    --------
+    >>> count(1, "row"), count(1200, "row"), count(2, "class", "classes")
+    ('1 row', '1,200 rows', '2 classes')
+    """
+    return f"{n:,} {noun if n == 1 else plural or noun + 's'}"
+
+
+def shortened(sentence: str, most: int = 6) -> str:
+    r"""Return a proof of many parts with its first lines only.
+
+    Examples
+    --------
+    >>> shortened("one line"), shortened("a\nb\nc", most=2)
+    ('one line', '\n  a\n  b\n  and 1 more')
+    """
+    lines = sentence.splitlines()
+    rest = [f"  and {len(lines) - most:,} more"] if len(lines) > most else []
+    return sentence if len(lines) == 1 else "\n".join(["", *(f"  {line}" for line in lines[:most]), *rest])

@@ -1,0 +1,112 @@
+"""Claims about `halfspace predict`."""
+
+import csv
+import io
+import json
+from functools import partial
+
+import numpy as np
+import pytest
+from pyarrow import csv as arrow_csv
+from pyarrow import parquet
+
+import halfspace as hs
+from halfspace.cli import predict
+from halfspace.data.files import read, stream
+
+
+def rows_of(text):
+    """Return CSV text as dictionaries."""
+    return list(csv.DictReader(io.StringIO(text)))
+
+
+def test_standard_output_is_csv(halfspace, model, table):
+    """Without --out the predictions are CSV on standard output, equal to the model's own."""
+    ran = halfspace("predict", model, table)
+    assert ran.code == 0
+    assert ran.err == ""  # the target in the file needs no note
+    data = read(table, "kept")
+    expected = hs.load(model).predict(data.X)
+    assert [row["prediction"] for row in rows_of(ran.out)] == expected.tolist()
+    assert [int(row["row"]) for row in rows_of(ran.out)] == data.rows.tolist()
+
+
+@pytest.mark.parametrize("suffix", [".csv", ".parquet", ".jsonl"])
+def test_probabilities_in_every_format(halfspace, model, table, tmp_path, suffix):
+    """--proba adds a column per class, in each format the same numbers, bit for bit."""
+    out = tmp_path / f"p{suffix}"
+    assert halfspace("predict", model, table, "--proba", "--out", out).code == 0
+    readers = {
+        ".csv": lambda: arrow_csv.read_csv(out).to_pylist(),
+        ".parquet": lambda: parquet.read_table(out).to_pylist(),
+        ".jsonl": lambda: [json.loads(line) for line in out.read_text().splitlines()],
+    }
+    found = readers[suffix]()
+    shares = np.array([[row["probability_no"], row["probability_yes"]] for row in found])
+    assert np.array_equal(shares, hs.load(model).predict_proba(read(table, "kept").X))
+    assert all(row["prediction"] == ("yes" if p[1] > p[0] else "no") for row, p in zip(found, shares, strict=True))
+
+
+def test_json_holds_the_predictions_or_names_the_file(answer, model, table, tmp_path):
+    """With --json the predictions are in the object, or in --out."""
+    inside = answer("predict", model, table, "--proba")
+    assert len(inside["predictions"]) == inside["n_rows"] == 120
+    outside = answer("predict", model, table, "--out", tmp_path / "p.csv")
+    assert "predictions" not in outside
+    assert len(rows_of((tmp_path / "p.csv").read_text())) == 120
+
+
+def test_other_columns_and_values(halfspace, model, tmp_path):
+    """Columns may come in any order, be missing or be too many; unknown categories and bad numbers are counted in notes."""
+    path = tmp_path / "new.csv"
+    path.write_text("shape,colour,size\nround,red,0.5\nround,violet,big\nflat,,-1\nflat,pink,2\n")
+    ran = halfspace("predict", model, path)
+    assert ran.code == 0
+    assert len(rows_of(ran.out)) == 4
+    for words in ("'shape' was ignored", "'age' is not there", "'colour': 2 values were never seen", "'size': 1 value cannot"):
+        assert words in ran.err
+
+
+def test_batches_are_counted_once(halfspace, model, tmp_path, monkeypatch):
+    """A file in several batches gives the rows of one, and one note per column."""
+    path = tmp_path / "new.csv"
+    path.write_text("size,age,colour\n" + "0.5,30,violet\n" * 10)
+    whole = halfspace("predict", model, path)
+    monkeypatch.setattr(predict, "stream", partial(stream, batch_rows=3))
+    parts = halfspace("predict", model, path)
+    assert whole.out == parts.out
+    assert whole.err == parts.err
+    assert "10 values were never seen" in parts.err
+
+
+def test_a_model_saved_from_python(halfspace, tmp_path):
+    """A model without preprocessing takes a table of numbers, columns in order."""
+    X, y = np.array([[0.0, 1.0], [1.0, 1.0], [2.0, 0.0], [3.0, 0.0]]), np.array([0, 0, 1, 1])
+    hs.save(hs.Adaline().fit(X, y), tmp_path / "m")
+    (tmp_path / "t.csv").write_text("a,b\n0,1\n3,0\n")
+    assert [row["prediction"] for row in rows_of(halfspace("predict", tmp_path / "m", tmp_path / "t.csv").out)] == ["0", "1"]
+    (tmp_path / "words.csv").write_text("a,b\n0,x\n3,y\n")
+    for arguments in (("words.csv",), ("t.csv", "--proba")):
+        ran = halfspace("predict", tmp_path / "m", tmp_path / arguments[0], *arguments[1:])
+        assert ran.code == 2
+        assert len(ran.err.splitlines()) == 1
+
+
+@pytest.mark.parametrize(
+    ("out", "word"), [("p.xlsx", ".parquet"), ("model", "overwrite"), ("table", "overwrite")], ids=["format", "model", "input"]
+)
+def test_bad_outputs(halfspace, model, table, tmp_path, out, word):
+    """Unknown formats and the inputs themselves are refused as outputs, and nothing is written."""
+    path = {"model": model, "table": table}.get(out, tmp_path / out)
+    ran = halfspace("predict", model, table, "--out", path)
+    assert ran.code == 2
+    assert word in ran.err
+    assert not list(tmp_path.iterdir())
+
+
+def test_no_model(halfspace, table, tmp_path):
+    """What is no model file, or not there, is one sentence."""
+    for path in (table, tmp_path / "none"):
+        ran = halfspace("predict", path, table)
+        assert ran.code == 2
+        assert len(ran.err.splitlines()) == 1
