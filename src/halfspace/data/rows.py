@@ -20,7 +20,7 @@ from halfspace._dispatch import compiled
 from halfspace._typing import FloatArray, IntArray, View
 from halfspace.data.views import CSR, Clamped, axpy, dot, entries_per_row, n_columns, n_rows
 
-__all__ = ["gram", "in_chunks", "one_blas_thread", "potentials", "sparsified", "take"]
+__all__ = ["gram", "in_chunks", "libraries", "one_blas_thread", "potentials", "sparsified", "take"]
 
 SPARSE = 0.25
 """Share of entries other than 0 below which rows are cheaper to read as sparse ones."""
@@ -38,7 +38,14 @@ os.register_at_fork(after_in_child=_pool.cache_clear)  # threads do not survive 
 
 
 @cache
-def _libraries() -> ThreadpoolController:
+def libraries() -> ThreadpoolController:
+    """Return the libraries with threads of their own; finding them takes milliseconds, so it is done once.
+
+    Examples
+    --------
+    >>> with libraries().limit(limits=1, user_api="openmp"):
+    ...     total = 1 + 1
+    """
     return ThreadpoolController()
 
 
@@ -65,7 +72,7 @@ def one_blas_thread() -> Iterator[None]:
     with _Alone.lock:
         _Alone.callers += 1
         if _Alone.callers == 1:
-            _Alone.limit = _libraries().limit(limits=1, user_api="blas")
+            _Alone.limit = libraries().limit(limits=1, user_api="blas")
     try:
         yield
     finally:

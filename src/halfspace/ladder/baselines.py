@@ -7,10 +7,10 @@ from typing import Any, Self
 import numpy as np
 from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.neighbors import KNeighborsClassifier, NearestNeighbors
-from threadpoolctl import threadpool_limits
 
 from halfspace._typing import FloatArray, Labels, Matrix
 from halfspace.certificates.baselines import ClassCounts, NeighbourErrors
+from halfspace.data.rows import libraries
 from halfspace.solvers.outcome import Outcome
 
 __all__ = ["Majority", "Neighbours"]
@@ -29,7 +29,10 @@ def few_threads(X: Matrix) -> Iterator[None]:
     >>> with few_threads(np.zeros((2, 2))):
     ...     total = 1 + 1
     """
-    with threadpool_limits(1 if X.shape[0] ** 2 * X.shape[1] <= SMALL else None, user_api="openmp"):
+    if X.shape[0] ** 2 * X.shape[1] > SMALL:
+        yield
+        return
+    with libraries().limit(limits=1, user_api="openmp"):
         yield
 
 

@@ -21,6 +21,8 @@ __all__ = ["Calibration", "Curve"]
 
 ENOUGH = 50_000
 """Outputs used for the fit; more are thinned out evenly."""
+SMALLEST = 1e-280
+"""Spread of outputs below which a slope would not be finite."""
 
 
 class Curve(NamedTuple):
@@ -118,9 +120,9 @@ def _softmax_curve(outputs: FloatArray, target: IntArray) -> Curve:
 
 def _least(entropy: Callable[[Curve], float], spread: float) -> Curve:
     """Return the curve at which an entropy is least; without outputs to learn from, a gentle one."""
-    unit = 1.0 / spread if spread > 0.0 else 1.0
-    if not np.isfinite(unit) or spread == 0.0:
+    if spread < SMALLEST:
         return Curve(1.0, 0.0)
+    unit = 1.0 / spread
 
     def curve(at: FloatArray) -> Curve:
         return Curve(float(unit * np.exp(np.clip(at[0], -12.0, 12.0))), 0.999 * float(expit(at[1])))
