@@ -8,6 +8,7 @@ from typing import IO, Any
 
 import numpy as np
 import pyarrow as pa
+from scipy import sparse
 
 from halfspace import __version__
 from halfspace.cli.answers import Answer, as_json, notes
@@ -78,13 +79,13 @@ def _all_batches(fitted: Any, batches: Any, writer: Writer, *, proba: bool, said
 def _predicted(fitted: Any, batch: Any, *, proba: bool, said: Tally) -> pa.Table:
     """Return the predictions of one batch as a table."""
     if isinstance(fitted, Ladder):  # encoded once for both
-        X, remarks = fitted.encoder_.transform_with_notes(_without_target(fitted, batch.X))
+        X, remarks = fitted.encoder_.transform_with_notes(_as_wide(_without_target(fitted, batch.X), fitted, said))
         said.add(remarks)
         outputs = fitted.estimator_.decision_function(X)
         labels = labels_of(outputs, fitted.classes_)
         shares = fitted.calibration_.probabilities(outputs) if proba else None
     else:
-        X = as_numbers(batch.X, getattr(fitted, "feature_names_in_", None))
+        X = _as_wide(as_numbers(batch.X, getattr(fitted, "feature_names_in_", None)), fitted, said)
         labels = fitted.predict(X)
         shares = fitted.predict_proba(X) if proba else None
     columns = {"row": np.arange(batch.first, batch.first + len(labels)), "prediction": pa.array(labels.tolist())}
@@ -98,6 +99,17 @@ def _without_target(ladder: Ladder, X: Any) -> Any:
     target = getattr(ladder, "origin_", {}).get("target")
     named = target is not None and target in getattr(X, "column_names", ())
     return X.drop_columns([target]) if named and target not in ladder.encoder_.columns_ else X
+
+
+def _as_wide(X: Any, fitted: Any, said: Tally) -> Any:
+    """Return sparse rows with as many columns as the model knows: a file of them is as wide as its largest column number."""
+    width = fitted.n_features_in_
+    if not sparse.issparse(X) or X.shape[1] == width:
+        return X
+    if X.shape[1] > width:
+        said.add((f"Columns beyond the {width:,} that the model knows are ignored.",))
+        return X[:, :width]
+    return sparse.csr_matrix((X.data, X.indices, X.indptr), shape=(X.shape[0], width))
 
 
 def _object(body: dict[str, Any], spool: IO[bytes]) -> Iterator[str]:

@@ -30,8 +30,8 @@ class Curve(NamedTuple):
 
     Examples
     --------
-    >>> Curve(2.0, 0.1).of_sigmoid(np.array([0.0, 100.0])).tolist()
-    [0.5, 0.95]
+    >>> Curve(2.0, 0.25).of_sigmoid(np.array([0.0, 100.0])).tolist()
+    [0.5, 0.875]
     """
 
     slope: float

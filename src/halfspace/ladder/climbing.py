@@ -94,7 +94,7 @@ def cuts(y: Labels, n_splits: int, n_repeats: int, seed: int) -> list[tuple[IntA
     --------
     >>> folds = cuts(np.array([0, 0, 1, 1, 2]), 2, 1, seed=0)
     >>> [sorted(test.tolist()) for _, test in folds], all(4 in train for train, _ in folds)
-    ([[1, 3], [0, 2]], True)
+    ([[1, 2], [0, 3]], True)
     """
     _, target, counts = np.unique(y, return_inverse=True, return_counts=True)
     single = np.flatnonzero(counts[target] == 1)

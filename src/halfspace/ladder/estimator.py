@@ -119,7 +119,7 @@ class Ladder(ClassifierMixin, BaseEstimator):
     >>> X, y = load_iris(return_X_y=True)
     >>> ladder = hs.Ladder(rungs=["majority", "perceptron", "adatron"]).fit(X, y)
     >>> ladder.winner_, bool(ladder.verify(X, y)), ladder.predict_proba(X[:2]).shape
-    ('adatron', True, (2, 3))
+    ('perceptron', True, (2, 3))
     """
 
     def __init__(
@@ -215,8 +215,8 @@ class Ladder(ClassifierMixin, BaseEstimator):
             why = {"time budget spent": "the time budget was spent", "interrupted": "interrupted"}.get(reason, "")
             why = why or hopeless(plan, done)
             if not why:
-                ground.tell(plan, 0, float("nan"))
                 try:
+                    ground.tell(plan, 0, float("nan"))
                     done.append(climb(plan, ground, self.classes_, max((c.rung.score for c in done), default=0.0)))
                 except HopelessError as error:
                     why = str(error)

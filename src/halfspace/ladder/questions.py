@@ -56,8 +56,12 @@ def separable(ground: Ground, classes: Labels) -> tuple[tuple[tuple[Label, Separ
     found: list[tuple[Label, Separability]] = []
     for label in asked.tolist():
         seconds = deadline - time.perf_counter()
-        if seconds <= 0.0:
-            rest = asked.size - len(found)
-            return tuple(found), [f"There was no time to ask whether the last {rest} classes are separable from the rest."]
-        found.append((label, separability(ground.X, ground.y == label, max_time=seconds)))
+        try:
+            if seconds > 0.0:
+                found.append((label, separability(ground.X, ground.y == label, max_time=seconds)))
+                continue
+        except KeyboardInterrupt:  # the climb is done: its result is not lost for this
+            pass
+        rest = asked.size - len(found)
+        return tuple(found), [f"There was no time to ask whether the last {rest} classes are separable from the rest."]
     return tuple(found), []

@@ -25,6 +25,8 @@ __all__ = ["RUNGS", "Learnt", "Plan", "Setting", "again", "describe", "quietly",
 
 TUNE = 2_000
 """Most rows on which a rung chooses its parameters."""
+FEW = 400
+"""Rows up to which one thread is quicker than two."""
 FOLDS, LOOSE = 3, 1e-2
 """Inner folds, and the gap of a machine that is only looked at for its cap."""
 CAPS = (0.01, 0.1, 1.0, 10.0)
@@ -93,6 +95,11 @@ def sample_of(y: Labels, most: int, seed: int) -> IntArray:
     return np.sort(np.concatenate([rows[: max(2, round(share * rows.size))] for rows in groups]))
 
 
+def _threads(y: Labels, setting: Setting) -> int | None:
+    """Return the threads to use: one on few rows, where they would only wait for each other. The result is the same."""
+    return 1 if setting.n_jobs is None and y.size <= FEW else setting.n_jobs
+
+
 def _weights(setting: Setting) -> str | None:
     return "balanced" if setting.balanced else None
 
@@ -122,7 +129,7 @@ def _adaline(X: Matrix, y: Labels, setting: Setting) -> Learnt:
 
 
 def _adatron(X: Matrix, y: Labels, setting: Setting) -> Learnt:
-    shared: dict[str, Any] = {"class_weight": _weights(setting), "max_time": setting.max_time, "n_jobs": setting.n_jobs}
+    shared: dict[str, Any] = {"class_weight": _weights(setting), "max_time": setting.max_time, "n_jobs": _threads(y, setting)}
     model = AdaTron(random_state=setting.seed, **shared)
     if _folds(y) < 2:
         return Learnt(model.fit(X, y), {})
@@ -138,7 +145,7 @@ def _kernel(X: Matrix, y: Labels, setting: Setting) -> Learnt:
     shared: dict[str, Any] = {
         "class_weight": _weights(setting),
         "max_time": setting.max_time,
-        "n_jobs": setting.n_jobs,
+        "n_jobs": _threads(y, setting),
         "multi_class": "ovo" if np.unique(y).size >= MANY_CLASSES else "ovr",
     }
     if _folds(y) < 2:

@@ -31,6 +31,9 @@ def write_whole(path: str | Path, pieces: Iterable[Any]) -> None:
     b'hello world'
     """
     path = Path(os.path.realpath(path))  # a link stays a link: what it points at is replaced
+    if path.exists() and not path.is_file():
+        msg = f"{path} is a folder or a device, which a file cannot replace; name a file."
+        raise ModelFileError(msg)
     temporary = ""
     try:
         handle, temporary = tempfile.mkstemp(prefix=f".{path.name[:100]}.", suffix=".part", dir=path.parent)

@@ -23,7 +23,7 @@ from halfspace.errors import FileError
 __all__ = ["Reader"]
 
 HEAD = 1 << 18
-SMALLEST_BLOCK, LARGEST_BLOCK = 4 << 20, 64 << 20
+SMALLEST_BLOCK, LARGEST_BLOCK = 1 << 20, 64 << 20
 MISSING_ARRAY = pa.array(MISSING)
 
 
