@@ -110,3 +110,19 @@ def test_no_model(halfspace, table, tmp_path):
         ran = halfspace("predict", path, table)
         assert ran.code == 2
         assert len(ran.err.splitlines()) == 1
+
+
+def test_sparse_files_may_be_narrower_or_wider_than_the_model(halfspace, tmp_path):
+    """A file of sparse rows is as wide as its largest column number: fewer columns are zeros, more are ignored and told."""
+    rng = np.random.default_rng(0)
+    lines = [f"{1 if a + b > 0 else -1} 1:{a:.3f} 2:{b:.3f} 3:{c:.3f}" for a, b, c in rng.standard_normal((60, 3))]
+    (tmp_path / "three.svm").write_text("\n".join(lines) + "\n")
+    model = tmp_path / "m.halfspace"
+    assert halfspace("fit", tmp_path / "three.svm", "--rungs", "majority,adaline", "--save", model).code == 0
+    narrow, wide = tmp_path / "narrow.svm", tmp_path / "wide.svm"
+    narrow.write_text("1 1:2.0\n-1 1:-2.0\n")
+    wide.write_text("1 1:2.0 9:5\n-1 1:-2.0\n")
+    first, second = halfspace("predict", model, narrow), halfspace("predict", model, wide)
+    assert first.code == second.code == 0
+    assert first.out == second.out
+    assert "Columns beyond the 3" in second.err

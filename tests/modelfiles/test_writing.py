@@ -125,3 +125,10 @@ def _mask():
     mask = os.umask(0)
     os.umask(mask)
     return mask
+
+
+def test_folders_and_devices_are_not_replaced(tmp_path):
+    """What is no file stays what it is."""
+    for place in (tmp_path, "/dev/full"):
+        with pytest.raises(ModelFileError, match="folder or a device"):
+            write_whole(place, [b"x"])

@@ -19,7 +19,7 @@ from sklearn.model_selection import StratifiedKFold
 
 from halfspace._typing import FloatArray, IntArray, Labels, Matrix
 from halfspace.data.labels import mean_per_class
-from halfspace.ladder.rungs import RUNGS, Learnt, Plan, Setting, again, describe, quietly, sample_of
+from halfspace.ladder.rungs import RUNGS, Learnt, Plan, Setting, again, describe, gap_of, quietly, sample_of
 from halfspace.ladder.values import Rung
 
 __all__ = [
@@ -131,7 +131,7 @@ def climb(plan: Plan, ground: Ground, known: Labels, best: float) -> Climbed:
         times[held] += 1
         tested += held.size
         scores.append(score_of(labels_of(outputs, known), ground.y[held], balanced=ground.setting.balanced))
-        ground.tell(plan, fold + 1, float(np.mean(scores)))
+        ground.tell(plan, fold + 1, float(np.mean(scores)), gap_of(model))
         _leave_if_hopeless(scores, ground, best)
     everyone = _parts(plan, ground, np.arange(ground.y.size), np.empty(0, dtype=np.int64), len(ground.folds))[0]
     model, params = _learn(plan, ground, ground.X, everyone, 0)

@@ -66,7 +66,7 @@ class Ladder(ClassifierMixin, BaseEstimator):
     n_splits : int, default 5
         Folds; fewer if the smallest class has fewer examples.
     n_repeats : int or "auto", default "auto"
-        Passes through the folds; "auto": 2 up to 300 training rows, else 1.
+        Passes through the folds; "auto": 2 up to 100 training rows, else 1.
     scoring : {"auto", "accuracy", "balanced_accuracy"}, default "auto"
         "auto": balanced accuracy, with balanced class weights, when one class has more than 80 % of the examples.
     max_time : float, optional
@@ -202,8 +202,10 @@ class Ladder(ClassifierMixin, BaseEstimator):
         seconds = time.perf_counter() - began
         if self.on_progress is not None:
             self.on_progress(Progress(plan.name, plan.title, fold, folds, seconds, score, message))
-        if self.verbose > 1 or (self.verbose and (message or fold == folds)):
-            so_far = message or f"fold {fold} of {folds}, score {score:.4f}"
+        if self.verbose > 1 or (self.verbose and (fold == folds or (fold == 0 and message))):
+            so_far = (
+                ", ".join(filter(None, (f"fold {fold} of {folds}, score {score:.4f}" if fold else "", message))) or "begins"
+            )
             sys.stderr.write(f"[Ladder] {plan.title}: {so_far}, {seconds:.1f} s\n")
 
     def _climb(self, plans: list[Plan], ground: Ground) -> tuple[list[Climbed], Reason]:

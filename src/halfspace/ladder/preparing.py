@@ -16,7 +16,7 @@ __all__ = ["checked_labels", "checked_plans", "prepared", "shorter"]
 
 IMBALANCED = 0.8
 """Above this share of the largest class, accuracy says little."""
-FEW_ROWS = 300
+FEW_ROWS = 100
 """Up to so many rows the folds are repeated."""
 MOST = 50_000_000
 """Most numbers of a matrix that is turned."""

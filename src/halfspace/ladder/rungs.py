@@ -21,7 +21,7 @@ from halfspace.kernels.specs import as_kernel
 from halfspace.ladder.baselines import Majority, Neighbours
 from halfspace.models import Adaline, AdaTron, AveragedPerceptron, KernelAdaTron, KernelAdaTronCV
 
-__all__ = ["RUNGS", "Learnt", "Plan", "Setting", "again", "describe", "quietly", "sample_of"]
+__all__ = ["RUNGS", "Learnt", "Plan", "Setting", "again", "describe", "gap_of", "quietly", "sample_of"]
 
 TUNE = 2_000
 """Most rows on which a rung chooses its parameters."""
@@ -207,14 +207,23 @@ RUNGS = {
 """In the order in which they are climbed; `keeps` says which is simpler."""
 
 
+def gap_of(model: Any) -> str:
+    """Return the widest relative gap of a large-margin model in words; empty for others."""
+    if not isinstance(model, AdaTron | KernelAdaTron):
+        return ""
+    proof = model.certificate_
+    gaps = [part.relative_gap for part in getattr(proof, "parts", [proof]) if hasattr(part, "relative_gap")]
+    return f"gap {max(gaps):.1e}" if gaps else ""
+
+
 def describe(model: Any) -> tuple[int | None, str]:
     """Return the number of examples a model holds, and its proof in a few words."""
     proof = model.certificate_
     support = model.support_.size if hasattr(model, "support_") else getattr(model, "target_", np.empty(0)).size or None
     parts = list(proof.parts) if isinstance(proof, PerClass | PerPair) else [proof]
-    gaps = [part.relative_gap for part in parts if hasattr(part, "relative_gap")]
-    if gaps:
-        return support, f"gap {max(gaps):.1e}"
+    gap = gap_of(model)
+    if gap:
+        return support, gap
     errors = [part.backward_error for part in parts if hasattr(part, "backward_error")]
     if errors:
         return support, f"backward error {max(errors):.1e}"
