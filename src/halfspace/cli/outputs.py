@@ -1,13 +1,13 @@
 """Files the command writes: checked before the work begins, whole or not at all when it ends."""
 
 import os
-import tempfile
 from collections.abc import Iterator
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager
 from pathlib import Path
 from typing import BinaryIO
 
 from halfspace.cli.frame import refuse
+from halfspace.modelfiles.writing import whole_file
 
 __all__ = ["check_outputs", "complete_file"]
 
@@ -67,6 +67,7 @@ def complete_file(name: str) -> Iterator[BinaryIO]:
 
     Examples
     --------
+    >>> import tempfile
     >>> name = str(Path(tempfile.mkdtemp()) / "out.csv")
     >>> with complete_file(name) as file:
     ...     _ = file.write(b"row")
@@ -78,25 +79,5 @@ def complete_file(name: str) -> Iterator[BinaryIO]:
         with path.open("wb") as file:
             yield file
         return
-    path = path.resolve()  # the file a link points to is replaced, not the link
-    handle, temporary = tempfile.mkstemp(prefix=f".{path.name}.", dir=path.parent)
-    try:
-        with os.fdopen(handle, "wb") as file:
-            yield file
-            file.flush()
-            os.fsync(file.fileno())
-        Path(temporary).chmod(_usual_mode(path))
-        Path(temporary).replace(path)
-    except BaseException:
-        with suppress(OSError):
-            Path(temporary).unlink()
-        raise
-
-
-def _usual_mode(path: Path) -> int:
-    """Return the permissions of the file that is replaced, or those a new file would get."""
-    if path.exists():
-        return path.stat().st_mode & 0o777
-    mask = os.umask(0)
-    os.umask(mask)
-    return 0o666 & ~mask
+    with whole_file(path) as file:
+        yield file

@@ -1,15 +1,15 @@
 """Writing a file so that a crash at any moment leaves the old one whole."""
 
-import contextlib
 import os
 import tempfile
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager, suppress
 from pathlib import Path
-from typing import Any
+from typing import Any, BinaryIO
 
 from halfspace.errors import ModelFileError
 
-__all__ = ["write_whole"]
+__all__ = ["whole_file", "write_whole"]
 
 
 def write_whole(path: str | Path, pieces: Iterable[Any]) -> None:
@@ -30,27 +30,42 @@ def write_whole(path: str | Path, pieces: Iterable[Any]) -> None:
     >>> path.read_bytes()
     b'hello world'
     """
+    try:
+        with whole_file(path) as file:
+            for piece in pieces:
+                file.write(piece)
+    except OSError as error:
+        msg = f"{path} could not be written: {error.strerror or error}. What was there before is unchanged."
+        raise ModelFileError(msg) from error
+
+
+@contextmanager
+def whole_file(path: str | Path) -> Iterator[BinaryIO]:
+    """Open a file that gets its name only when it is complete and on the disk; on failure what was there stays.
+
+    Examples
+    --------
+    >>> path = Path(tempfile.mkdtemp()) / "greeting"
+    >>> with whole_file(path) as file:
+    ...     _ = file.write(b"hello")
+    >>> path.read_bytes()
+    b'hello'
+    """
     path = Path(os.path.realpath(path))  # a link stays a link: what it points at is replaced
     if path.exists() and not path.is_file():
         msg = f"{path} is a folder or a device, which a file cannot replace; name a file."
         raise ModelFileError(msg)
-    temporary = ""
+    handle, temporary = tempfile.mkstemp(prefix=f".{path.name[:100]}.", suffix=".part", dir=path.parent)
     try:
-        handle, temporary = tempfile.mkstemp(prefix=f".{path.name[:100]}.", suffix=".part", dir=path.parent)
         with os.fdopen(handle, "wb") as file:
             os.fchmod(handle, _mode(path))
-            for piece in pieces:
-                file.write(piece)
+            yield file
             file.flush()
             os.fsync(handle)
         Path(temporary).replace(path)
-    except BaseException as error:
-        if temporary:
-            with contextlib.suppress(OSError):
-                Path(temporary).unlink()
-        if isinstance(error, OSError):
-            msg = f"{path} could not be written: {error.strerror or error}. What was there before is unchanged."
-            raise ModelFileError(msg) from error
+    except BaseException:
+        with suppress(OSError):
+            Path(temporary).unlink()
         raise
     _settle(path.parent)
 
@@ -67,7 +82,7 @@ def _mode(path: Path) -> int:
 
 def _settle(folder: Path) -> None:
     """Make sure that the new name is on the disk too, where folders can be synchronised."""
-    with contextlib.suppress(OSError):
+    with suppress(OSError):
         handle = os.open(folder, os.O_RDONLY)
         try:
             os.fsync(handle)
