@@ -28,7 +28,7 @@ SETS = (
     "vowel",
     "optdigits",
     "spambase",
-    "sylva",
+    "optdigits, 8 against the rest",
 )
 HALF = 2.0
 PATIENT = 60.0
@@ -39,7 +39,11 @@ def _parts(name):
     """Return rows and labels to learn from, and to test on."""
     from sklearn.model_selection import train_test_split
 
+    name, _, one = name.partition(", ")
     X, y, X_test, y_test = load_shared(name)
+    if one:
+        number = int(one.split()[0])
+        y, y_test = y == number, y_test == number
     if X_test is None:
         X, X_test, y, y_test = train_test_split(X, y, test_size=0.3, stratify=y, random_state=0)
     return tuple(part.astype(np.float64) if part.ndim == 2 else part for part in (X, y, X_test, y_test))

@@ -16,13 +16,11 @@ if TYPE_CHECKING:
         Adaline,
         AdaTron,
         AdaTronCV,
-        AdaTronPath,
         AveragedPerceptron,
         HebbClassifier,
         KernelAdaTron,
         KernelAdaTronCV,
         KernelMinOver,
-        KernelPath,
         KernelPerceptron,
         MinOver,
         PassiveAggressive,
@@ -30,9 +28,9 @@ if TYPE_CHECKING:
         PerceptronCommittee,
         PocketPerceptron,
         VotedPerceptron,
-        adatron_path,
-        kernel_path,
     )
+    from halfspace.models.adatron_path import AdaTronPath, adatron_path
+    from halfspace.models.kernel_path import KernelPath, kernel_path
     from halfspace.proofs import separability
     from halfspace.tables import TableEncoder
 

@@ -4,11 +4,12 @@ import numpy as np
 import pytest
 from scipy import sparse
 from sklearn.datasets import load_breast_cancer, load_iris, make_classification
+from sklearn.preprocessing import StandardScaler
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
 import halfspace as hs
 from halfspace.errors import InputError
-from halfspace.ladder import Ladder, estimator
+from halfspace.ladder import Ladder, climbing
 from halfspace.ladder.rungs import RUNGS
 
 pytestmark = pytest.mark.compiled
@@ -162,12 +163,12 @@ def test_a_spent_time_budget_keeps_the_rungs_done(cancer, monkeypatch):
     """When the time is over the rest is skipped, the outcome says so, and the best so far answers."""
     X, y = cancer
 
-    def late(plan, ground, known, best, real=estimator.climb):
+    def late(plan, ground, known, best, real=climbing.climb):
         if plan.name == "adatron":
-            raise estimator.OutOfTimeError
+            raise climbing.OutOfTimeError
         return real(plan, ground, known, best)
 
-    monkeypatch.setattr(estimator, "climb", late)
+    monkeypatch.setattr(climbing, "climb", late)
     ladder = Ladder(max_time=100.0).fit(X, y)
     assert ladder.outcome_.reason == "time budget spent"
     assert {rung.name for rung in ladder.rungs_ if rung.skipped} == {"adatron", "kernel"}
@@ -261,6 +262,9 @@ def test_tables_with_missing_values_and_words_are_climbed():
         ({"kernel_rows": 2.5}, "kernel_rows"),
         ({"random_state": None}, "random_state"),
         ({"curve": "yes"}, "curve"),
+        ({"rungs": 5}, "rungs"),
+        ({"verbose": "loud"}, "verbose"),
+        ({"on_progress": 3}, "on_progress"),
     ],
     ids=lambda value: str(value).replace(" ", ""),
 )
@@ -286,3 +290,42 @@ def test_a_class_with_one_example_is_kept_but_never_tested():
     ladder = Ladder(rungs=QUICK).fit(X, y)
     assert 0 in ladder.train_
     assert any("single training row" in note for note in ladder.notes_)
+
+
+def test_a_rung_that_fails_does_not_take_the_others_with_it(cancer):
+    """A kernel that is none on these rows is told in its line of the table; the rungs before it stand."""
+    ladder = Ladder(rungs=["majority", "perceptron", "kernel"], kernel="sigmoid").fit(*cancer)
+    assert ladder.winner_ == "perceptron"
+    assert "cannot learn from these rows" in ladder.rungs_[2].skipped
+
+
+@pytest.mark.parametrize("share", [0.5, 0.9, 0.97])
+def test_every_class_is_learnt_from_however_much_is_held_out(share):
+    """Two rows of each class stay on the learning side."""
+    X, y = load_iris(return_X_y=True)
+    ladder = Ladder(rungs=["majority", "perceptron"], test_size=share).fit(X, y)
+    assert (np.bincount(y[ladder.train_]) >= 2).all()
+
+
+def test_encoders_may_give_data_frames(cancer):
+    """A scikit-learn transformer with pandas output serves as an encoder."""
+    scaler = StandardScaler().set_output(transform="pandas")
+    ladder = Ladder(rungs=QUICK, encoder=scaler).fit(*cancer)
+    assert ladder.verify(*cancer)
+    assert not ladder.verify(cancer[0][:50], cancer[1][:50])
+
+
+def test_labels_of_pandas_own_types_keep_their_kind():
+    """Nullable whole numbers stay whole numbers."""
+    pd = pytest.importorskip("pandas")
+    X, y = load_iris(return_X_y=True)
+    ladder = Ladder(rungs=["majority"]).fit(X, pd.Series(y, dtype="Int64"))
+    assert ladder.classes_.dtype.kind == "i"
+
+
+def test_numbers_too_large_for_any_model_are_refused_by_name(cancer):
+    """Without scaling, numbers near the end of the range are refused in one sentence."""
+    X = cancer[0].copy()
+    X[0, 0] = 1e308
+    with pytest.raises(InputError, match="scale"):
+        Ladder(encoder=hs.TableEncoder(scale="none"), rungs=QUICK, test_size=0.0).fit(X, cancer[1])

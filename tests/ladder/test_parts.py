@@ -45,6 +45,14 @@ def test_ties_count_as_errors_whichever_way_they_fall():
     assert NeighbourErrors.measure(np.zeros((4, 1)), np.array([1, 1, 1, 1]), k=1).errors == 0
 
 
+@pytest.mark.parametrize("size", [1e200, 1e-200])
+def test_extreme_sizes_do_not_make_a_false_claim_hold(size):
+    """Where squares overflow or vanish, the count is still the true one."""
+    X, y = size * np.array([[0.0], [1.0], [2.0], [3.0]]), np.array([0, 1, 0, 1])
+    assert NeighbourErrors.measure(X, y, k=1).errors == 4
+    assert not NeighbourErrors(1, 0, 4, (0, 1)).verify(X, y)
+
+
 @pytest.mark.parametrize(
     "proof",
     [NeighbourErrors(1, 3, 4, (0, 1)), ClassCounts((0, 1), (3, 1)), ClassCounts((0,), (4,))],

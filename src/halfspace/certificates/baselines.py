@@ -136,6 +136,8 @@ def surely_right(X: Matrix, target: IntArray, k: int) -> Any:
     """
     X = X.tocsr().astype(np.float64) if sparse.issparse(X) else np.asarray(X, dtype=np.float64)
     n = target.size
+    largest = float(np.abs(X.data if sparse.issparse(X) else X).max(initial=0.0))
+    X = X / largest if largest > 0.0 else X  # so that no square overflows or vanishes
     squares = np.asarray(X.multiply(X).sum(axis=1)).ravel() if sparse.issparse(X) else np.einsum("ij,ij->i", X, X)
     votes = np.eye(int(target.max()) + 1)[target]
     rounding = 8.0 * (X.shape[1] + 4) * np.finfo(np.float64).eps

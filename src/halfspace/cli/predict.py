@@ -45,11 +45,12 @@ def run(
     if proba and not hasattr(fitted, "predict_proba"):
         refuse(f"{model} holds a {type(fitted).__name__}, which has no probabilities; leave out --proba")
     said = Tally()
+    texts = getattr(fitted, "origin_", {}).get("texts", ())
     spool = tempfile.TemporaryFile() if wants_json and out is None else None  # noqa: SIM115  (closed when it was printed)
     place: AbstractContextManager[IO[bytes]] = complete_file(out) if out else nullcontext(spool or sys.stdout.buffer)
     with place as target:
         writer = writer_for(out or ("rows.jsonl" if spool else "rows.csv"), target)
-        n_rows = _all_batches(fitted, stream(file, format=format_), writer, proba=proba, said=said)
+        n_rows = _all_batches(fitted, stream(file, format=format_, texts=texts), writer, proba=proba, said=said)
     body = {
         "command": "predict",
         "halfspace": __version__,

@@ -19,14 +19,17 @@ from sklearn.model_selection import StratifiedKFold
 
 from halfspace._typing import FloatArray, IntArray, Labels, Matrix
 from halfspace.data.labels import mean_per_class
+from halfspace.errors import InputError
 from halfspace.ladder.rungs import RUNGS, Learnt, Plan, Setting, again, describe, gap_of, quietly, sample_of
 from halfspace.ladder.values import Rung
+from halfspace.solvers.outcome import Reason
 
 __all__ = [
     "Climbed",
     "Ground",
     "HopelessError",
     "OutOfTimeError",
+    "attempt",
     "chosen",
     "climb",
     "cuts",
@@ -152,6 +155,28 @@ def climb(plan: Plan, ground: Ground, known: Labels, best: float) -> Climbed:
     )
     with np.errstate(invalid="ignore"):
         return Climbed(rung, model, everyone, (sums.T / np.where(times > 0, times, np.nan)).T)
+
+
+def attempt(plan: Plan, ground: Ground, known: Labels, done: list[Climbed]) -> tuple[Climbed | None, str, Reason]:
+    """Climb a rung; return it, or why there is none, and whether the whole climb is over.
+
+    What goes wrong in the first rung is raised: there is nothing to keep yet.
+    """
+    try:
+        ground.tell(plan, 0, float("nan"))
+        return climb(plan, ground, known, max((c.rung.score for c in done), default=0.0)), "", "converged"
+    except HopelessError as error:
+        return None, str(error), "converged"
+    except OutOfTimeError:
+        return None, "the time budget was spent in the middle of it", "time budget spent"
+    except KeyboardInterrupt:
+        if not done:
+            raise
+        return None, "interrupted in the middle of it", "interrupted"
+    except InputError as error:
+        if not done:
+            raise
+        return None, f"it cannot learn from these rows: {error}", "converged"
 
 
 def _leave_if_hopeless(scores: list[float], ground: Ground, best: float) -> None:

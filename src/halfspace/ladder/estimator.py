@@ -18,20 +18,10 @@ from halfspace.data.labels import read_classes
 from halfspace.data.rows import one_blas_thread
 from halfspace.errors import InputError
 from halfspace.ladder.calibration import Calibration
-from halfspace.ladder.climbing import (
-    Climbed,
-    Ground,
-    HopelessError,
-    OutOfTimeError,
-    chosen,
-    climb,
-    hopeless,
-    labels_of,
-    learning_curve,
-)
+from halfspace.ladder.climbing import Climbed, Ground, attempt, chosen, hopeless, labels_of, learning_curve
 from halfspace.ladder.held_out import judged, split
 from halfspace.ladder.preparing import checked_labels, checked_plans, prepared
-from halfspace.ladder.questions import dense_if_small, separable, take
+from halfspace.ladder.questions import dense_if_small, plain, separable, take
 from halfspace.ladder.rungs import Plan
 from halfspace.ladder.values import Progress, Rung
 from halfspace.ladder.verdict import outcome_of, verdict_of
@@ -40,6 +30,8 @@ from halfspace.solvers.outcome import Reason
 from halfspace.tables import TableEncoder
 
 __all__ = ["Ladder"]
+
+STOPPED = {"time budget spent": "the time budget was spent", "interrupted": "interrupted"}
 
 
 class Ladder(ClassifierMixin, BaseEstimator):
@@ -186,7 +178,7 @@ class Ladder(ClassifierMixin, BaseEstimator):
             self.n_features_in_ = self.encoder_.n_features_in_
             if hasattr(self.encoder_, "feature_names_in_"):
                 self.feature_names_in_ = self.encoder_.feature_names_in_
-            Z = dense_if_small(self.encoder_.transform(take(X, self.train_)))
+            Z = dense_if_small(plain(self.encoder_.transform(take(X, self.train_))))
             ground, notes = prepared(self, Z, y[self.train_], began)
             ground = replace(ground, tell=partial(self._tell, len(ground.folds), began))
             self.scoring_ = "balanced_accuracy" if ground.setting.balanced else "accuracy"
@@ -214,20 +206,10 @@ class Ladder(ClassifierMixin, BaseEstimator):
         rungs: list[Rung] = []
         reason: Reason = "converged"
         for plan in plans:
-            why = {"time budget spent": "the time budget was spent", "interrupted": "interrupted"}.get(reason, "")
-            why = why or hopeless(plan, done)
+            why = STOPPED.get(reason, "") or hopeless(plan, done)
             if not why:
-                try:
-                    ground.tell(plan, 0, float("nan"))
-                    done.append(climb(plan, ground, self.classes_, max((c.rung.score for c in done), default=0.0)))
-                except HopelessError as error:
-                    why = str(error)
-                except OutOfTimeError:
-                    reason, why = "time budget spent", "the time budget was spent in the middle of it"
-                except KeyboardInterrupt:
-                    if not done:
-                        raise
-                    reason, why = "interrupted", "interrupted in the middle of it"
+                climbed, why, reason = attempt(plan, ground, self.classes_, done)
+                done.extend([climbed] if climbed else [])
             rungs.append(Rung(plan.name, plan.title, skipped=why) if why else done[-1].rung)
             if why:
                 ground.tell(plan, 0, float("nan"), f"not climbed: {why}")
@@ -265,7 +247,7 @@ class Ladder(ClassifierMixin, BaseEstimator):
     def encode(self, X: Any) -> Matrix:
         """Return rows as the winner sees them, shape (n, D)."""
         check_is_fitted(self, "estimator_")
-        return self.encoder_.transform(X)
+        return plain(self.encoder_.transform(X))
 
     def decision_function(self, X: Any) -> FloatArray:
         """Return the winner's outputs, shape (n,) for two classes and (n, K) for more."""
@@ -286,4 +268,7 @@ class Ladder(ClassifierMixin, BaseEstimator):
     def verify(self, X: Any, y: Labels) -> Verdict:
         """Check the winner's certificate against the X and y that were given to `fit`."""
         check_is_fitted(self, "estimator_")
-        return self.certificate_.verify(self.encode(take(X, self.learnt_)), np.asarray(y)[self.learnt_])
+        y, fitted = checked_labels(y), self.train_.size + self.test_.size
+        if y.size != fitted:
+            return Verdict.of((False, f"there are {y.size:,} labels, but the ladder was fitted to {fitted:,}"))
+        return self.certificate_.verify(self.encode(take(X, self.learnt_)), y[self.learnt_])

@@ -34,7 +34,10 @@ def split(y: Labels, share: float, seed: int) -> tuple[IntArray, IntArray]:
     if wanted < max(kinds, 1) or common.size - wanted < kinds or kinds < 2:
         return everyone, everyone[:0]
     _, test = train_test_split(common, test_size=wanted, stratify=target[common], random_state=seed)
-    return np.setdiff1d(everyone, test), np.sort(test)
+    test = np.sort(test)
+    for number in np.flatnonzero(counts - np.bincount(target[test], minlength=counts.size) < 2):
+        test = np.setdiff1d(test, np.flatnonzero(target == number)[:2])  # two of each class are learnt from
+    return np.setdiff1d(everyone, test), test
 
 
 def judged(predicted: Labels, y: Labels, classes: Labels, scoring: str) -> TestResult:

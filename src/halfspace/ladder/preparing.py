@@ -1,5 +1,6 @@
 """Before the climb: parameters that can be used, the scoring, and the folds."""
 
+from collections.abc import Collection
 from typing import Any
 
 import numpy as np
@@ -18,6 +19,8 @@ IMBALANCED = 0.8
 """Above this share of the largest class, accuracy says little."""
 FEW_ROWS = 100
 """Up to so many rows the folds are repeated."""
+LARGEST = 1e70
+"""Largest encoded number: squares of rows stay within what the models accept."""
 MOST = 50_000_000
 """Most numbers of a matrix that is turned."""
 
@@ -26,6 +29,9 @@ def checked_plans(ladder: Any) -> list[Plan]:
     """Refuse parameters that cannot be used; return the rungs asked for."""
     require_choice(ladder, "scoring", "auto", "accuracy", "balanced_accuracy")
     require_switch(ladder, "curve")
+    verbose = isinstance(ladder.verbose, int | np.integer) and int(ladder.verbose) >= 0
+    require(ladder, "verbose", "a whole number >= 0", holds=verbose)
+    require(ladder, "on_progress", "a function, or None", holds=ladder.on_progress is None or callable(ladder.on_progress))
     require_number(ladder, "test_size", least=0.0)
     require(ladder, "test_size", "a share below 1", holds=ladder.test_size < 1)
     for name, least in (("n_splits", 2), ("kernel_rows", 10), ("n_repeats", 1), ("random_state", 0)):
@@ -35,8 +41,9 @@ def checked_plans(ladder: Any) -> list[Plan]:
         require(ladder, name, f"a whole number from {least} to 2**31", holds=auto or (whole and least <= value < 2**31))
     if ladder.max_time is not None:
         require_number(ladder, "max_time")
-    names = list(RUNGS) if ladder.rungs is None else list(ladder.rungs)
-    known = not isinstance(ladder.rungs, str) and bool(names) and all(name in RUNGS for name in names)
+    listed = isinstance(ladder.rungs, Collection) and not isinstance(ladder.rungs, str)
+    names = list(RUNGS) if ladder.rungs is None else list(ladder.rungs) if listed else []
+    known = bool(names) and all(isinstance(name, str) and name in RUNGS for name in names)
     require(ladder, "rungs", f"a list of some of {', '.join(RUNGS)}", holds=known)
     return [plan for name, plan in RUNGS.items() if name in names]
 
@@ -46,6 +53,8 @@ def checked_labels(y: Any) -> Labels:
     if y is None:
         msg = "Ladder requires y to be passed, but the target y is None."
         raise InputError(msg)
+    if not isinstance(getattr(y, "dtype", np.dtype(float)), np.dtype):  # pandas' own types would become floats
+        y = np.array(y.tolist())
     y = check_array(y, ensure_2d=False, dtype=None, input_name="y", estimator="Ladder")
     labels: Labels = column_or_1d(y, warn=True)
     return labels
@@ -54,12 +63,18 @@ def checked_labels(y: Any) -> Labels:
 def prepared(ladder: Any, Z: Matrix, y: Labels, began: float) -> tuple[Ground, list[str]]:
     """Choose scoring and folds for encoded rows Z, shape (n, D), and say in notes what was special."""
     notes = []
+    largest = float(np.abs(Z.data if sparse.issparse(Z) else Z).max(initial=0.0))
+    if not largest <= LARGEST:
+        msg = (
+            f"Ladder: encoded rows hold {largest:.3g}, but at most {LARGEST:g} is expected; use TableEncoder(scale='standard')."
+        )
+        raise InputError(msg)
     counts = np.unique(y, return_counts=True)[1]
-    largest = counts.max() / y.size
-    balanced = ladder.scoring == "balanced_accuracy" or (ladder.scoring == "auto" and largest > IMBALANCED)
+    share = counts.max() / y.size
+    balanced = ladder.scoring == "balanced_accuracy" or (ladder.scoring == "auto" and share > IMBALANCED)
     if balanced and ladder.scoring == "auto":
         notes.append(
-            f"The largest class has {100 * largest:.0f} % of the rows: rungs are scored by balanced accuracy (the mean over "
+            f"The largest class has {100 * share:.0f} % of the rows: rungs are scored by balanced accuracy (the mean over "
             "the classes of the share that is right) and learn with balanced class weights."
         )
     several = counts[counts > 1]

@@ -10,8 +10,9 @@ from halfspace._typing import IntArray, Label, Labels, Matrix
 from halfspace.certificates import Separability
 from halfspace.ladder.climbing import Ground
 from halfspace.proofs import separability
+from halfspace.tables.columns import as_table
 
-__all__ = ["dense_if_small", "separable", "take"]
+__all__ = ["dense_if_small", "plain", "separable", "take"]
 
 PATIENCE = 10.0
 """Most seconds for all classes together."""
@@ -31,7 +32,20 @@ def take(X: Any, rows: IntArray) -> Any:
         return X.iloc[rows]
     if hasattr(X, "take") and hasattr(X, "schema"):  # pyarrow
         return X.take(rows)
+    if hasattr(X, "__arrow_c_stream__"):
+        return as_table(X).take(rows)
     return (X.tocsr() if hasattr(X, "tocsr") else np.asarray(X))[rows]
+
+
+def plain(X: Any) -> Matrix:
+    """Return what an encoder gave as an array or CSR matrix: some give data frames.
+
+    Examples
+    --------
+    >>> plain([[1.0]]).tolist()
+    [[1.0]]
+    """
+    return X.tocsr() if sparse.issparse(X) else np.asarray(X)
 
 
 def dense_if_small(X: Matrix) -> Matrix:

@@ -93,11 +93,10 @@ def _from_pandas(series: Any) -> Any:
     pa, _ = arrow()
     try:
         return pa.array(series, from_pandas=True)
-    except (pa.ArrowInvalid, pa.ArrowTypeError, pa.ArrowNotImplementedError):
-        missing = series.isna()
-        return pa.array(
-            [None if gap else str(value) for value, gap in zip(series, missing, strict=True)], type=pa.large_string()
-        )
+    except (pa.ArrowInvalid, pa.ArrowTypeError, pa.ArrowNotImplementedError, OverflowError, UnicodeEncodeError):
+        texts = [None if gap else str(value) for value, gap in zip(series, series.isna(), strict=True)]
+        sound = [None if text is None else text.encode("utf-8", "replace").decode() for text in texts]
+        return pa.array(sound, type=pa.large_string())
 
 
 def kind_of(column: Any) -> str:

@@ -15,6 +15,8 @@ EXTREME = 1e100
 FARTHEST = 1e50
 """Scaled values are cut off here, so that a product of two of them with weights stays finite."""
 MOST_QUANTILES = 1000
+MANY_ROWS = 20
+"""Rows from which numbers that rise in whole steps, few of them left out, are taken for a count of the rows."""
 RANK_WIDTH = float(np.sqrt(12.0))
 """A uniform variable on [0, 1] has variance 1/12, so √12 (F(x) - 1/2) has mean 0 and variance 1."""
 
@@ -94,15 +96,19 @@ def refuse_infinite(low: float, high: float, name: str) -> None:
 
 
 def counts_rows(values: FloatArray) -> bool:
-    """Tell whether a column only counts the rows: 0, 1, ..., n-1 or 1, 2, ..., n, with at least three rows.
+    """Tell whether a column only counts the rows: 0, 1, ..., n-1 or 1, 2, ..., n, or with gaps where rows were held out.
 
     Examples
     --------
     >>> counts_rows(np.array([1.0, 2.0, 3.0])), counts_rows(np.array([2.0, 3.0, 4.0]))
     (True, False)
     """
-    first = values[0]
-    return values.size > 2 and first in (0.0, 1.0) and bool(np.array_equal(values, np.arange(first, first + values.size)))
+    first, n = values[0], values.size
+    if n > 2 and first in (0.0, 1.0) and np.array_equal(values, np.arange(first, first + n)):
+        return True
+    steps = np.diff(values)
+    rising = n >= MANY_ROWS and bool((steps >= 1.0).all()) and bool((steps == np.floor(steps)).all())
+    return rising and values[-1] - first < 2.0 * n
 
 
 def fill(recipe: Recipe, values: FloatArray, gaps: NDArray[np.bool_], name: str) -> FloatArray:

@@ -15,15 +15,19 @@ import pyarrow.compute as pc
 
 __all__ = ["MISSING", "Columns", "concatenated", "nothing_nested", "unique_names"]
 
-MISSING = ("", "NA", "N/A", "n/a", "#N/A", "#NA", "NaN", "nan", "-nan", "-NaN", "NULL", "null", "?", "-")
+MISSING = ("", "NA", "N/A", "n/a", "#N/A", "#NA", "NaN", "nan", "-nan", "-NaN", "NULL", "null", "?")
 """Spellings of a missing value in CSV files, after white space is taken off."""
 
+NUMBERS = {pa.int64(), pa.float64()}
+CODE = r"^[+-]?0\d"
 TRUTHS = pa.array(["true", "false"])
 TYPES = (pa.int64(), pa.float64(), pa.bool_(), pa.timestamp("us"), pa.timestamp("us", "UTC"))
 
 
 def _cast(column: Any, kind: Any) -> Any:
-    """Cast text to a type, or return None if some value is not of it."""
+    """Cast text to a type, or return None if some value is not of it; a code such as 007 is not a number."""
+    if kind in NUMBERS and pc.any(pc.match_substring_regex(column, CODE)).as_py():
+        return None
     if kind == pa.bool_() and not pc.all(pc.is_in(pc.utf8_lower(column.drop_null()), value_set=TRUTHS)).as_py():
         return None
     try:
@@ -46,6 +50,8 @@ class Columns:
     ----------
     clean : callable, default: nothing is done
         Makes a text column ready for the casts, e.g. takes white space off.
+    texts : frozenset of str
+        Columns that stay text whatever is in them.
 
     Examples
     --------
@@ -56,14 +62,15 @@ class Columns:
     [DataType(double), DataType(string)]
     """
 
-    def __init__(self, clean: Callable[[Any], Any] = lambda column: column) -> None:
+    def __init__(self, clean: Callable[[Any], Any] = lambda column: column, texts: frozenset[str] = frozenset()) -> None:
         self._clean = clean
+        self.texts = texts
         self.kinds: dict[str, Any] = {}
 
     def learn(self, table: Any, texts: frozenset[str] = frozenset()) -> None:
         """Take the values of one piece into account; columns named in `texts` hold words even where they look like numbers."""
         for name, column in zip(table.column_names, table.columns, strict=True):
-            known = self.kinds.setdefault(name, pa.null())
+            known = self.kinds.setdefault(name, pa.string() if name in self.texts else pa.null())
             if known != pa.string() and (known == pa.null() or name in texts or _cast(column, known) is None):
                 self.kinds[name] = _joined(known, self._found(column, TYPES[3:] if name in texts else TYPES))
 
@@ -91,8 +98,7 @@ def _joined(first: Any, second: Any) -> Any:
         return second
     if second == pa.null():
         return first
-    numbers = {pa.int64(), pa.float64()}
-    return pa.float64() if {first, second} == numbers else pa.string()
+    return pa.float64() if {first, second} == NUMBERS else pa.string()
 
 
 def concatenated(tables: list[Any]) -> Any:

@@ -74,6 +74,10 @@ class Reader:
         """Return a column of a piece with all that is missing in it null."""
         return self._clean(column)
 
+    def keep_text(self, names: frozenset[str]) -> None:
+        """Leave columns as text whatever is in them."""
+        self._columns.texts = names
+
     def _batches(self, stream: LineStream) -> Iterator[Any]:
         """Yield pyarrow's batches; its errors become sentences with a line number."""
         kinds = dict.fromkeys(self.names, pa.string())

@@ -86,7 +86,11 @@ class Reader:
                 self._leave_out(name)
             if str in kinds:
                 texts.add(name)
-            columns.append(pa.array(map(_text, values), pa.string()))
+            try:
+                columns.append(pa.array(map(_text, values), pa.string()))
+            except UnicodeEncodeError:
+                msg = f"{self._file.name}: column {name!r} holds half a character (a lone surrogate such as \\ud800); mend it."
+                raise FileError(msg) from None
         table = pa.table(columns, names=list(names)) if names else pa.table({"": pa.nulls(len(objects), pa.string())})
         self._columns.learn(table, frozenset(texts))
         return Piece(table)
@@ -103,6 +107,10 @@ class Reader:
     def cleaned(self, column: Any) -> Any:
         """Return a column of a piece with all that is missing in it null."""
         return column
+
+    def keep_text(self, names: frozenset[str]) -> None:
+        """Leave columns as text whatever is in them."""
+        self._columns.texts = names
 
 
 def _text(value: Any) -> str | None:

@@ -3,7 +3,7 @@
 Each format has a file of its own with a `Reader`; what it must offer is said there in one place, `Reader` below.
 """
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from importlib import import_module
 from pathlib import Path
 from typing import Any, Protocol, cast
@@ -117,6 +117,7 @@ def stream(
     *,
     format: str | None = None,  # noqa: A002 - as in `read`
     batch_rows: int = BATCH_ROWS,
+    texts: Iterable[str] = (),
 ) -> Iterator[Batch]:
     r"""Read a file in batches, in bounded memory.
 
@@ -130,6 +131,9 @@ def stream(
         As in `read`.
     batch_rows : int, default 65536
         Most rows in a batch.
+    texts : iterable of str
+        Columns that stay text even if all their values look like numbers, dates or truth values: those that were text in a
+        file read before. Only formats without types of their own need this.
 
     Yields
     ------
@@ -147,6 +151,8 @@ def stream(
     """
     with opened(path) as file:
         reader = _reader(file, format_of(file, format))
+        if hasattr(reader, "keep_text"):
+            reader.keep_text(frozenset(texts))
         if not reader.settled:
             for _ in reader.pieces(batch_rows):
                 pass

@@ -17,6 +17,8 @@ __all__ = ["coded", "column_named", "is_whole", "labels_of"]
 MANY = 20
 """Classes above which a column may be a quantity or an id."""
 LONGEST_LABEL = 200
+LARGEST_WHOLE = 2.0**53
+"""Beyond, neighbouring whole numbers are the same double."""
 
 
 def column_named(target: str | int | None, names: tuple[str, ...], file: str) -> str:
@@ -79,7 +81,7 @@ def is_whole(values: Any) -> bool:
         numbers = np.asarray(values.cast("float64") if hasattr(values, "cast") else values, dtype=float)
     except (ValueError, TypeError, NotImplementedError):
         return False
-    return bool(np.all(np.isfinite(numbers) & (numbers == np.floor(numbers))))
+    return bool(np.all((np.abs(numbers) < LARGEST_WHOLE) & (numbers == np.floor(numbers))))
 
 
 def coded(column: Any, name: str = "the target") -> tuple[IntArray, Labels]:
