@@ -132,7 +132,7 @@ class MistakeBound(Certificate):
     def __str__(self) -> str:
         made = f"{self.mistakes:,} mistake{'' if self.mistakes == 1 else 's'}"
         if np.isinf(self.bound):
-            return f"{made}, no bound: no separating plane known; {self.bracket}"
+            return f"{made}, no bound, as these weights do not separate the rows; {self.bracket}"
         name = "Novikoff's theorem" if isinstance(self.theorem, Novikoff) else "Crammer et al.'s theorem"
         return f"{made}, at most {np.floor(self.bound * (1 + 1e-9)):,.0f} by {name}; {self.bracket}"
 

@@ -156,11 +156,16 @@ def _claim_of_json(path: Path) -> Claim:
         raise CertificateError(msg) from error
     if not isinstance(body, dict) or body.get("halfspace") != "separability":
         return Claim(from_json(text), as_numbers)
+    if body.get("format") != 1:
+        msg = f"{path} has the format {body.get('format')!r}, which this version does not know; update halfspace"
+        raise CertificateError(msg)
     try:
         rows = None if body["rows"] is None else _row_numbers(body["rows"])
         encoder = TableEncoder(scale=str(body["scale"]))
         return Claim(from_dict(body["certificate"]), encoder.fit_transform, body["target"], int(body["n_rows"]), rows)
-    except (KeyError, TypeError, OverflowError) as error:
+    except (KeyError, TypeError, ValueError, OverflowError) as error:
+        if isinstance(error, CertificateError):
+            raise
         msg = f"{path} is damaged: {error!r} in its description"
         raise CertificateError(msg) from error
 
@@ -203,5 +208,6 @@ def _text(body: dict[str, Any]) -> str:
     """Return the answer for people."""
     head = f"Claim: {shortened(body['proof']['sentence'])}"
     if body["holds"]:
-        return f"{head}\nIt holds: re-derived from {count(body['n_checked'], 'row')} of {body['source']}, importing no solver."
+        rows = f"{count(body['n_checked'], 'training row')} of {body['n_rows']:,} in {body['source']}"
+        return f"{head}\nIt holds: re-derived from {rows}, importing no solver; other rows are no part of the claim."
     return "\n".join([head, f"Refuted by {body['source']}:", *(f"  {reason}" for reason in body["reasons"])])

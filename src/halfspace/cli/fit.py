@@ -1,11 +1,13 @@
 """`halfspace fit`: read, climb, write the model and the report, say what was found."""
 
+import difflib
 import shlex
 from dataclasses import dataclass
 from typing import Any
 
 from halfspace import __version__
 from halfspace.cli.answers import Answer, notes
+from halfspace.cli.frame import refuse
 from halfspace.cli.ladders import facts, summary
 from halfspace.cli.origin import describe
 from halfspace.cli.outputs import check_outputs
@@ -15,6 +17,7 @@ from halfspace.cli.text import count, listed
 from halfspace.data.files import Dataset
 from halfspace.errors import FileError, ModelFileError
 from halfspace.ladder import Ladder
+from halfspace.ladder.rungs import RUNGS
 from halfspace.modelfiles import save
 from halfspace.report import write
 from halfspace.tables import TableEncoder
@@ -85,9 +88,22 @@ def run(**options: Any) -> Answer:
     return Answer({**body, **({"error": failure} if failure else {})}, _text(body), 2 if failure else 0, failure=failure)
 
 
+def _rungs(names: str | None) -> tuple[str, ...] | None:
+    """Return the rungs that were asked for."""
+    if names is None:
+        return None
+    rungs = tuple(name.strip() for name in names.split(","))
+    for name in rungs:
+        if name not in RUNGS:
+            close = difflib.get_close_matches(name, RUNGS, n=1)
+            hint = f"did you mean {close[0]!r}? " if close else ""
+            refuse(f"--rungs: there is no rung {name!r}; {hint}The rungs are: {', '.join(RUNGS)}")
+    return rungs
+
+
 def _climb(asked: Asked, data: Dataset) -> Any:
     """Fit the ladder, with its progress on standard error."""
-    rungs = tuple(name.strip() for name in asked.rungs.split(",")) if asked.rungs else None
+    rungs = _rungs(asked.rungs)
     with Watch(asked.max_time) as watch:
         ladder = Ladder(
             rungs=rungs,

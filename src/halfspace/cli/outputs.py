@@ -36,6 +36,8 @@ def check_outputs(inputs: list[str | None], outputs: dict[str, str | None], *, d
         if name is None:
             continue
         path = Path(name)
+        if name == "-":
+            refuse(f"{option} - : give the name of a file")
         if path.resolve() in taken:
             refuse(f"{option} {path} would overwrite an input or another output; choose another name")
         if not path.parent.is_dir():

@@ -3,7 +3,7 @@
 import sys
 import tempfile
 from collections.abc import Iterator
-from contextlib import AbstractContextManager, nullcontext
+from contextlib import AbstractContextManager, closing, nullcontext
 from typing import IO, Any
 
 import numpy as np
@@ -50,7 +50,8 @@ def run(
     place: AbstractContextManager[IO[bytes]] = complete_file(out) if out else nullcontext(spool or sys.stdout.buffer)
     with place as target:
         writer = writer_for(out or ("rows.jsonl" if spool else "rows.csv"), target)
-        n_rows = _all_batches(fitted, stream(file, format=format_, texts=texts), writer, proba=proba, said=said)
+        with closing(stream(file, format=format_, texts=texts)) as batches:
+            n_rows = _all_batches(fitted, batches, writer, proba=proba, said=said)
     body = {
         "command": "predict",
         "halfspace": __version__,

@@ -222,7 +222,7 @@ def hopeless(plan: Plan, done: list[Climbed]) -> str:
     for rung in (c.rung for c in done):
         if RUNGS[rung.name].keeps < plan.keeps and 1.0 - rung.score <= rung.error:
             short = f"{100 * (1.0 - rung.score):.2g} points" if rung.score < 1.0 else "nothing"
-            return f"cannot pay: the {rung.title} keeps less and lacks {short} to a perfect score, within its standard error"
+            return f"cannot pay: the {rung.title} is simpler and lacks {short} to a perfect score, within its standard error"
     return ""
 
 
@@ -236,7 +236,17 @@ def chosen(done: list[Climbed]) -> tuple[Climbed, Climbed]:
     return min(filter(as_good, done), key=lambda c: RUNGS[c.rung.name].keeps), best
 
 
-def learning_curve(winner: Climbed, ground: Ground, known: Labels) -> Iterator[tuple[int, float, float]]:
+def learning_curve(winner: Climbed, ground: Ground, known: Labels) -> tuple[tuple[int, float, float], ...]:
+    """Return the points of the learning curve; an interrupt ends it early, as the climb is done."""
+    found: list[tuple[int, float, float]] = []
+    try:
+        found.extend(_points(winner, ground, known))
+    except KeyboardInterrupt:
+        return tuple(found)
+    return tuple(found)
+
+
+def _points(winner: Climbed, ground: Ground, known: Labels) -> Iterator[tuple[int, float, float]]:
     """Yield the rows learnt from, the mean score and its standard error, for growing parts of three folds; nothing is tuned."""
     X = ground.rows_for(RUNGS[winner.rung.name])
     for share in CURVE:

@@ -226,9 +226,7 @@ class Ladder(ClassifierMixin, BaseEstimator):
         self.learnt_, self.out_of_fold_ = self.train_[winner.rows], winner.outputs
         self.calibration_ = Calibration.of(winner.outputs, np.searchsorted(self.classes_, ground.y))
         self.separability_, note = separable(ground, self.classes_)
-        self.learning_curve_ = (
-            tuple(learning_curve(winner, ground, self.classes_)) if self.curve and reason == "converged" else ()
-        )
+        self.learning_curve_ = learning_curve(winner, ground, self.classes_) if self.curve and reason == "converged" else ()
         self.test_result_ = None
         if self.test_.size:
             self.test_result_ = judged(self.predict(take(X, self.test_)), y[self.test_], self.classes_, self.scoring_)

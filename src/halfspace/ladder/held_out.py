@@ -27,7 +27,10 @@ def split(y: Labels, share: float, seed: int) -> tuple[IntArray, IntArray]:
     (80, 20)
     """
     everyone = np.arange(y.size)
-    _, target, counts = np.unique(y, return_inverse=True, return_counts=True)
+    _, first, target, counts = np.unique(y, return_index=True, return_inverse=True, return_counts=True)
+    # Numbered as they first occur, so that the rows held out do not depend on the names of the classes.
+    order = np.argsort(first)
+    target, counts = np.argsort(order)[target], counts[order]
     common = everyone[counts[target] >= 4]
     wanted = round(share * y.size)
     kinds = int((counts >= 4).sum())

@@ -24,7 +24,7 @@ def verdict_of(winner: Climbed, best: Climbed, test: TestResult | None, scoring:
     measure = "accuracy" if scoring == "accuracy" else "balanced accuracy"
     found = f"The {rung.title} wins: {measure} {percent(rung.score)} ± {percent(rung.error)} in cross-validation"
     if rung is not top:
-        found += f", within one standard error of the best ({top.title}, {percent(top.score)}), and it keeps less"
+        found += f", within one standard error of the best ({top.title}, {percent(top.score)}), and it is simpler"
     if rung.name == "majority":
         found += "; nothing that was tried is better than always answering with the largest class"
     if test is None:

@@ -12,6 +12,7 @@ from halfspace.modelfiles.table import MODELS
 
 __all__ = ["agree"]
 
+MOMENTS = {"year", "month", "day", "weekday", "hour", "day number"}
 _FIELDS = {key: place.fields for key, place in RECORDS.items()}
 
 
@@ -212,8 +213,8 @@ def _encoder(fitted: dict[str, Any], letters: dict[str, int]) -> None:
     if fitted["largest_"] is not None:
         return
     recipes, groups = fitted["recipes_"], fitted["groups_"]
-    if not isinstance(recipes, list) or not recipes:
-        _refuse("TableEncoder", "it has no recipes")
+    if not isinstance(recipes, list) or not recipes or not all(map(_is_recipe, recipes)):
+        _refuse("TableEncoder", "it has no recipes, or one that is none")
     _many(groups, len(recipes), "columns of the table")
     at = 0
     for recipe, (_, first, end) in zip(recipes, groups, strict=True):
@@ -224,6 +225,34 @@ def _encoder(fitted: dict[str, Any], letters: dict[str, int]) -> None:
         at = end
 
 
+def _is_recipe(recipe: Any) -> bool:
+    """Tell whether encoding can follow a recipe."""
+    kind = recipe.get("kind") if isinstance(recipe, dict) else None
+    if kind == "category":
+        values = recipe.get("values")
+        switches = all(isinstance(recipe.get(name), bool) for name in ("other", "missing", "switch"))
+        return switches and isinstance(values, list) and all(isinstance(value, str) for value in values)
+    if kind == "gap":
+        return True
+    if kind not in ("number", "moment") or not isinstance(recipe.get("indicator"), bool):
+        return False
+    parts, suffixes = recipe.get("parts"), recipe.get("suffixes")
+    if not (isinstance(parts, list) and isinstance(suffixes, list) and 1 <= len(parts) == len(suffixes)):
+        return False
+    known = suffixes == [""] if kind == "number" else all(isinstance(one, str) and one[1:] in MOMENTS for one in suffixes)
+    return known and all(map(_is_scale, parts))
+
+
+def _is_scale(part: Any) -> bool:
+    """Tell whether a number can be filled and scaled this way."""
+    if not isinstance(part, dict) or not all(isinstance(part.get(name), float) for name in ("fill", "unit", "shift", "spread")):
+        return False
+    quantiles = part.get("quantiles", np.zeros(1))
+    sound = isinstance(quantiles, np.ndarray) and quantiles.dtype == np.float64 and quantiles.ndim == 1 and quantiles.size > 0
+    finite = all(np.isfinite(part[name]) for name in ("fill", "unit", "shift", "spread"))
+    return sound and finite and part["unit"] > 0.0 and part["spread"] > 0.0
+
+
 def _ladder(fitted: dict[str, Any], _letters: dict[str, int]) -> None:
     encoder, winner = fitted["encoder_"].fitted, fitted["estimator_"].fitted
     if not encoder or encoder["n_features_in_"] != fitted["n_features_in_"] or "classes_" not in winner:
@@ -231,6 +260,9 @@ def _ladder(fitted: dict[str, Any], _letters: dict[str, int]) -> None:
     width = len(encoder["columns_"]) if encoder["largest_"] is not None else encoder["groups_"][-1][2]
     if winner.get("n_features_in_", width) != width or not np.array_equal(winner["classes_"], fitted["classes_"]):
         _refuse("Ladder", "the winner knows other features or classes")
+    for curve in (fitted["calibration_"].fields[name].fields for name in ("below", "above")):
+        if not (0.0 < curve["slope"] < np.inf and 0.0 <= curve["noise"] < 1.0):
+            _refuse("Ladder", "its probabilities would not be any")
 
 
 _CHECKS: dict[str, Callable[[dict[str, Any], dict[str, int]], None]] = {

@@ -116,7 +116,7 @@ def _read(file: Any, size: int) -> Contents:
     lead = file.read(8)
     length = int.from_bytes(lead, "little")
     if len(lead) < 8 or not 2 <= length <= min(size - 8, LARGEST_HEADER):
-        msg = "it does not begin with the length of a header"
+        msg = "it is not a halfspace model file: it does not begin with the length of a header"
         raise ModelFileError(msg)
     header = file.read(length)
     opening = _opening(header)

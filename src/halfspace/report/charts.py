@@ -39,7 +39,8 @@ def ladder_chart(rungs: Sequence[RungScore], winner: str, best: str, scoring: st
     described = ", ".join(f"{shown(rung.title)} {number(score)} ± {number(error, 2)}" for rung, score, error in climbed)
     x = Axis.over(ends, f"{scoring}, ± one standard error")
     chart = Chart("ladder", "Score of each rung", f"{described}.", x, y, height=70 + 34 * len(climbed), left=NAMES)
-    threshold = next((score - error for rung, score, error in climbed if rung.name == best), None)
+    errors = [error for rung, _, error in climbed if rung.name in (best, winner)]
+    threshold = next((score - max(errors) for rung, score, _ in climbed if rung.name == best), None)
     if threshold is not None:
         chart.line([(threshold, y.low), (threshold, y.high)], "threshold")
     for rung, score, error in climbed:

@@ -72,7 +72,7 @@ def test_line_ends(tmp_path, end, last):
         (["1", "+2.5", "1e400"], pa.float64()),
         (["12345678901234567890", "1", "?"], pa.float64()),
         (["true", "FALSE", "null"], pa.bool_()),
-        (["2020-01-31", "2020-01-31 10:00", "-"], pa.timestamp("us")),
+        (["2020-01-31", "2020-01-31 10:00", "?"], pa.timestamp("us")),
         (["2020-01-31T10:00:00Z", "2020-01-31T10:00:00Z", "nan"], pa.timestamp("us", "UTC")),
         (["1", "x", "NaN"], pa.string()),
         (["true", "1", "NULL"], pa.string()),

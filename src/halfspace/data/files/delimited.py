@@ -5,6 +5,7 @@ White space around values is taken off; `columns.MISSING` lists the spellings of
 
 import csv
 import io
+import re
 from collections.abc import Iterator
 from itertools import chain
 from typing import Any
@@ -25,6 +26,7 @@ __all__ = ["Reader"]
 HEAD = 1 << 18
 SMALLEST_BLOCK, LARGEST_BLOCK = 1 << 20, 64 << 20
 MISSING_ARRAY = pa.array(MISSING)
+BLANK_LINES = re.compile(rb"\A(?:[ \t]*\r?\n)+")
 
 
 class Reader:
@@ -56,7 +58,7 @@ class Reader:
 
     def pieces(self, batch_rows: int) -> Iterator[Piece]:
         """Yield the rows as tables of text."""
-        stream = LineStream(line_blocks(self._file, self.notes))
+        stream = LineStream(_without_blank_start(line_blocks(self._file, self.notes)))
         last = None
         for batch in self._batches(stream):
             last = batch
@@ -87,8 +89,11 @@ class Reader:
             column_names=list(self.names), skip_rows_after_names=int(bool(self._dialect.header)), block_size=self._block
         )
         try:
-            with explained(self._file.name, "a table in CSV"):
-                yield from pacsv.open_csv(stream, read_options=read, parse_options=parse, convert_options=convert)
+            with (
+                explained(self._file.name, "a table in CSV"),
+                pacsv.open_csv(stream, read_options=read, parse_options=parse, convert_options=convert) as batches,
+            ):
+                yield from batches
         except FileError as error:
             if isinstance(error.__cause__, pa.ArrowInvalid):
                 raise FileError(self._fault() or str(error)) from error.__cause__
@@ -115,8 +120,20 @@ class Reader:
         """Take white space off, and make missing values null."""
         column = pc.ascii_trim_whitespace(column)
         if self._dialect.decimal == ",":
+            grouped = pc.match_substring_regex(column, r"^[+-]?\d{1,3}(\.\d{3})+(,\d+)?$")
+            column = pc.if_else(grouped, pc.replace_substring(column, ".", ""), column)
             column = pc.replace_substring_regex(column, r"^([+-]?\d+),(\d+)$", r"\1.\2")
         return pc.if_else(pc.is_in(column, value_set=MISSING_ARRAY), pa.scalar(None, pa.string()), column)
+
+
+def _without_blank_start(blocks: Iterator[bytes]) -> Iterator[bytes]:
+    """Take off blank lines before the header: pyarrow would count the first of them as the header."""
+    started = False
+    for block in blocks:
+        kept = block if started else BLANK_LINES.sub(b"", block, count=1)
+        started = started or bool(kept)
+        if kept:
+            yield kept
 
 
 def _first_lines(file: OpenedFile, notes: list[str]) -> str:

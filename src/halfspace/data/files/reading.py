@@ -3,7 +3,7 @@
 Each format has a file of its own with a `Reader`; what it must offer is said there in one place, `Reader` below.
 """
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Generator, Iterable, Iterator
 from importlib import import_module
 from pathlib import Path
 from typing import Any, Protocol, cast
@@ -118,7 +118,7 @@ def stream(
     format: str | None = None,  # noqa: A002 - as in `read`
     batch_rows: int = BATCH_ROWS,
     texts: Iterable[str] = (),
-) -> Iterator[Batch]:
+) -> Generator[Batch]:
     r"""Read a file in batches, in bounded memory.
 
     Formats without types of their own are gone through twice, so that all batches have the same types.

@@ -152,7 +152,7 @@ def labels_of(codes: IntArray, values: Labels, *, whole: bool, name: str, check:
         _refuse_what_is_no_class(codes.size, values, whole=whole, name=name)
     if values.dtype.kind in "bU":
         return np.asarray(values[codes])
-    if values.dtype.kind in "iu" or whole:
+    if values.dtype.kind == "i" or whole:
         return np.asarray(values.astype(np.int64)[codes])
     return np.array([str(value) for value in values.tolist()])[codes]
 

@@ -41,7 +41,7 @@ class TypedReader:
         for batch in self.batches(fitting):
             with explained(self.file.name, "readable"):
                 table = pa.Table.from_batches([batch]).rename_columns(self._stored.names)
-                yield Piece(table.select(self.names).cast(self._plain))
+                yield Piece(table.select(self.names).cast(self._plain, safe=False))
 
     def join(self, pieces: list[Any]) -> Any:
         """Return one table."""
