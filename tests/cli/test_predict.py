@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 from pyarrow import csv as arrow_csv
 from pyarrow import parquet
+from scipy import sparse
 
 import halfspace as hs
 from halfspace.cli import predict
@@ -126,3 +127,18 @@ def test_sparse_files_may_be_narrower_or_wider_than_the_model(halfspace, tmp_pat
     assert first.code == second.code == 0
     assert first.out == second.out
     assert "Columns beyond the 3" in second.err
+
+
+def test_sparse_columns_are_counted_as_in_training(halfspace, tmp_path):
+    """Rows without an index 0 are read as the file was that the model learnt from, which had one."""
+    rng = np.random.default_rng(0)
+    lines = [f"{1 if a > 0 else -1} 0:{a:.3f} 1:{b:.3f} 2:{c:.3f}" for a, b, c in rng.standard_normal((60, 3))]
+    (tmp_path / "from0.svm").write_text("\n".join(lines) + "\n")
+    model, rest = tmp_path / "m.halfspace", tmp_path / "rest.svm"
+    assert halfspace("fit", tmp_path / "from0.svm", "--rungs", "majority,adaline", "--save", model).code == 0
+    rest.write_text("1 1:9.0\n1 1:-9.0\n")
+    ran = halfspace("predict", model, rest, "--proba")
+    loaded = hs.load(model)
+    assert [row["prediction"] for row in rows_of(ran.out)] == [
+        str(v) for v in loaded.predict(sparse.csr_matrix([[0, 9.0, 0], [0, -9.0, 0]]))
+    ]

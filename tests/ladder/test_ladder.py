@@ -1,5 +1,7 @@
 """The ladder: what it promises about its winner, its probabilities, its limits and its mistakes."""
 
+import signal
+
 import numpy as np
 import pytest
 from scipy import sparse
@@ -10,6 +12,7 @@ from sklearn.utils.estimator_checks import parametrize_with_checks
 import halfspace as hs
 from halfspace.errors import InputError
 from halfspace.ladder import Ladder, climbing
+from halfspace.ladder.patience import undisturbed
 from halfspace.ladder.rungs import RUNGS
 
 pytestmark = pytest.mark.compiled
@@ -329,3 +332,37 @@ def test_numbers_too_large_for_any_model_are_refused_by_name(cancer):
     X[0, 0] = 1e308
     with pytest.raises(InputError, match="scale"):
         Ladder(encoder=hs.TableEncoder(scale="none"), rungs=QUICK, test_size=0.0).fit(X, cancer[1])
+
+
+def test_the_names_of_the_classes_do_not_matter(cancer):
+    """Other names, in another order of the alphabet, give the same split, scores and winner."""
+    X, y = cancer
+    one, two = Ladder(rungs=QUICK).fit(X, y), Ladder(rungs=QUICK).fit(X, np.where(y == "benign", "z", "a"))
+    assert np.array_equal(one.test_, two.test_)
+    assert [rung.scores for rung in one.rungs_] == [rung.scores for rung in two.rungs_]
+
+
+@pytest.mark.parametrize("kind", ["category", "Int64"])
+def test_missing_labels_are_refused(kind):
+    """A missing label is no class."""
+    pd = pytest.importorskip("pandas")
+    y = pd.Series([None, *[0, 1] * 20], dtype="Int64").astype(kind)
+    with pytest.raises(InputError, match="missing"):
+        Ladder().fit(np.arange(41.0)[:, None] ** 2, y)
+
+
+def test_ids_are_left_out_although_rows_are_held_out():
+    """A column that counts the rows has gaps in the training part, and is still no feature."""
+    pd = pytest.importorskip("pandas")
+    rng = np.random.default_rng(0)
+    table = pd.DataFrame({"id": 100_000 + np.arange(200), "x": rng.standard_normal(200)})
+    ladder = Ladder(rungs=["majority", "perceptron"]).fit(table, np.arange(200) < 100)
+    assert [name for name, _, _ in ladder.encoder_.groups_] == ["x"]
+
+
+def test_interrupts_wait_while_the_result_is_put_together():
+    """In the last moments Ctrl-C is held back, and works again afterwards."""
+    with undisturbed():
+        signal.raise_signal(signal.SIGINT)
+    with pytest.raises(KeyboardInterrupt):
+        signal.raise_signal(signal.SIGINT)

@@ -45,12 +45,13 @@ def run(
     if proba and not hasattr(fitted, "predict_proba"):
         refuse(f"{model} holds a {type(fitted).__name__}, which has no probabilities; leave out --proba")
     said = Tally()
-    texts = getattr(fitted, "origin_", {}).get("texts", ())
+    origin = getattr(fitted, "origin_", {})
+    types = {"texts": origin.get("texts", ()), "first_index": origin.get("first_index")}
     spool = tempfile.TemporaryFile() if wants_json and out is None else None  # noqa: SIM115  (closed when it was printed)
     place: AbstractContextManager[IO[bytes]] = complete_file(out) if out else nullcontext(spool or sys.stdout.buffer)
     with place as target:
         writer = writer_for(out or ("rows.jsonl" if spool else "rows.csv"), target)
-        with closing(stream(file, format=format_, texts=texts)) as batches:
+        with closing(stream(file, format=format_, **types)) as batches:
             n_rows = _all_batches(fitted, batches, writer, proba=proba, said=said)
     body = {
         "command": "predict",

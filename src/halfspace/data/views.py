@@ -259,8 +259,7 @@ def view_of(X: Matrix, clamp: float = 0.0) -> View:
     ----------
     X : ndarray or scipy.sparse matrix, shape (n, d)
         Finite float32 or float64 values. Not copied when dense in C order, or CSR without duplicate entries (64-bit column
-        numbers are, where 32 bits will do). Other dense orders are copied once: a row of a column-ordered array touches one
-        cache line per entry.
+        numbers are, where 32 bits will do). Other orders are: a row of a column-ordered array touches a cache line per entry.
     clamp : float, default 0.0
         Value of the clamped input; 0 for none.
 

@@ -20,6 +20,7 @@ from halfspace.errors import InputError
 from halfspace.ladder.calibration import Calibration
 from halfspace.ladder.climbing import Climbed, Ground, attempt, chosen, hopeless, labels_of, learning_curve
 from halfspace.ladder.held_out import judged, split
+from halfspace.ladder.patience import undisturbed
 from halfspace.ladder.preparing import checked_labels, checked_plans, prepared
 from halfspace.ladder.questions import dense_if_small, plain, separable, take
 from halfspace.ladder.rungs import Plan
@@ -224,12 +225,14 @@ class Ladder(ClassifierMixin, BaseEstimator):
         winner, best = chosen(done)
         self.winner_, self.best_, self.estimator_ = winner.rung.name, best.rung.name, winner.model
         self.learnt_, self.out_of_fold_ = self.train_[winner.rows], winner.outputs
-        self.calibration_ = Calibration.of(winner.outputs, np.searchsorted(self.classes_, ground.y))
+        with undisturbed():
+            self.calibration_ = Calibration.of(winner.outputs, np.searchsorted(self.classes_, ground.y))
         self.separability_, note = separable(ground, self.classes_)
         self.learning_curve_ = learning_curve(winner, ground, self.classes_) if self.curve and reason == "converged" else ()
         self.test_result_ = None
         if self.test_.size:
-            self.test_result_ = judged(self.predict(take(X, self.test_)), y[self.test_], self.classes_, self.scoring_)
+            with undisturbed():
+                self.test_result_ = judged(self.predict(take(X, self.test_)), y[self.test_], self.classes_, self.scoring_)
         self.outcome_ = outcome_of(reason, [rung.title for rung in self.rungs_ if rung.skipped])
         self.verdict_ = verdict_of(winner, best, self.test_result_, self.scoring_)
         self.notes_ = (*self._notes, *note, *getattr(self.encoder_, "notes_", ()))

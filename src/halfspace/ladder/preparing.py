@@ -42,6 +42,8 @@ def checked_plans(ladder: Any) -> list[Plan]:
     if ladder.max_time is not None:
         require_number(ladder, "max_time")
     listed = isinstance(ladder.rungs, Collection) and not isinstance(ladder.rungs, str)
+    encodes = ladder.encoder is None or (hasattr(ladder.encoder, "transform") and not isinstance(ladder.encoder, type))
+    require(ladder, "encoder", "a transformer, or None", holds=encodes)
     names = list(RUNGS) if ladder.rungs is None else list(ladder.rungs) if listed else []
     known = bool(names) and all(isinstance(name, str) and name in RUNGS for name in names)
     require(ladder, "rungs", f"a list of some of {', '.join(RUNGS)}", holds=known)
@@ -53,7 +55,12 @@ def checked_labels(y: Any) -> Labels:
     if y is None:
         msg = "Ladder requires y to be passed, but the target y is None."
         raise InputError(msg)
+    if hasattr(y, "iloc") and y.ndim == 2 and y.shape[1] == 1:
+        y = y.iloc[:, 0]
     if not isinstance(getattr(y, "dtype", np.dtype(float)), np.dtype):  # pandas' own types would become floats
+        if hasattr(y, "isna") and y.isna().any():
+            msg = "Ladder: Input y contains NaN: labels are missing. Leave their rows out."
+            raise InputError(msg)
         y = np.array(y.tolist())
     y = check_array(y, ensure_2d=False, dtype=None, input_name="y", estimator="Ladder")
     labels: Labels = column_or_1d(y, warn=True)

@@ -37,9 +37,9 @@ __all__ = ["KernelAdaTronCV"]
 class KernelAdaTronCV(ClassifierMixin, BaseEstimator):
     """A kernel AdaTron whose cap C and width gamma are chosen by stratified cross-validation.
 
-    Distances are computed once; for each gamma all folds and caps share one kernel matrix, and each cap starts from the
-    machine of the one before. A point of the grid whose remaining folds cannot make it the best any more is left. The chosen
-    point is fitted to all examples, to `tol` and with a certificate, as by `KernelAdaTron`.
+    For each gamma all folds and caps share one kernel matrix, and each cap starts from the machine of the one before. A point
+    of the grid whose remaining folds cannot make it the best is left. The chosen point is fitted to all examples, to `tol` and
+    with a certificate, as by `KernelAdaTron`.
 
     Parameters
     ----------
@@ -58,7 +58,7 @@ class KernelAdaTronCV(ClassifierMixin, BaseEstimator):
     scoring : {"accuracy", "balanced_accuracy"}, default "accuracy"
         Share of right answers, or its mean over the classes.
     full_grid : bool, default False
-        Score every point in every fold, also those that cannot be chosen any more.
+        Score every point in every fold, also those that cannot win.
     cv_tol : float, default 1e-2
         Relative duality gap at which to stop inside the cross-validation, in single precision.
     tol : float, default 1e-3
@@ -75,17 +75,16 @@ class KernelAdaTronCV(ClassifierMixin, BaseEstimator):
     best_params_ : dict
         "C", and "gamma" if the kernel has one.
     best_score_ : float
-        Mean score of the chosen point over the folds.
+        Mean score of the chosen point.
     cv_results_ : dict of ndarray
-        One entry per point, as in scikit-learn: params, param_C, param_gamma, split0_test_score, ..., mean_test_score,
-        std_test_score (over the folds done), rank_test_score; and ours: skipped_folds, reachable_score (the most that the mean
-        could have become), mean_gap, steps.
+        One entry per point, as in scikit-learn: params, param_C, param_gamma, split0_test_score, ..., mean_test_score (over the
+        folds done), rank_test_score; ours: skipped_folds, reachable_score (the most the mean could become), mean_gap, steps.
     estimator_ : KernelAdaTron
         The model fitted to all examples; `certificate_`, `alpha_`, `support_`, `dual_coef_`, ... are its own.
     outcome_ : Outcome
         Why the last fit stopped; or why the search did, if that ended early.
     classes_, n_features_in_
-        As in scikit-learn.
+        As usual.
 
     Examples
     --------
@@ -154,8 +153,7 @@ class KernelAdaTronCV(ClassifierMixin, BaseEstimator):
     def _model(self, **chosen: Any) -> KernelAdaTron:
         """Return an unfitted KernelAdaTron with the parameters of this one."""
         own = {"Cs", "gammas", "cv", "one_standard_error", "scoring", "full_grid", "cv_tol"}
-        shared = {name: value for name, value in self.get_params(deep=False).items() if name not in own}
-        return KernelAdaTron(**{**shared, **chosen})
+        return KernelAdaTron(**{n: v for n, v in self.get_params(deep=False).items() if n not in own} | chosen)
 
     def fit(self, X: Matrix, y: Labels, sample_weight: Any = None) -> Self:
         """Choose C and gamma, and learn from all examples with them.
@@ -230,8 +228,7 @@ class KernelAdaTronCV(ClassifierMixin, BaseEstimator):
         self.best_params_ = {"C": C} | ({} if np.isnan(width.gamma) else {"gamma": width.gamma})
         self.best_score_, self.best_index_ = point.score, point.width * caps.size + point.cap
         rest = self.max_time
-        if rest is not None:
-            rest = max(float(rest) - (time.perf_counter() - began), 0.1 * float(rest))
+        rest = None if rest is None else max(float(rest) - (time.perf_counter() - began), 0.1 * float(rest))
         self.estimator_ = self._model(kernel=width.kernel, C=C, max_time=rest).fit(X, y, sample_weight)
         self.outcome_ = self.estimator_.outcome_
         if run.reason != "converged":

@@ -92,11 +92,15 @@ def _from_pandas(series: Any) -> Any:
     """Return a pandas column as an Arrow array; a column of mixed types becomes text."""
     pa, _ = arrow()
     try:
-        return pa.array(series, from_pandas=True)
+        column = pa.array(series, from_pandas=True)
+        inner = getattr(column.type, "value_type", column.type)
+        if not pa.types.is_nested(inner) and not isinstance(inner, pa.BaseExtensionType):
+            return column
     except (pa.ArrowInvalid, pa.ArrowTypeError, pa.ArrowNotImplementedError, OverflowError, UnicodeEncodeError):
-        texts = [None if gap else str(value) for value, gap in zip(series, series.isna(), strict=True)]
-        sound = [None if text is None else text.encode("utf-8", "replace").decode() for text in texts]
-        return pa.array(sound, type=pa.large_string())
+        pass
+    texts = [None if gap else str(value) for value, gap in zip(series, series.isna(), strict=True)]
+    sound = [None if text is None else text.encode("utf-8", "replace").decode() for text in texts]
+    return pa.array(sound, type=pa.large_string())
 
 
 def kind_of(column: Any) -> str:

@@ -16,7 +16,7 @@ FARTHEST = 1e50
 """Scaled values are cut off here, so that a product of two of them with weights stays finite."""
 MOST_QUANTILES = 1000
 MANY_ROWS = 20
-"""Rows from which numbers that rise in whole steps are taken for a count of the rows: of few rows if few steps are left out."""
+"""Rows from which numbers that rise in whole steps, fewer than half of them left out, are taken for a count of the rows."""
 RANK_WIDTH = float(np.sqrt(12.0))
 """A uniform variable on [0, 1] has variance 1/12, so √12 (F(x) - 1/2) has mean 0 and variance 1."""
 
@@ -108,7 +108,7 @@ def counts_rows(values: FloatArray) -> bool:
         return True
     steps = np.diff(values)
     rising = n >= MANY_ROWS and bool((steps >= 1.0).all()) and bool((steps == np.floor(steps)).all())
-    return rising and (n >= 5 * MANY_ROWS or values[-1] - first < 2.0 * n)
+    return rising and values[-1] - first < 2.0 * n
 
 
 def fill(recipe: Recipe, values: FloatArray, gaps: NDArray[np.bool_], name: str) -> FloatArray:

@@ -163,3 +163,37 @@ def test_a_hundred_thousand_columns(tmp_path):
     row = ",".join(["1"] * 100_000)
     found = read(written(tmp_path, f"{names},y\n{row},u\n{row},v\n"), "y")
     assert found.X.shape == (2, 100_000)
+
+
+@pytest.mark.parametrize("start", ["\n", "  \r\n", "\t\n\n"], ids=["empty", "spaces", "tab"])
+def test_blank_lines_before_the_header_are_skipped(tmp_path, start):
+    """The header is the first line that holds something."""
+    found = read(written(tmp_path, start + "a,y\n1,u\n2,v\n"), "y")
+    assert (found.X.column_names, found.y.tolist()) == (["a"], ["u", "v"])
+
+
+def test_points_between_thousands_go_with_a_decimal_comma(tmp_path):
+    """Where the comma is the decimal mark, a point groups digits."""
+    found = read(written(tmp_path, "a;y\n1.234,5;u\n12,25;v\n1.000.000,0;u\n"), "y")
+    assert found.X["a"].to_pylist() == [1234.5, 12.25, 1000000.0]
+
+
+def test_codes_stay_text(tmp_path):
+    """Numbers with a leading zero are codes, as features and as labels."""
+    found = read(written(tmp_path, "zip,y\n01234,01\n55555,1\n"), "y")
+    assert found.X["zip"].to_pylist() == ["01234", "55555"]
+    assert found.y.tolist() == ["01", "1"]
+
+
+def test_a_dash_is_missing_among_numbers_and_a_word_among_words(tmp_path):
+    """The same sign is a gap in a column of numbers and a class in a target of + and -."""
+    found = read(written(tmp_path, "a,y\n1,+\n-,-\n2.5,+\n"), "y")
+    assert found.X["a"].to_pylist() == [1.0, None, 2.5]
+    assert found.y.tolist() == ["+", "-", "+"]
+
+
+def test_columns_that_were_text_can_be_kept_so(tmp_path):
+    """A stream leaves named columns as text although these rows look like numbers."""
+    path = written(tmp_path, "code,a\n10,1\n20,2\n")
+    assert next(stream(path)).X.schema.types == [pa.int64(), pa.int64()]
+    assert next(stream(path, texts=["code"])).X.schema.types == [pa.string(), pa.int64()]

@@ -77,7 +77,10 @@ class Columns:
     def _found(self, column: Any, kinds: Iterable[Any]) -> Any:
         """Return the type of a column; most need no cleaning, which takes longer than the casts."""
         found = _kind_of(column, kinds)
-        return _kind_of(self._clean(column), kinds) if found == pa.string() else found
+        if found == pa.string():
+            column = self._clean(column)
+            found = _kind_of(column, kinds)
+        return _kind_of(_without_dashes(column), kinds) if found == pa.string() else found
 
     def typed(self, table: Any) -> Any:
         """Cast a piece of text to the types learnt; columns that this piece lacks are missing in all its rows."""
@@ -88,8 +91,18 @@ class Columns:
                 arrays.append(pa.nulls(table.num_rows, kind))
             else:
                 plain = None if kind == pa.string() else _cast(given[name], kind)
-                arrays.append(pc.cast(self._clean(given[name]), kind) if plain is None else plain)
+                arrays.append(self._typed(given[name], kind) if plain is None else plain)
         return pa.table(arrays, names=list(self.kinds))
+
+    def _typed(self, column: Any, kind: Any) -> Any:
+        """Cast a column that needs cleaning."""
+        cleaned = self._clean(column)
+        return cleaned if kind == pa.string() else pc.cast(_without_dashes(cleaned), kind)
+
+
+def _without_dashes(column: Any) -> Any:
+    """Make a lone dash missing: it is that among numbers, dates and truth values, but a word among words."""
+    return pc.if_else(pc.equal(column, "-"), pa.scalar(None, pa.string()), column)
 
 
 def _joined(first: Any, second: Any) -> Any:

@@ -138,7 +138,7 @@ def _without_blank_start(blocks: Iterator[bytes]) -> Iterator[bytes]:
 
 def _first_lines(file: OpenedFile, notes: list[str]) -> str:
     """Return whole lines from the start of the file."""
-    block = next(line_blocks(file, notes), b"")
+    block = next(_without_blank_start(line_blocks(file, notes)), b"")
     if len(block) > HEAD:
         block = block[: block.rfind(b"\n", 0, HEAD) + 1] or b"\n".join(block.split(b"\n", 3)[:3])
     if not block.strip():

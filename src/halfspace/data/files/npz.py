@@ -125,7 +125,11 @@ class Reader:
         if y.ndim != 1:
             msg = f"{self._file.name}: y has shape {y.shape}; expected one label per row."
             raise FileError(msg)
-        return np.char.decode(y, "utf-8") if y.dtype.kind == "S" else y
+        try:
+            return np.char.decode(y, "utf-8") if y.dtype.kind == "S" else y
+        except UnicodeDecodeError as error:
+            msg = f"{self._file.name}: y holds bytes that are not UTF-8 text; store the labels as text or numbers."
+            raise FileError(msg) from error
 
     def _dense_rows(self, batch_rows: int) -> Iterator[Any]:
         """Yield rows of X."""

@@ -118,6 +118,7 @@ def stream(
     format: str | None = None,  # noqa: A002 - as in `read`
     batch_rows: int = BATCH_ROWS,
     texts: Iterable[str] = (),
+    first_index: int | None = None,
 ) -> Generator[Batch]:
     r"""Read a file in batches, in bounded memory.
 
@@ -134,6 +135,8 @@ def stream(
     texts : iterable of str
         Columns that stay text even if all their values look like numbers, dates or truth values: those that were text in a
         file read before. Only formats without types of their own need this.
+    first_index : int, optional
+        Number of the first column in an svmlight file, 0 or 1; by default 0 if it occurs, else 1.
 
     Yields
     ------
@@ -153,6 +156,8 @@ def stream(
         reader = _reader(file, format_of(file, format))
         if hasattr(reader, "keep_text"):
             reader.keep_text(frozenset(texts))
+        if hasattr(reader, "first_index"):
+            reader.first_index = first_index
         if not reader.settled:
             for _ in reader.pieces(batch_rows):
                 pass
@@ -252,6 +257,9 @@ class _Reading:
     def _labels(self, y: Any, column: str | None, *, check: bool) -> Labels:
         """Return labels of their final type."""
         name = f"{self.file.name}: the target" + (f" {column!r}" if column else "")
+        if getattr(y, "null_count", 0):
+            msg = f"{name} has a dash (-) among its numbers; leave it empty if the label is missing, or name the class."
+            raise InputError(msg)
         codes, values = coded(y, name)
         return labels_of(codes, values, whole=self.whole, name=name, check=check)
 

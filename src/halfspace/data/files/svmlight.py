@@ -36,11 +36,17 @@ class Reader:
         self._file = file
         self.notes: list[str] = []
         self._lowest, self._highest = LARGEST_INDEX, -1
+        self.first_index: int | None = None
 
     @property
     def _base(self) -> int:
-        """The number of the first column, 0 or 1."""
-        return int(0 < self._lowest <= self._highest)
+        """The number of the first column, 0 or 1: as told, or 0 if it occurs."""
+        if self.first_index is None:
+            return int(0 < self._lowest <= self._highest)
+        if self._lowest < self.first_index:
+            msg = f"{self._file.name}: index {self._lowest} occurs, but columns are to be counted from {self.first_index}."
+            raise FileError(msg)
+        return self.first_index
 
     @property
     def details(self) -> tuple[str, ...]:
