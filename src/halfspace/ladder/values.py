@@ -21,7 +21,7 @@ class Rung:
     score, error : float
         Their mean and its standard error.
     fit_seconds, predict_seconds : float
-        Means over the folds, tuning included.
+        Medians over the folds, tuning included: the first fold may have to compile.
     predicted : int
         Rows predicted in a fold.
     support : int or None
