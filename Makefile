@@ -18,6 +18,8 @@ $(BIN)/python:
 	@touch $@
 
 EXTRAS_demo := cli
+# What these test imports no Numba, or stands above all that does: the lane with the JIT off would only repeat itself.
+NOT_COMPILED := certificates cli exports modelfiles report tables
 EXTRAS_test := test
 EXTRAS_check := check
 EXTRAS_bench := bench
@@ -33,7 +35,7 @@ test: .venv/test.stamp
 	@echo "== tests, compiled"
 	$(BIN)/python -m pytest -n 2 -q
 	@echo "== tests, with the JIT switched off"
-	NUMBA_DISABLE_JIT=1 $(BIN)/python -m pytest -n 2 -q -m "not compiled" --ignore=tests/certificates # they import no Numba
+	NUMBA_DISABLE_JIT=1 $(BIN)/python -m pytest -n 2 -q -m "not compiled" $(patsubst %,--ignore=tests/%,$(NOT_COMPILED))
 
 check: .venv/check.stamp
 	$(BIN)/ruff check .
