@@ -188,7 +188,7 @@ def test_the_surface_display_draws_lines_regions_and_rings():
 @pytest.mark.compiled
 def test_displays_of_a_ladder_know_which_rows_it_learnt_from():
     """The support vectors of a ladder's winner are marked among the rows that were given to the ladder."""
-    X, y, *_ = hs.data.two_clouds(80, distance=2.0)
+    X, y, *_ = hs.data.two_clouds(80, distance=5.0)
     ladder = hs.Ladder(rungs=["adatron"], n_splits=2, n_repeats=1, curve=False).fit(X, y)
     display = StabilityDisplay.from_estimator(ladder, X, y)
     assert display.support.tolist() == ladder.learnt_[ladder.estimator_.support_].tolist()

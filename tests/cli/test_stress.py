@@ -18,9 +18,17 @@ FULL = pytest.mark.skipif(not Path("/dev/full").exists(), reason="there is no /d
 QUICK = ("--rungs", "majority,perceptron,adaline")
 
 
+START = """
+import signal
+signal.signal(signal.SIGINT, signal.default_int_handler)  # a runner in the background hands on that Ctrl-C is ignored
+from halfspace.cli import main
+main()
+"""
+
+
 def child(*arguments, **options):
-    """Start the command in a process of its own."""
-    command = [sys.executable, "-m", "halfspace", *map(str, arguments)]
+    """Start the command in a process of its own, in which Ctrl-C works."""
+    command = [sys.executable, "-c", START, *map(str, arguments)]
     return subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, **options)
 
 

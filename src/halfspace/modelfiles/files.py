@@ -68,7 +68,7 @@ def load(path: str | Path) -> Any:
     >>> load(__file__)  # doctest: +ELLIPSIS
     Traceback (most recent call last):
         ...
-    halfspace.errors.ModelFileError: ...files.py cannot be loaded: it does not begin with the length of a header.
+    halfspace.errors.ModelFileError: ...files.py cannot be loaded: it is not a halfspace model file: ...
     """
     return read_tree(path).decode()
 
