@@ -13,6 +13,7 @@ from halfspace.errors import NotSeparatedWarning
 README = (Path(__file__).parents[1] / "README.md").read_text(encoding="utf-8")
 
 
+@pytest.mark.compiled
 def test_the_ten_lines_print_what_the_readme_says():
     """The first example runs, and prints what its comments say."""
     code = re.search(r"```python\n(.*?)```", README, re.DOTALL).group(1)

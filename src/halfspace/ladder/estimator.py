@@ -110,7 +110,7 @@ class Ladder(ClassifierMixin, BaseEstimator):
     >>> import halfspace as hs
     >>> from sklearn.datasets import load_iris
     >>> X, y = load_iris(return_X_y=True)
-    >>> ladder = hs.Ladder(rungs=["majority", "perceptron", "adatron"]).fit(X, y)
+    >>> ladder = hs.Ladder(rungs=["majority", "perceptron"]).fit(X, y)
     >>> ladder.winner_, bool(ladder.verify(X, y)), ladder.predict_proba(X[:2]).shape
     ('perceptron', True, (2, 3))
     """
