@@ -23,7 +23,20 @@ TRACEBACK = "HALFSPACE_TRACEBACK"
 REFUTED, NO_ANSWER, INTERRUPTED, READER_LEFT = 1, 2, 130, 141
 
 
-class WorkedCommand(click.Command):
+class _Worked:
+    """Help that opens with a worked example."""
+
+    def __init__(self, *arguments: Any, example: str = "", **options: Any) -> None:
+        super().__init__(*arguments, **options)
+        self.example = example
+
+    def format_help(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        """Write the example, then click's help."""
+        _write_example(self.example, formatter)
+        super().format_help(ctx, formatter)  # type: ignore[misc]
+
+
+class WorkedCommand(_Worked, click.Command):
     """A command whose help opens with a worked example.
 
     Parameters
@@ -38,17 +51,8 @@ class WorkedCommand(click.Command):
     Example: halfspace fit table.csv --target y
     """
 
-    def __init__(self, *arguments: Any, example: str = "", **options: Any) -> None:
-        super().__init__(*arguments, **options)
-        self.example = example
 
-    def format_help(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
-        """Write the example, then click's help."""
-        _write_example(self.example, formatter)
-        super().format_help(ctx, formatter)
-
-
-class CommandLine(click.Group):
+class CommandLine(_Worked, click.Group):
     """A group of commands with the exit codes of `halfspace.cli`.
 
     Parameters
@@ -64,15 +68,6 @@ class CommandLine(click.Group):
     """
 
     command_class = WorkedCommand
-
-    def __init__(self, *arguments: Any, example: str = "", **options: Any) -> None:
-        super().__init__(*arguments, **options)
-        self.example = example
-
-    def format_help(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
-        """Write the example, then click's help."""
-        _write_example(self.example, formatter)
-        super().format_help(ctx, formatter)
 
     def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
         """Show the help, as bad usage, where no command is named."""

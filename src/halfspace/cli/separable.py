@@ -15,6 +15,7 @@ it: `TableEncoder` learns it anew from the same rows, so the checker need not tr
 """
 
 import json
+import shlex
 from dataclasses import replace
 from typing import Any
 
@@ -78,7 +79,9 @@ def run(
         "out": out,
         "notes": [*data.notes, *encoder.notes_],
     }
-    return Answer(body, _text(body, out, file))
+    form = ["--format", reading["format_"]] if reading.get("format_") else []
+    check = shlex.join(["halfspace", "certify", out, file, *form]) if out and file != "-" else ""
+    return Answer(body, _text(body, check))
 
 
 def _decide(X: Matrix, y: Labels, max_time: float | None) -> list[tuple[Label, Separability]]:
@@ -120,10 +123,10 @@ def _write(out: str, data: Dataset, scale: str, certificate: Certificate) -> Non
         file.write(json.dumps(body).encode())
 
 
-def _text(body: dict[str, Any], out: str | None, file: str) -> str:
-    """Return the answer for people."""
+def _text(body: dict[str, Any], check: str) -> str:
+    """Return the answer for people, with the command that checks it, if there is one."""
     verdicts = body["verdicts"]
     head = f"{body['source']}: {count(body['n_used'], 'row')}, {count(body['n_inputs'], 'input')} after preprocessing"
     lines = [verdicts[0]["sentence"]] if len(verdicts) == 1 else [f"{v['label']}: {v['sentence']}" for v in verdicts]
-    end = [f"Check it: halfspace certify {out} {file}"] if out else []
+    end = [f"Check it: {check}"] if check else []
     return "\n".join([head, *lines, *end])
