@@ -185,6 +185,9 @@ def search_grid(run: GridRun, workers: int) -> None:
             if not run.stopped():
                 K = matrices.fill(width, memory) if K is None else K
                 run.climb(width, Shared(K, K.diagonal().copy(), room, run.limits.free), part, known)
+        except BaseException:
+            run.cancelled.set()  # here, before this thread takes up its next piece
+            raise
         finally:
             spare.put((memory, room))
 
