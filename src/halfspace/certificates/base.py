@@ -16,10 +16,10 @@ import numpy as np
 
 from halfspace._typing import Labels, Matrix
 from halfspace.certificates.arithmetic import as_rows
-from halfspace.errors import CertificateError
+from halfspace.errors import CertificateError, InputError
 from halfspace.kernels import Kernel
 
-__all__ = ["Certificate", "Verdict", "check", "from_json"]
+__all__ = ["Certificate", "Unlabelled", "Verdict", "check", "from_json"]
 
 FORMAT = 1
 
@@ -68,12 +68,15 @@ class Certificate(ABC):
 
     kinds: ClassVar[dict[str, type["Certificate"]]] = {}
 
-    def __init_subclass__(cls, **options: Any) -> None:
+    def __init_subclass__(cls, *, abstract: bool = False, **options: Any) -> None:
         super().__init_subclass__(**options)
-        Certificate.kinds[cls.__name__] = cls
+        if not abstract:
+            Certificate.kinds[cls.__name__] = cls
 
-    def verify(self, X: Matrix, y: Labels) -> Verdict:
-        """Recompute every claim from the examples X, shape (n, d), and their labels y, shape (n,).
+    def verify(self, X: Matrix, y: Labels | None = None) -> Verdict:
+        """Recompute every claim from the examples X, shape (n, d), and their labels or targets y, shape (n,).
+
+        Claims about examples without labels (`Unlabelled`) need no y.
 
         Returns
         -------
@@ -83,9 +86,16 @@ class Certificate(ABC):
         sound = self.well_formed()
         if not sound:
             return sound
-        X, y = as_rows(X, y)
+        X, y = self.read(X, y)
         with np.errstate(all="ignore"):  # what is not finite is refused, not warned of
             return self.confirm(X, y)
+
+    def read(self, X: Matrix, y: Labels | None) -> tuple[Any, Labels]:
+        """Check what is handed in: finite examples, and one label each."""
+        if y is None:
+            msg = f"a {type(self).__name__} is about labelled examples: verify(X, y) needs their labels y"
+            raise InputError(msg)
+        return as_rows(X, y)
 
     @abstractmethod
     def well_formed(self) -> Verdict:
@@ -111,6 +121,14 @@ class Certificate(ABC):
         if path is not None:
             Path(path).write_text(text, encoding="utf-8")
         return text
+
+
+class Unlabelled(Certificate, abstract=True):
+    """A claim about examples without labels: `verify(X)` is enough, and a y is not looked at."""
+
+    def read(self, X: Matrix, y: Labels | None) -> tuple[Any, Labels]:  # noqa: ARG002  (there are no labels)
+        """Check what is handed in: finite examples."""
+        return as_rows(X, np.zeros(X.shape[0] if hasattr(X, "shape") else len(X)))
 
 
 def _plain(value: Any) -> Any:
@@ -190,7 +208,7 @@ def from_json(text: str) -> Certificate:
     return from_dict(body)
 
 
-def check(path: str | Path, X: Matrix, y: Labels) -> Verdict:
+def check(path: str | Path, X: Matrix, y: Labels | None = None) -> Verdict:
     """Check a certificate file against data, trusting neither the file nor the solver.
 
     Parameters
@@ -199,8 +217,8 @@ def check(path: str | Path, X: Matrix, y: Labels) -> Verdict:
         A file written by `Certificate.to_json`.
     X : matrix, shape (n, d)
         The examples.
-    y : array, shape (n,)
-        Their labels.
+    y : array, shape (n,), optional
+        Their labels or targets; not needed by claims about examples without labels.
 
     Returns
     -------

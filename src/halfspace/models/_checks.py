@@ -79,10 +79,11 @@ def require_switch(estimator: Any, name: str) -> None:
 def check_common(estimator: Any) -> None:
     """Refuse what cannot be used among the parameters that many estimators share: bias, budget, switches, threads, chance."""
     has = estimator.get_params(deep=False)
-    require_number(estimator, "intercept_scaling")
+    if "intercept_scaling" in has:
+        require_number(estimator, "intercept_scaling")
     for name in has.keys() & {"shuffle", "warm_start", "ratchet"}:
         require_switch(estimator, name)
-    for name in has.keys() & {"max_iter", "n_members"}:
+    for name in has.keys() & {"max_iter", "n_members", "n_prototypes", "n_starts"}:
         require(estimator, name, "a positive integer", holds=_is_whole(has[name]) and int(has[name]) > 0)
     if has.get("max_time") is not None:
         require_number(estimator, "max_time")
