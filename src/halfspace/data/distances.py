@@ -63,4 +63,4 @@ def _(rate: float, X: View, i: int, W: FloatArray, k: int) -> None:
     for j in range(W.shape[1]):
         W[k, j] -= rate * W[k, j]
     for p in range(X.indptr[i], X.indptr[i + 1]):
-        W[k, X.indices[p]] += rate * X.data[p]
+        W[k, X.indices[p]] += rate * np.float64(X.data[p])
