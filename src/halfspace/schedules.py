@@ -5,9 +5,9 @@ from typing import NamedTuple
 
 import numpy as np
 
-from halfspace._typing import IntArray
+from halfspace._typing import FloatArray, IntArray
 
-__all__ = ["Harmonic", "in_order", "shuffled"]
+__all__ = ["Geometric", "Harmonic", "in_order", "shuffled"]
 
 BLOCK = 32
 """Rows that stay together in a block shuffle, at least; narrow rows up to eight times as many."""
@@ -96,3 +96,21 @@ class Harmonic(NamedTuple):
     def at(self, epoch: int) -> float:
         """Return the rate in force during an epoch, counted from 0."""
         return self.rate / (1.0 + epoch / self.half_life)
+
+
+class Geometric(NamedTuple):
+    """A number that falls from `first` to `last` by the same factor in equal times.
+
+    Examples
+    --------
+    >>> Geometric(1.0, 0.01).at(np.array([0.0, 0.5, 1.0])).round(12).tolist()
+    [1.0, 0.1, 0.01]
+    """
+
+    first: float
+    last: float
+
+    def at(self, share: FloatArray) -> FloatArray:
+        """Return first (last / first)^share for shares of the time gone by, 0 to 1."""
+        value: FloatArray = self.first * np.exp(share * np.log(self.last / self.first))
+        return value

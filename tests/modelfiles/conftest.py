@@ -26,6 +26,9 @@ def data_of(kind):
         "single": (X.astype(np.float32), y.astype(bool)),
         "sparse": (sparse.csr_matrix(np.where(np.abs(X) > 2, X, 0.0)), words),
         "matrix": (X @ X.T, y),
+        "unlabelled": (X, None),
+        "targets": (X, X @ [1.0, -2.0, 0.5] + np.sin(np.arange(24.0))),
+        "two targets": (X, X[:, :2] * 2.0 + 1.0),
     }[kind]
 
 
@@ -56,6 +59,33 @@ def _machines():
     }
 
 
+def _by_prototypes():
+    """Return the classifiers by prototypes."""
+    return {
+        "lvq": (hs.LVQ(max_iter=3, random_state=0), "objects"),
+        "glvq": (hs.GLVQ(n_prototypes=2, max_iter=5, random_state=0), "three"),
+        "glvq online": (hs.GLVQ(optimizer="online", max_iter=3, random_state=0), "sparse"),
+        "grlvq": (hs.GRLVQ(max_iter=5, random_state=0), "single"),
+        "gmlvq": (hs.GMLVQ(max_iter=5, random_state=0), "two"),
+        "gmlvq per class": (hs.GMLVQ(rank=2, per_class=True, max_iter=5, random_state=0), "three"),
+    }
+
+
+def _without_classes():
+    """Return what learns from targets that are numbers, or from none."""
+    return {
+        "quantizer": (hs.VectorQuantizer(3, random_state=0), "unlabelled"),
+        "gas": (hs.NeuralGas(3, random_state=0), "unlabelled"),
+        "k-means": (hs.KMeans(3, random_state=0), "unlabelled"),
+        "mixture": (hs.IsotropicMixture(2, random_state=0), "unlabelled"),
+        "mixture each": (hs.IsotropicMixture(2, sigma="each", random_state=0), "unlabelled"),
+        "regression": (hs.LinearRegression(ridge="cv"), "targets"),
+        "regression twice": (hs.LinearRegression(intercept="free"), "two targets"),
+        "bayesian": (hs.BayesianRegression(), "targets"),
+        "filter": (hs.AdaptiveFilter(n_taps=2), "targets"),
+    }
+
+
 def all_models():
     """Return every estimator, with the options that change what it keeps, and the kind of data for it."""
     linear = {
@@ -78,7 +108,7 @@ def all_models():
         "committee": (hs.PerceptronCommittee(n_members=3, max_iter=3), "three"),
         "committee parts": (hs.PerceptronCommittee(n_members=3, diversity="features", vote="stability", max_iter=2), "two"),
     }
-    return linear | _machines()
+    return linear | _machines() | _by_prototypes() | _without_classes()
 
 
 @pytest.fixture(scope="session")

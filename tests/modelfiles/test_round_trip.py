@@ -17,11 +17,13 @@ NAMES = [
     *("committee parts", "kernel plain", "kernel voted", "kernel averaged", "forgetron", "projectron", "tabled budget"),
     *("kernel minover", "machine", "machine single", "machine sparse", "machine pairs", "machine cells", "machine landmarks"),
     *("machine free", "machine formula", "machine matrix", "machine chance"),
+    *("lvq", "glvq", "glvq online", "grlvq", "gmlvq", "gmlvq per class"),
     pytest.param("machine tuned", marks=pytest.mark.compiled),
 ]
 STREAMS = [
     *("perceptron", "native", "averaged", "averaged sparse", "voted", "pocket", "hebb", "adaline online"),
     *("passive aggressive", "kernel plain", "kernel voted", "kernel averaged", "forgetron", "projectron", "tabled budget"),
+    *("lvq", "glvq online"),
 ]
 LEARNT = ("coef_", "intercept_", "alpha_", "support_", "dual_coef_", "mistakes_", "votes_", "n_iter_", "classes_")
 
@@ -53,6 +55,36 @@ def test_a_loaded_model_gives_bit_equal_answers(name, fitted, tmp_path):
     assert str(loaded.outcome_) == str(model.outcome_)
     assert loaded.certificate_.to_dict() == model.certificate_.to_dict()
     assert loaded.certificate_.verify(X, y)
+
+
+@pytest.mark.parametrize(
+    "name", ["quantizer", "gas", "k-means", "mixture", "mixture each", "regression", "regression twice", "bayesian", "filter"]
+)
+def test_a_loaded_quantiser_or_regression_gives_bit_equal_answers(name, fitted, tmp_path):
+    """Predictions, all that was learnt, parameters, outcome and certificate are those of the model that was saved."""
+    model, X, y = fitted(name)
+    hs.save(model, tmp_path / "model.halfspace")
+    loaded = hs.load(tmp_path / "model.halfspace")
+    assert type(loaded) is type(model)
+    assert same(loaded.predict(X), model.predict(X))
+    for attribute in ("prototypes_", "labels_", "sigma_", "weights_", "coef_", "intercept_", "alpha_", "covariance_", "n_iter_"):
+        assert same(getattr(loaded, attribute, 0), getattr(model, attribute, 0)), attribute
+    assert loaded.get_params() == model.get_params()
+    assert str(loaded.outcome_) == str(model.outcome_)
+    assert loaded.certificate_.to_dict() == model.certificate_.to_dict()
+    assert loaded.certificate_.verify(X, y)
+
+
+@pytest.mark.parametrize("name", ["quantizer", "gas", "bayesian", "filter"])
+def test_a_stream_without_classes_goes_on_after_loading(name, fitted, tmp_path):
+    """The next rows lead a loaded model to where they lead the model that was saved."""
+    model, X, y = fitted(name)
+    hs.save(model, tmp_path / "model.halfspace")
+    more = (X[:9],) if y is None else (X[:9], y[:9])
+    one, other = (hs.load(tmp_path / "model.halfspace").partial_fit(*more) for _ in range(2))
+    hs.save(one, tmp_path / "model.halfspace")
+    assert same(one.predict(X), other.predict(X))
+    assert same(hs.load(tmp_path / "model.halfspace").predict(X), one.predict(X))
 
 
 @pytest.mark.parametrize("name", STREAMS)

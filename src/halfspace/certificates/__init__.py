@@ -5,6 +5,7 @@ from halfspace.certificates.baselines import ClassCounts, NeighbourErrors
 from halfspace.certificates.budgeted import BudgetedMistakes, Forgetron, Projection
 from halfspace.certificates.cells import OneLabel, PerCell
 from halfspace.certificates.duality import DualityGap
+from halfspace.certificates.filtering import FilterBound
 from halfspace.certificates.kernel_gap import KernelGap
 from halfspace.certificates.kernel_margin import KernelBracket
 from halfspace.certificates.kesler import KeslerBracket
@@ -12,8 +13,13 @@ from halfspace.certificates.landmarks import LandmarkGap
 from halfspace.certificates.least_squares import LeastSquaresGap
 from halfspace.certificates.margin import MarginBracket
 from halfspace.certificates.mistakes import MistakeBound, Novikoff, PassiveAggressiveBound
+from halfspace.certificates.mixture import MixtureLikelihood
 from halfspace.certificates.pairs import PerPair
 from halfspace.certificates.per_class import PerClass
+from halfspace.certificates.posterior import GaussianPosterior
+from halfspace.certificates.prototypes import PrototypeErrors
+from halfspace.certificates.quantisation import Quantisation
+from halfspace.certificates.ridge import PerOutput, RidgeGap
 from halfspace.certificates.separability import Separability
 from halfspace.certificates.support import SupportBounds
 from halfspace.certificates.vote import CommitteeVote
@@ -24,7 +30,9 @@ __all__ = [
     "ClassCounts",
     "CommitteeVote",
     "DualityGap",
+    "FilterBound",
     "Forgetron",
+    "GaussianPosterior",
     "KernelBracket",
     "KernelGap",
     "KeslerBracket",
@@ -32,14 +40,19 @@ __all__ = [
     "LeastSquaresGap",
     "MarginBracket",
     "MistakeBound",
+    "MixtureLikelihood",
     "NeighbourErrors",
     "Novikoff",
     "OneLabel",
     "PassiveAggressiveBound",
     "PerCell",
     "PerClass",
+    "PerOutput",
     "PerPair",
     "Projection",
+    "PrototypeErrors",
+    "Quantisation",
+    "RidgeGap",
     "Separability",
     "SupportBounds",
     "Verdict",

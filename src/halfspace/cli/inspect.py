@@ -47,6 +47,7 @@ def run(model: str, top: int = 10) -> Answer:
         "classes": np.asarray(held.classes_).tolist() if hasattr(held, "classes_") else None,
         "n_inputs": int(inner.n_features_in_) if hasattr(inner, "n_features_in_") else None,
         "weights": _weights(inner, _names(held, inner), top) if fitted else [],
+        "relevances": _relevances(inner, _names(held, inner), top),
         "n_support": int(inner.support_.size) if fitted and hasattr(inner, "support_") else None,
         "hardest": _hardest(held, inner, top) if fitted else None,
         "proof": None if proof is None else {"kind": type(proof).__name__, "sentence": str(proof)},
@@ -91,6 +92,16 @@ def _weights(inner: Any, names: Any, top: int) -> list[dict[str, Any]]:
     return found
 
 
+def _relevances(inner: Any, names: Any, top: int) -> list[dict[str, Any]]:
+    """Return the inputs of largest relevance by name, the mean over the classes where each has its own metric."""
+    found = getattr(inner, "relevances_", None)
+    if found is None or isinstance(inner, Ladder):
+        return []
+    shares = np.atleast_2d(found).mean(axis=0)
+    largest = np.argsort(-shares, kind="stable")[:top]
+    return [{"name": str(names[j]), "share": float(shares[j])} for j in largest]
+
+
 def _hardest(held: Any, inner: Any, top: int) -> dict[str, Any] | None:
     """Return the training rows of lowest potential out of fold, or else those of the largest strength."""
     kept = getattr(held, "origin_", {}).get("hardest")
@@ -123,6 +134,9 @@ def _text(body: dict[str, Any]) -> str:
         listing = [(one["name"], f"{one['weight']:+.4g}") for one in plane["weights"]]
         head = f"Weights for {plane['label']} ({len(listing)} largest of {plane['n']:,}; bias {plane['bias']:+.4g}):"
         parts += ["", head, table(("input", "weight"), listing, right="lr")]
+    if body["relevances"]:
+        listing = [(one["name"], f"{one['share']:.3f}") for one in body["relevances"]]
+        parts += ["", "Relevances of the metric, largest first:", table(("input", "share"), listing, right="lr")]
     if body["hardest"] and body["hardest"]["rows"]:
         hardest = body["hardest"]
         listing = [(row, f"{value:.4g}") for row, value in zip(hardest["rows"], hardest["values"], strict=True)]

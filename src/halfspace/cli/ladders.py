@@ -8,9 +8,11 @@ from typing import Any
 from halfspace._typing import IntArray
 from halfspace.certificates import Separability
 from halfspace.cli.text import listed, shortened, table
+from halfspace.report.texts import shown
 
 __all__ = ["facts", "summary", "verdicts"]
 
+MOST_COLUMNS = 8
 HEADS = ("rung", "score", "±", "fit", "support", "proof or reason")
 
 
@@ -53,6 +55,7 @@ def facts(ladder: Any) -> dict[str, Any]:
         "test": None if test is None else {name: getattr(test, name) for name in _TEST},
         "separability": verdicts(ladder.separability_, _file_rows(ladder)),
         "proof": {"kind": type(proof).__name__, "sentence": str(proof)},
+        "relevances": [{"column": name, "share": share} for name, share in ladder.relevances_],
         "notes": list(ladder.notes_),
     }
 
@@ -77,8 +80,8 @@ def verdicts(found: Iterable[tuple[Any, Separability]], rows: IntArray) -> list[
     """
     listing = []
     for label, proof in found:
-        shown = replace(proof, multipliers={int(rows[row]): share for row, share in proof.multipliers.items()})
-        listing.append({"label": label, "verdict": proof.verdict, "sentence": str(shown)})
+        numbered = replace(proof, multipliers={int(rows[row]): share for row, share in proof.multipliers.items()})
+        listing.append({"label": label, "verdict": proof.verdict, "sentence": str(numbered)})
     return listing
 
 
@@ -133,6 +136,8 @@ def summary(found: dict[str, Any]) -> str:
     if found["outcome"]["reason"] not in {"converged", "solved"}:
         parts.append(f"{found['outcome']['sentence']} {found['outcome']['remedy']}".strip())
     parts += _separability(found["separability"])
+    if found["relevances"]:
+        parts.append(f"The metric looks at {_relevances(found['relevances'])}.")
     parts.append(f"Proof: {shortened(found['proof']['sentence'])}")
     return "\n".join(parts)
 
@@ -157,6 +162,14 @@ def _number(value: float | None) -> str:
 
 def _seconds(value: float | None) -> str:
     return "" if value is None or math.isnan(value) else f"{value:.2g} s"
+
+
+def _relevances(found: list[dict[str, Any]]) -> str:
+    """Name the columns that the metric looks at most, with their shares."""
+    most = [f"{shown(part['column'], 40)} ({100 * part['share']:.0f} %)" for part in found[:MOST_COLUMNS]]
+    rest = 100 * sum(part["share"] for part in found[MOST_COLUMNS:])
+    others = len(found) - len(most)
+    return ", ".join(most) + (f" and {others} other {'column' if others == 1 else 'columns'} ({rest:.0f} %)" if others else "")
 
 
 def _separability(found: list[dict[str, Any]]) -> list[str]:

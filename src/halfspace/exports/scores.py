@@ -10,9 +10,10 @@ from halfspace.certificates.vote import TIE_BREAK
 from halfspace.errors import InputError
 from halfspace.exports.graph import Graph
 from halfspace.exports.kernels import kernel_values
+from halfspace.exports.prototypes import prototype_scores
 from halfspace.kernels import Linear
 from halfspace.kernels.rows import dense
-from halfspace.models import PerceptronCommittee, VotedPerceptron
+from halfspace.models import GLVQ, GMLVQ, GRLVQ, LVQ, PerceptronCommittee, VotedPerceptron
 from halfspace.models._kernel_plane import Expansion, KernelPlaneMixin
 from halfspace.models._plane import PlaneMixin
 from halfspace.solvers.voted import Log, join
@@ -47,6 +48,8 @@ def model_scores(model: Any, graph: Graph, X: str) -> str:
         return _voted_planes(chosen, graph, X)
     if isinstance(chosen, PerceptronCommittee):
         return _committee(chosen, graph, X)
+    if isinstance(chosen, LVQ | GLVQ | GRLVQ | GMLVQ):
+        return prototype_scores(chosen, graph, X)
     if isinstance(chosen, KernelPlaneMixin):
         return _kernel_machine(chosen, graph, X)
     raise refusal(model)

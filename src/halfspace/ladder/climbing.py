@@ -70,7 +70,9 @@ class Ground:
     tell: Callable[..., None] = lambda *_news: None  # plan, fold, score so far, message
 
     def rows_for(self, plan: Plan) -> Matrix:
-        """Return the rows that a rung is scored on: only a kernel may see more in them than their inner products."""
+        """Return the rows that a rung is scored on: only a kernel or a metric may see more in them than inner products."""
+        if plan.name == "gmlvq":
+            return self.X
         turned = plan.name != "kernel" or (isinstance(self.setting.kernel, str) and self.setting.kernel in BY_PRODUCTS)
         return self.scored if turned else self.X
 

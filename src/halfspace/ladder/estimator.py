@@ -23,6 +23,7 @@ from halfspace.ladder.held_out import judged, split
 from halfspace.ladder.patience import undisturbed
 from halfspace.ladder.preparing import checked_labels, checked_plans, prepared
 from halfspace.ladder.questions import dense_if_small, plain, separable, take
+from halfspace.ladder.relevances import by_column
 from halfspace.ladder.rungs import Plan
 from halfspace.ladder.values import Progress, Rung
 from halfspace.ladder.verdict import outcome_of, verdict_of
@@ -47,7 +48,7 @@ class Ladder(ClassifierMixin, BaseEstimator):
     Parameters
     ----------
     rungs : sequence of str, optional
-        Some of "majority", "neighbours", "perceptron", "adaline", "adatron", "kernel"; all by default.
+        Some of "majority", "neighbours", "perceptron", "adaline", "adatron", "glvq", "gmlvq", "kernel"; all by default.
     encoder : transformer, optional
         Turns rows into numbers; `TableEncoder()` by default. It sees the training rows only, and no labels.
     kernel : str or Kernel, default "rbf"
@@ -244,6 +245,12 @@ class Ladder(ClassifierMixin, BaseEstimator):
         check_is_fitted(self, "estimator_")
         proof: Certificate = self.estimator_.certificate_
         return proof
+
+    @property
+    def relevances_(self) -> tuple[tuple[str, float], ...]:
+        """Each column's share of the metric that the winner has learnt, largest first; empty if it has learnt none."""
+        check_is_fitted(self, "estimator_")
+        return by_column(self)
 
     def encode(self, X: Any) -> Matrix:
         """Return rows as the winner sees them, shape (n, D)."""

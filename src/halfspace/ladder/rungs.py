@@ -13,13 +13,14 @@ from typing import Any, NamedTuple
 
 import numpy as np
 from sklearn.base import clone
+from sklearn.model_selection import StratifiedKFold, cross_val_score
 
 from halfspace._typing import IntArray, Labels, Matrix
-from halfspace.certificates import PerClass, PerPair
-from halfspace.errors import GapWarning, NotSeparatedWarning
+from halfspace.certificates import PerClass, PerPair, PrototypeErrors
+from halfspace.errors import GapWarning, InputError, NotSeparatedWarning
 from halfspace.kernels.specs import as_kernel
 from halfspace.ladder.baselines import Majority, Neighbours
-from halfspace.models import Adaline, AdaTron, AveragedPerceptron, KernelAdaTron, KernelAdaTronCV
+from halfspace.models import GLVQ, GMLVQ, Adaline, AdaTron, AveragedPerceptron, KernelAdaTron, KernelAdaTronCV
 
 __all__ = ["RUNGS", "Learnt", "Plan", "Setting", "again", "describe", "gap_of", "quietly", "sample_of"]
 
@@ -33,6 +34,12 @@ CAPS = (0.01, 0.1, 1.0, 10.0)
 KERNEL_CAPS = (0.1, 1.0, 10.0, 100.0)
 WIDTHS = (0.1, 0.3, 1.0, 3.0, 10.0, 30.0)
 """Widths to choose from, in units of the one that the median distance of the rows suggests."""
+PROTOTYPES = (1, 4)
+"""Prototypes per class to choose from."""
+FULL_METRIC, THIN_METRIC = 100, 10
+"""Inputs up to which a metric may turn them at will; above, it sees so many directions."""
+MOST_PROTOTYPES = 2e6
+"""Most numbers that all prototypes and the metric may have: they are dense, whatever the rows are."""
 MANY_CLASSES = 30
 """From so many classes on, kernel machines are trained on pairs of classes."""
 
@@ -158,6 +165,32 @@ def _kernel(X: Matrix, y: Labels, setting: Setting) -> Learnt:
     return Learnt(model, search.best_params_)
 
 
+def _glvq(X: Matrix, y: Labels, setting: Setting) -> Learnt:
+    return _prototypes(GLVQ(), X, y, setting)
+
+
+def _gmlvq(X: Matrix, y: Labels, setting: Setting) -> Learnt:
+    return _prototypes(GMLVQ(rank=None if X.shape[1] <= FULL_METRIC else THIN_METRIC), X, y, setting)
+
+
+def _prototypes(model: Any, X: Matrix, y: Labels, setting: Setting) -> Learnt:
+    """Choose how many prototypes each class has, and learn."""
+    size = np.unique(y).size * max(PROTOTYPES) * X.shape[1]
+    if size > MOST_PROTOTYPES:
+        msg = f"its prototypes would have {size:,} numbers, more than {MOST_PROTOTYPES:,.0f}; a plane is quicker on such rows"
+        raise InputError(msg)
+    model.set_params(class_weight=_weights(setting), max_time=setting.max_time, random_state=setting.seed)
+    rows, scores = sample_of(y, TUNE, setting.seed), []
+    tuning = _tuning(y, setting)
+    if tuning["cv"] >= 2:
+        folds = StratifiedKFold(tuning["cv"], shuffle=True, random_state=setting.seed)
+        for count in PROTOTYPES:
+            model.set_params(n_prototypes=count)
+            scores.append(cross_val_score(model, X[rows], y[rows], cv=folds, scoring=tuning["scoring"]).mean())
+    params = {"n_prototypes": PROTOTYPES[int(np.argmax(scores))] if scores else PROTOTYPES[0]}
+    return Learnt(model.set_params(**params).fit(X, y), params)
+
+
 def _tuning(y: Labels, setting: Setting) -> dict[str, Any]:
     """Return how both searches cross-validate."""
     scoring = "balanced_accuracy" if setting.balanced else "accuracy"
@@ -197,11 +230,13 @@ RUNGS = {
     plan.name: plan
     for plan in (
         Plan("majority", "majority class", 0, _majority),
-        Plan("neighbours", "nearest neighbours", 5, _neighbours, sampled=True),
+        Plan("neighbours", "nearest neighbours", 7, _neighbours, sampled=True),
         Plan("perceptron", "averaged perceptron", 1, _perceptron),
         Plan("adaline", "Adaline (least squares)", 2, _adaline),
         Plan("adatron", "AdaTron (linear large margin)", 3, _adatron),
-        Plan("kernel", "kernel AdaTron", 4, _kernel, sampled=True),
+        Plan("glvq", "GLVQ (prototypes)", 4, _glvq),
+        Plan("gmlvq", "GMLVQ (prototypes and a metric)", 5, _gmlvq),
+        Plan("kernel", "kernel AdaTron", 6, _kernel, sampled=True),
     )
 }
 """In the order in which they are climbed; `keeps` says which is simpler."""
@@ -217,8 +252,10 @@ def gap_of(model: Any) -> str:
 
 
 def describe(model: Any) -> tuple[int | None, str]:
-    """Return the number of examples a model holds, and its proof in a few words."""
+    """Return the number of examples or prototypes a model holds, and its proof in a few words."""
     proof = model.certificate_
+    if isinstance(proof, PrototypeErrors):
+        return len(proof.prototype_labels), f"{proof.errors:,} training errors, half of the rows safe by {proof.median_radius:.2g}"
     support = model.support_.size if hasattr(model, "support_") else getattr(model, "target_", np.empty(0)).size or None
     parts = list(proof.parts) if isinstance(proof, PerClass | PerPair) else [proof]
     gap = gap_of(model)

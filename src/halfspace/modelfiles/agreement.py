@@ -205,6 +205,20 @@ def _neighbours(fitted: dict[str, Any], letters: dict[str, int]) -> None:
         _refuse("Neighbours", "there are fewer examples than neighbours")
 
 
+def _prototypes(fitted: dict[str, Any], letters: dict[str, int]) -> None:
+    """Refuse prototypes of other labels than the classes, or classes without one: decisions look for both."""
+    if not np.array_equal(np.unique(fitted["prototype_labels_"]), fitted["classes_"]):
+        _refuse("prototype_labels_", "they are not those of the classes")
+    if not letters["P"] or not np.isfinite(fitted["prototypes_"]).all():
+        _refuse("prototypes_", "there are none, or they are not finite")
+
+
+def _filter(fitted: dict[str, Any], letters: dict[str, int]) -> None:
+    stream = fitted["_stream"].fields
+    if stream["weights"].size != letters["d"] * (stream["past"].shape[0] + 1):
+        _refuse("AdaptiveFilter", "its weights are not one for each input and delay")
+
+
 def _encoder(fitted: dict[str, Any], letters: dict[str, int]) -> None:
     """Refuse recipes and outputs that do not fit: the outputs decide how much memory encoding takes."""
     from halfspace.tables.recipes import width  # noqa: PLC0415  (only encoders need it)
@@ -277,5 +291,7 @@ _CHECKS: dict[str, Callable[[dict[str, Any], dict[str, int]], None]] = {
     "KernelAdaTronCV": _chosen,
     "Ladder": _ladder,
     "Neighbours": _neighbours,
+    **dict.fromkeys(("LVQ", "GLVQ", "GRLVQ", "GMLVQ"), _prototypes),
+    "AdaptiveFilter": _filter,
     "TableEncoder": _encoder,
 }

@@ -46,8 +46,8 @@ class Encoder:
         if not key or not type(model).__module__.startswith(f"halfspace.{MODELS[key].module}"):
             msg = f"a model file can hold the estimators of halfspace, not a {type(model).__name__} of {type(model).__module__}"
             raise ModelFileError(msg)
-        if key == "Neighbours" and hasattr(model, "k_"):
-            _ = model.certificate_  # which is counted when first asked for, and must not be missing from a file
+        if key in ("Neighbours", "KMeans"):
+            getattr(model, "certificate_", None)  # counted when first asked for: it must not be missing from a file
         params = {name: None if left_out(name) else value for name, value in model.get_params(deep=False).items()}
         fitted = {name: value for name, value in vars(model).items() if name not in params and not left_out(name)}
         known = {name.lstrip("?") for name in MODELS[key].fields}

@@ -168,6 +168,7 @@ RECORDS: dict[str, Place] = {
     "Counts": Place("solvers.budget", "Counts", {"mistakes": "i8(K)", "updates": "i8(K)", "clock": "i8(1)"}),
     "Forgetron": Place("solvers.forgetron", "Forgetron", {"mistakes": "i8(1)", "fastest": "number"}),
     "Projectron": Place("solvers.projectron", "Projectron", {"inverse": "f8(B,B)"}),
+    "filter.Stream": Place("solvers.adaptive_filter", "Stream", {"weights": "f8(_w)", "past": "f8(_p,d)", "tally": "f8(6)"}),
     "Rung": Place(
         "ladder.values",
         "Rung",

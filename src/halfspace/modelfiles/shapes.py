@@ -1,7 +1,7 @@
 """What must agree: a small language for types and shapes, so that no array from a file can lead compiled code astray.
 
 - "f8(K,D)": float64 array with K rows and D columns; a letter stands for the same number everywhere in a model.
-- "i8(m) in 0..n": int64 array whose entries are at least 0 and below n; "b(q,K)": truth values.
+- "i8(m) in 0..n": int64 array whose entries are at least 0 and below n; "i4(n)": int32; "b(q,K)": truth values.
 - "rows(_m,d)": float32 or float64 rows, an array or a CSR matrix; a letter with _ counts within its record alone.
 - "labels(n)": n labels; "names(d)": d texts; "=n": the whole number n.
 - "@sweep.State": that record, by its own fields; "model:AdaTron": that model.
@@ -21,7 +21,7 @@ from halfspace.errors import ModelFileError
 __all__ = ["Model", "Record", "Scope", "check", "check_fields", "is_plain", "type_name"]
 
 PATTERN = re.compile(r"(?P<kind>\w+)\((?P<axes>[\w,]*)\)(?: in (?P<low>-?\d+)\.\.(?P<high>\w+))?")
-KINDS = {"f8": ("f", 8), "i8": ("i", 8), "b": ("b", 1)}
+KINDS = {"f8": ("f", 8), "i8": ("i", 8), "i4": ("i", 4), "b": ("b", 1)}
 
 
 class Record(NamedTuple):

@@ -52,7 +52,26 @@ _KERNEL = {
 _MACHINE = {**_KERNEL, "?_lengths": "f8(K) | none", "_cells": "none | @Cells", "_voting": "bool", "?_solved": "@Solved"}
 _MACHINES = "model:KernelAdaTron"
 _RULES = ("Perceptron", "HebbClassifier", "Adaline", "PassiveAggressive")
-_ANY_WINNER = "model:Majority,Neighbours,AveragedPerceptron,Perceptron,Adaline,AdaTron,AdaTronCV,KernelAdaTron,KernelAdaTronCV"
+_WINNERS = ("Majority", "Neighbours", "AveragedPerceptron", "Perceptron", "Adaline", "AdaTron", "AdaTronCV", "GLVQ", "GMLVQ")
+_ANY_WINNER = "model:" + ",".join((*_WINNERS, "KernelAdaTron", "KernelAdaTronCV"))
+_UNLABELLED = {"n_features_in_": "=d", "?feature_names_in_": "names(d)", **_PROVED}
+_QUANTISER = {
+    **_UNLABELLED,
+    "prototypes_": "f8(P,d)",
+    "?labels_": "i8(n) in 0..P",
+    "?inertia_": "number",
+    "_course": "plain",
+    "_presented": "int",
+}
+_NEAREST = {
+    **_FITTED,
+    **_PROVED,
+    "prototypes_": "f8(P,d)",
+    "prototype_labels_": "labels(P)",
+    "_tally": "f8(3)",
+    "?cost_": "number",
+}
+_PER_TARGET = "number | f8(m)"
 
 
 def _model(module: str, name: str, fields: dict[str, Any], *, others: bool = False) -> dict[str, Place]:
@@ -98,6 +117,78 @@ MODELS: dict[str, Place] = {
         {**_KERNEL, "_alpha": "f8(K,t)", "_mark": ("str", "kernel", "number"), "_states": ["@kernel_minover.State"]},
     ),
     **_model("models", "KernelAdaTron", {**_MACHINE, "?_alpha": "f8(K,n)"}),
+    **{name: Place("models", name, _QUANTISER) for name in ("VectorQuantizer", "NeuralGas")},
+    **_model(
+        "models",
+        "KMeans",
+        {
+            "n_features_in_": "=d",
+            "?feature_names_in_": "names(d)",
+            "cluster_centers_": "rows(P,d)",
+            "labels_": "i4(n) in 0..P",
+            "inertia_": "number",
+            "n_iter_": "int",
+            "outcome_": "@Outcome",
+            "_certificate": "none | certificate",
+            "_tol": "number",
+            "_algorithm": "str",
+            "_n_features_out": "=P",
+            **dict.fromkeys(("_n_init", "_n_threads"), "int"),
+        },
+    ),
+    **_model(
+        "models",
+        "IsotropicMixture",
+        {
+            **_UNLABELLED,
+            "prototypes_": "f8(P,d)",
+            "sigma_": "number | f8(P)",
+            "weights_": "f8(P)",
+            "log_likelihood_": "number",
+        },
+    ),
+    **{name: Place("models", name, _NEAREST) for name in ("LVQ", "GLVQ")},
+    **_model("models", "GRLVQ", {**_NEAREST, "relevances_": "f8(d)"}),
+    **_model("models", "GMLVQ", {**_NEAREST, "omega_": "f8(r,d) | f8(c,r,d)"}),
+    **_model(
+        "models",
+        "LinearRegression",
+        {
+            **_UNLABELLED,
+            "coef_": "f8(d) | f8(m,d)",
+            "standard_errors_": "f8(d) | f8(m,d)",
+            "alpha_": "none | f8(n) | f8(m,n)",
+            **dict.fromkeys(("intercept_", "sigma2_", "noise_variance_", "tau2_", "log_likelihood_"), _PER_TARGET),
+            "intercept_standard_error_": _PER_TARGET,
+            **dict.fromkeys(("ridge_", "degrees_of_freedom_"), "number"),
+            "rank_": "int",
+        },
+    ),
+    **_model(
+        "models",
+        "BayesianRegression",
+        {
+            **_UNLABELLED,
+            "coef_": "f8(d)",
+            "covariance_": "f8(w,w)",
+            **dict.fromkeys(("intercept_", "alpha_", "beta_", "gamma_", "log_evidence_", "_floor", "_clamp"), "number"),
+            "_sums": "plain",
+            "_rows": "int",
+            "_weights": "none | f8(n)",
+            "_free": "bool",
+        },
+    ),
+    **_model(
+        "models",
+        "AdaptiveFilter",
+        {
+            **_UNLABELLED,
+            "?certificate_": "none | certificate",
+            "power_": "none | number",
+            "residual_": "f8(n)",
+            "_stream": "@filter.Stream",
+        },
+    ),
     **_model("models", "AdaTronCV", {**_FITTED, "estimator_": "model:AdaTron"}, others=True),
     **_model(
         "models", "KernelAdaTronCV", {**_FITTED, "outcome_": "@Outcome", "estimator_": "model:KernelAdaTron"}, others=True

@@ -78,7 +78,7 @@ class Histogram:
 
 @dataclass(frozen=True)
 class Influence:
-    """What the outputs rest on: weights of a plane, or the score lost by shuffling a column; largest first."""
+    """What the outputs rest on: weights of a plane, shares of a metric, or the score lost by shuffling; largest first."""
 
     label: str
     names: tuple[str, ...]
@@ -171,7 +171,7 @@ class Findings:
         Parts of the report, see their classes.
     n_separable, n_asked : int
         Classes that a plane separates from the rest, of those for which it was asked; `separability` has the first few.
-    weighed : {"weights", "permutation", ""}
+    weighed : {"weights", "relevances", "permutation", ""}
         What `influence` shows.
     influence : tuple of Influence
         One entry, or one per class.

@@ -11,11 +11,10 @@ from halfspace.errors import InputError
 from halfspace.report import outputs
 from halfspace.report.claims import claim, command
 from halfspace.report.findings import Findings, LearningPoint
-from halfspace.report.influence import weights
 from halfspace.report.origin import MOST_ROWS, balance, contradictions
 from halfspace.report.scores import MOST_CLASSES, rung_score, separations, test_score
 from halfspace.report.texts import shown
-from halfspace.report.winner import came_true, inputs_of, linear_weights, shuffled_columns, stability
+from halfspace.report.winner import came_true, how_weighed, inputs_of, linear_weights, looked_at, stability
 
 __all__ = ["gather"]
 
@@ -63,10 +62,10 @@ def gather(
     truth = _class_numbers(ladder, X, y)
     file_rows = np.asarray(dataset.rows) if dataset is not None else np.arange(truth.size)
     train = np.asarray(ladder.train_)
-    names, groups = inputs_of(ladder, X)
+    names, _ = inputs_of(ladder, X)
     check = command(model_path, file_path, built_in=dataset is not None and file_path is None)
     missing: dict[str, str] = {}
-    coef = linear_weights(ladder)
+    coef, weighed = linear_weights(ladder), how_weighed(ladder)
     found = outputs.potentials(ladder.out_of_fold_, truth[train], coef)
     return Findings(
         verdict=str(ladder.verdict_),
@@ -93,8 +92,8 @@ def gather(
         n_separable=sum(proof.verdict == "separable" for _, proof in ladder.separability_),
         n_asked=len(ladder.separability_),
         stability=stability(ladder, found, coef, missing),
-        weighed="" if ladder.winner_ == "majority" else "weights" if coef is not None else "permutation",
-        influence=weights(coef, names, classes) if coef is not None else shuffled_columns(ladder, X, truth, groups),
+        weighed=weighed,
+        influence=looked_at(ladder, X, truth, weighed),
         hardest=outputs.hardest(found, classes, file_rows[train]) if ladder.winner_ != "majority" else (),
         reliability=came_true(ladder, truth[train], missing),
         learning_curve=tuple(LearningPoint(int(n), float(score), float(error)) for n, score, error in ladder.learning_curve_),

@@ -1,4 +1,4 @@
-"""What the winner looks at: the weights of a plane by name, or what shuffling a column costs."""
+"""What the winner looks at: weights of a plane by name, shares of columns in a metric, or what shuffling a column costs."""
 
 import warnings
 from collections.abc import Callable, Sequence
@@ -11,7 +11,7 @@ from halfspace._typing import FloatArray, IntArray, Labels, Matrix
 from halfspace.report.findings import Influence
 from halfspace.report.texts import shown
 
-__all__ = ["MOST_CLASSES", "permutation", "sample_size", "weights"]
+__all__ = ["MOST_CLASSES", "permutation", "relevances", "sample_size", "weights"]
 
 MOST_NAMES, MOST_CLASSES = 20, 10
 """Bars of a chart, and charts where every class has one."""
@@ -31,6 +31,17 @@ def weights(coef: FloatArray, names: Sequence[str], classes: Sequence[object]) -
     labels = classes[1:2] if len(coef) == 1 else classes[:MOST_CLASSES]
     most = MOST_NAMES if len(coef) == 1 else MOST_NAMES // 2
     return tuple(_largest(shown(label), names, w, most) for label, w in zip(labels, coef, strict=False))
+
+
+def relevances(found: Sequence[tuple[str, float]]) -> tuple[Influence, ...]:
+    """List the columns with the largest shares of a metric, by name.
+
+    Examples
+    --------
+    >>> relevances([("age", 0.75), ("size", 0.25)])
+    (Influence(label='', names=('age', 'size'), values=(0.75, 0.25), spread=(), n_others=0),)
+    """
+    return (_largest("", [name for name, _ in found], np.array([share for _, share in found]), MOST_NAMES),)
 
 
 def _largest(label: str, names: Sequence[str], values: FloatArray, most: int) -> Influence:

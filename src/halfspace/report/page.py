@@ -145,7 +145,7 @@ def _charts(found: Findings, scoring: str) -> dict[str, Any]:
     """Draw every chart there is something for; markup that needs no escaping, because ElementTree did it."""
     from markupsafe import Markup  # noqa: PLC0415  (comes with jinja2)
 
-    quantity = "weight" if found.weighed == "weights" else f"{scoring} lost"
+    quantity = {"weights": "weight", "relevances": "share of the metric"}.get(found.weighed, f"{scoring} lost")
     drawn = {
         "ladder": charts.ladder_chart(found.rungs, found.winner, found.best, scoring),
         "stability": charts.stability_chart(found.stability) if found.stability is not None else "",

@@ -12,7 +12,7 @@ from halfspace.ladder.questions import take
 from halfspace.report import influence, outputs
 from halfspace.report.findings import Histogram, Influence, ReliabilityBin
 
-__all__ = ["came_true", "inputs_of", "linear_weights", "shuffled_columns", "stability"]
+__all__ = ["came_true", "how_weighed", "inputs_of", "linear_weights", "looked_at", "shuffled_columns", "stability"]
 
 Group = tuple[str, int, int]
 """A column's name, its first input, and the one after its last."""
@@ -32,6 +32,43 @@ def linear_weights(ladder: Any) -> FloatArray | None:
     """
     linear = ladder.winner_ in {"perceptron", "adaline", "adatron"}
     return np.atleast_2d(np.asarray(ladder.estimator_.coef_, dtype=np.float64)) if linear else None
+
+
+def how_weighed(ladder: Any) -> str:
+    """Say by what it is shown what the winner looks at: "weights", "relevances", "permutation", or "" for nothing.
+
+    Examples
+    --------
+    >>> import halfspace as hs
+    >>> X, y, *_ = hs.data.two_clouds(60, distance=6.0)
+    >>> how_weighed(hs.Ladder(rungs=("majority",)).fit(X, y))
+    ''
+    """
+    if ladder.winner_ == "majority":
+        return ""
+    if linear_weights(ladder) is not None:
+        return "weights"
+    return "relevances" if ladder.relevances_ else "permutation"
+
+
+def looked_at(ladder: Any, X: Any, truth: IntArray, weighed: str) -> tuple[Influence, ...]:
+    """Return what the winner looks at, by the measure named; `truth` are the class numbers of the rows X.
+
+    Examples
+    --------
+    >>> import halfspace as hs
+    >>> X, y, *_ = hs.data.two_clouds(60, distance=6.0)
+    >>> ladder = hs.Ladder(rungs=("perceptron",)).fit(X, y)
+    >>> len(looked_at(ladder, X, (y == ladder.classes_[1]).astype(int), "weights")[0].names)
+    2
+    """
+    if weighed == "relevances":
+        return influence.relevances(ladder.relevances_)
+    coef = linear_weights(ladder)
+    names, groups = inputs_of(ladder, X)
+    if coef is not None:
+        return influence.weights(coef, names, ladder.classes_.tolist())
+    return shuffled_columns(ladder, X, truth, groups)
 
 
 def stability(ladder: Any, found: outputs.Potentials, coef: FloatArray | None, missing: dict[str, str]) -> Histogram | None:

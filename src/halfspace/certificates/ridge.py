@@ -1,0 +1,287 @@
+"""The ridge certificate: how much the objective could still fall, recomputed from the data.
+
+The objective  f(w) = Σ s_i (y_i - w·x̃_i - c)² + λ‖w‖²  curves by at least 2λ in every direction of w. So with the gradient 2g
+the least value is no further below than  ‖g‖²/λ; an unpenalised constant c that is off by δ adds  δ² Σ s_i, and is moved to
+its best value before g is taken. Without a λ there is no such bound: then the backward error says how far the data would have
+to move for the weights to be exactly optimal (Stewart 1977, theorem 3.1; with a λ the rows √λ I belong to the data).
+"""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any, NamedTuple, Self
+
+import numpy as np
+from sklearn.utils import check_array, check_consistent_length
+
+from halfspace._typing import FloatArray, Labels, Matrix
+from halfspace.certificates.arithmetic import EPS, combination, is_array, is_number, norm, potentials_and_sums, squares
+from halfspace.certificates.base import Certificate, Verdict, from_dict
+from halfspace.errors import InputError
+
+__all__ = ["PerOutput", "RidgeGap", "log_likelihood", "read_targets"]
+
+INTERPOLATED = 1e-9
+"""Root of an objective below this, relative to the targets, counts as 0 (for a checker, 4 times that): none is left."""
+CLOSE = 1e-9
+"""Relative difference that two sums of the same numbers may have."""
+
+
+def read_targets(X: Matrix, y: Labels | None, kind: str) -> tuple[Any, FloatArray]:
+    """Check examples and real targets, shape (n,) or (n, m), handed to a checker; return the targets as (n, m).
+
+    Examples
+    --------
+    >>> read_targets(np.ones((2, 1)), [1, 2], "RidgeGap")[1].tolist()
+    [[1.0], [2.0]]
+    """
+    if y is None:
+        msg = f"a {kind} is about examples with targets: verify(X, y) needs the targets y"
+        raise InputError(msg)
+    rows = check_array(X, accept_sparse="csr", dtype=[np.float64, np.float32], input_name="X")
+    targets = check_array(y, ensure_2d=False, dtype=np.float64, input_name="y")
+    check_consistent_length(rows, targets)
+    return rows, targets.reshape(targets.shape[0], -1)
+
+
+def log_likelihood(n: float, sigma2: float) -> float:
+    """Return the largest log-likelihood of n residuals of mean square `sigma2` under Gaussian noise.
+
+    Examples
+    --------
+    >>> round(log_likelihood(2.0, 1.0), 4)
+    -2.8379
+    """
+    with np.errstate(divide="ignore"):
+        return float(-0.5 * n * (np.log(2 * np.pi * sigma2) + 1.0))
+
+
+class _Measured(NamedTuple):
+    """What the data say, and how far rounding may have moved it."""
+
+    objective: float
+    gap: float
+    backward_error: float
+    backward_blur: float
+    """Rounding of the backward error."""
+    sigma2: float
+    total: float
+    blur: float
+    """Rounding of sigma2."""
+
+
+@dataclass(frozen=True, eq=False)
+class RidgeGap(Certificate):
+    """Objective of ridge weights, how far above the least value it can be, and the likelihood at it.
+
+    Parameters
+    ----------
+    objective : float
+        Σ s_i (y_i - w·x̃_i - c)² + λ‖w‖².
+    gap : float
+        At most so much is the objective above its least value; infinite for λ = 0.
+    backward_error : float
+        Relative change of the data that makes the weights exactly optimal; 0 where the targets are reproduced.
+    sigma2 : float
+        Mean squared residual, the maximum-likelihood variance of the noise.
+    log_likelihood : float
+        At that variance; infinite where it is 0.
+    ridge : float
+        λ.
+    weights : ndarray, shape (D,)
+        Weights, the clamped one last if there is one.
+    constant : float
+        The unpenalised constant c; 0 if there is none.
+    free : bool
+        Whether the constant was fitted.
+    clamp : float
+        Value of the clamped input; 0 for none.
+    sample_weight : ndarray, shape (n,), or None
+        Weights s_i of the examples, if not all 1.
+
+    Examples
+    --------
+    >>> X, y = np.array([[1.0], [2.0]]), np.array([3.0, 6.0])
+    >>> proof = RidgeGap.measure(X, y, weights=np.array([1.5]), ridge=5.0)
+    >>> print(proof, bool(proof.verify(X, y)))
+    objective 22.5, at most 6e-26 above the least True
+    """
+
+    objective: float
+    gap: float
+    backward_error: float
+    sigma2: float
+    log_likelihood: float
+    ridge: float
+    weights: FloatArray
+    constant: float
+    free: bool
+    clamp: float
+    sample_weight: FloatArray | None
+
+    def __str__(self) -> str:
+        near = f"at most {self.gap:.2g} above the least" if self.ridge else f"backward error {self.backward_error:.2g}"
+        return f"objective {self.objective:.6g}, {near}"
+
+    @classmethod
+    def measure(
+        cls,
+        X: Matrix,
+        y: Labels,
+        *,
+        weights: FloatArray,
+        ridge: float = 0.0,
+        constant: float | None = None,
+        clamp: float = 0.0,
+        sample_weight: FloatArray | None = None,
+    ) -> Self:
+        """Measure weights (D,), and an unpenalised constant if there is one, on examples X (n, d) with targets y (n,)."""
+        X, Y = read_targets(X, y, "RidgeGap")
+        free, c = constant is not None, float(constant or 0.0)
+        rounded = cls(0.0, 0.0, 0.0, 0.0, 0.0, ridge, weights.copy(), c, free, clamp, sample_weight)
+        with np.errstate(all="ignore"):
+            found = rounded._measured(X, Y[:, 0], slack=4.0)
+        numbers = found.objective, found.gap, found.backward_error, found.sigma2, log_likelihood(found.total, found.sigma2)
+        return cls(*numbers, ridge, rounded.weights, c, free, clamp, sample_weight)
+
+    def read(self, X: Matrix, y: Labels | None) -> tuple[Any, Labels]:
+        """Check what is handed in: finite examples, and one real target each."""
+        return read_targets(X, y, type(self).__name__)
+
+    def well_formed(self) -> Verdict:
+        """Check types, shapes and ranges of the fields."""
+        s = self.sample_weight
+        weighted = s is None or (is_array(s, 1) and bool((s >= 0).all()) and bool(s.any()))
+        fitted = is_number(self.constant) and isinstance(self.free, bool) and (self.free or self.constant == 0.0)
+        bounds = all(is_number(v, least=0.0, infinite=True) for v in (self.gap, self.backward_error))
+        return Verdict.of(
+            (is_number(self.objective, least=0.0), "the objective is not a number >= 0"),
+            (bounds, "the gap and the backward error are not numbers >= 0"),
+            (is_number(self.sigma2, least=0.0), "the variance is not a number >= 0"),
+            (is_number(self.log_likelihood, infinite=True), "the log-likelihood is not a number"),
+            (is_number(self.ridge, least=0.0), "the ridge is not a number >= 0"),
+            (is_array(self.weights, 1), "the weights are not a row of finite numbers"),
+            (fitted, "the constant is not a number, or not 0 though it was not fitted"),
+            (is_number(self.clamp), "the clamped input is not a number"),
+            (weighted, "the sample weights are not numbers >= 0"),
+        )
+
+    def confirm(self, X: Matrix, y: Labels) -> Verdict:
+        """Recompute every number."""
+        D = X.shape[1] + bool(self.clamp)
+        shaped = Verdict.of(
+            (self.weights.shape == (D,), f"weights for {self.weights.size} inputs, but the data have {D}"),
+            (self.sample_weight is None or self.sample_weight.shape == y.shape[:1], "one sample weight per example expected"),
+            (y.shape[1] == 1, f"the certificate is about one target, but y has {y.shape[1]}"),
+        )
+        if not shaped:
+            return shaped
+        found = self._measured(X, y[:, 0], slack=1.0)
+        blur = found.blur * found.total
+        close = abs(found.objective - self.objective) <= CLOSE * found.objective + blur
+        variance = abs(found.sigma2 - self.sigma2) <= CLOSE * found.sigma2 + found.blur
+        low, high = found.sigma2 * (1 - CLOSE) - found.blur, found.sigma2 * (1 + CLOSE) + found.blur
+        most, least = log_likelihood(found.total, max(low, 0.0)), log_likelihood(found.total, high)
+        spare = CLOSE * found.total
+        unsure = 2.0 * found.backward_blur + 64 * max(X.shape) * EPS
+        return Verdict.of(
+            (bool(close), f"the objective is {found.objective:.6g}, not {self.objective:.6g}"),
+            (bool(self.gap >= found.gap), f"the gap can be {found.gap:.3g}, not only {self.gap:.3g}"),
+            (
+                bool(self.backward_error >= found.backward_error - unsure),
+                f"the backward error is {found.backward_error:.3g}, not {self.backward_error:.3g}",
+            ),
+            (bool(variance), f"the variance is {found.sigma2:.6g}, not {self.sigma2:.6g}"),
+            (
+                bool(least - spare <= self.log_likelihood <= most + spare),
+                f"the log-likelihood is {log_likelihood(found.total, found.sigma2):.6g}, not {self.log_likelihood:.6g}",
+            ),
+        )
+
+    def _measured(self, X: Matrix, y: FloatArray, slack: float) -> _Measured:
+        """Measure on the data; bounds give away `slack` times what rounding can have changed."""
+        s = np.ones(y.size) if self.sample_weight is None else self.sample_weight
+        w, total = self.weights, float(s.sum())
+        outputs, _ = potentials_and_sums(X, w[None], np.zeros((1, y.size)), self.clamp)
+        r = y - outputs[:, 0] - self.constant
+        rows = np.sqrt(squares(X) + self.clamp**2)
+        error, length = float((s * r * r).sum()), norm(w)
+        objective = error + self.ridge * length**2
+
+        shift = float((s * r).sum()) / total if self.free else 0.0
+        g = combination(X, (s * (r - shift))[None], self.clamp)[0] - self.ridge * w
+        # Rounding: an output is a sum of D products, the gradient one of n residuals times a row.
+        blurred = 2.0 * EPS * ((w.size + 8) * (np.abs(y) + abs(self.constant) + rows * length) + (y.size + 8) * np.abs(r))
+        moved = float((s * rows * blurred).sum()) + 8.0 * EPS * self.ridge * length
+        off = (abs(shift) + slack * float((s * blurred).sum()) / total) ** 2 * total if self.free else 0.0
+        gap = (norm(g) + slack * moved) ** 2 / self.ridge + off if self.ridge else np.inf
+
+        data = float(np.sqrt((s * (rows**2 + self.free)).sum() + self.ridge * w.size))
+        fitted = np.sqrt(objective) <= 4.0 / slack * INTERPOLATED * np.sqrt(float((s * y * y).sum()))
+        steepest = norm(np.append(g, shift * total))
+        whole = np.inf if fitted or data == 0.0 else np.sqrt(objective) * data
+        backward, unsure = steepest / whole, (moved + float((s * blurred).sum())) / whole
+        # (r + e)² differs from r² by at most CLOSE r² + e²/CLOSE (and a little): e is the rounding of an output.
+        e = 2.0 * EPS * (w.size + 8) * (np.abs(y) + abs(self.constant) + rows * length)
+        blur = 2.0 * float((s * e * e).sum()) / (CLOSE * total)
+        return _Measured(objective, float(gap), float(backward), float(unsure), error / total, total, blur)
+
+    @classmethod
+    def from_fields(cls, body: dict[str, Any]) -> Self:
+        """Rebuild from the plain form."""
+        weighted = body["sample_weight"]
+        arrays = {
+            "weights": np.asarray(body["weights"], dtype=np.float64),
+            "sample_weight": None if weighted is None else np.asarray(weighted, dtype=np.float64),
+        }
+        numbers = {name: float(body[name]) for name in ("gap", "backward_error", "log_likelihood")}
+        return cls(**{**body, **arrays, **numbers})
+
+
+@dataclass(frozen=True, eq=False)
+class PerOutput(Certificate):
+    """The certificates of several targets, in the order of their columns; it holds if all of them do.
+
+    Parameters
+    ----------
+    parts : tuple of Certificate
+        One for each column of the targets.
+
+    Examples
+    --------
+    >>> X, Y = np.array([[1.0], [2.0]]), np.array([[1.0, 0.0], [2.0, 0.0]])
+    >>> proof = PerOutput(tuple(RidgeGap.measure(X, Y[:, k], weights=np.array([1.0 - k])) for k in range(2)))
+    >>> bool(proof.verify(X, Y)), bool(proof.verify(X, Y[:, ::-1]))
+    (True, False)
+    """
+
+    parts: tuple[Certificate, ...]
+
+    def __iter__(self) -> Iterator[Certificate]:
+        return iter(self.parts)
+
+    def __getitem__(self, column: int) -> Certificate:
+        return self.parts[column]
+
+    def __str__(self) -> str:
+        return "\n".join(f"target {k}: {part}" for k, part in enumerate(self.parts))
+
+    def read(self, X: Matrix, y: Labels | None) -> tuple[Any, Labels]:
+        """Check what is handed in: finite examples, and a row of real targets each."""
+        return read_targets(X, y, "PerOutput")
+
+    def well_formed(self) -> Verdict:
+        """Check that there are sound parts, each about one target."""
+        if not isinstance(self.parts, tuple) or not self.parts or not all(isinstance(part, RidgeGap) for part in self.parts):
+            return Verdict.of((False, "there is not one certificate for each target"))
+        return Verdict.all_of([(f"target {k}", part.well_formed()) for k, part in enumerate(self.parts)])
+
+    def confirm(self, X: Matrix, y: Labels) -> Verdict:
+        """Check every part."""
+        if y.shape[1] != len(self.parts):
+            return Verdict.of((False, f"certificates for {len(self.parts)} targets, but y has {y.shape[1]}"))
+        return Verdict.all_of([(f"target {k}", part.confirm(X, y[:, k : k + 1])) for k, part in enumerate(self.parts)])
+
+    @classmethod
+    def from_fields(cls, body: dict[str, Any]) -> Self:
+        """Rebuild from the plain form."""
+        return cls(tuple(from_dict(part) for part in body["parts"]))

@@ -1,0 +1,131 @@
+"""Bayesian regression: agreement with scikit-learn, batches, draws, evidence."""
+
+import numpy as np
+import pytest
+from scipy import sparse
+from sklearn.linear_model import BayesianRidge
+
+from halfspace.errors import InputError
+from halfspace.models.bayesian_regression import BayesianRegression
+
+
+def problem(n=40, d=5, seed=0):
+    rng = np.random.default_rng(seed)
+    X = rng.standard_normal((n, d)) + 2.0
+    return X, X @ rng.standard_normal(d) + 0.5 * rng.standard_normal(n) + 1.0
+
+
+@pytest.mark.parametrize("stored", [np.asarray, sparse.csr_array], ids=["dense", "sparse"])
+@pytest.mark.parametrize("intercept", ["free", "none"])
+def test_the_posterior_is_that_of_bayesian_ridge(intercept, stored):
+    """Mean, covariance, precisions, evidence and deviations are BayesianRidge's without hyperpriors."""
+    X, y = problem()
+    peer = BayesianRidge(
+        alpha_1=0,
+        alpha_2=0,
+        lambda_1=0,
+        lambda_2=0,
+        tol=1e-14,
+        max_iter=10_000,
+        compute_score=True,
+        fit_intercept=intercept == "free",
+    ).fit(X, y)
+    model = BayesianRegression(intercept=intercept).fit(stored(X), y)
+    np.testing.assert_allclose(model.coef_, peer.coef_, rtol=1e-8)
+    np.testing.assert_allclose(model.intercept_, peer.intercept_, rtol=1e-8, atol=1e-12)
+    np.testing.assert_allclose(model.covariance_, peer.sigma_, rtol=1e-7, atol=1e-10)
+    np.testing.assert_allclose([model.alpha_, model.beta_], [peer.lambda_, peer.alpha_], rtol=1e-8)
+    np.testing.assert_allclose(model.log_evidence_, peer.scores_[-1], rtol=1e-8)
+    mean, std = model.predict(stored(X), return_std=True)
+    peer_mean, peer_std = peer.predict(X, return_std=True)
+    np.testing.assert_allclose(mean, peer_mean, rtol=1e-8)
+    constant = 1.0 / (40 * model.beta_) if intercept == "free" else 0.0  # doubt about the constant, which the peer leaves out
+    np.testing.assert_allclose(std**2, peer_std**2 + constant, rtol=1e-8)
+    assert model.certificate_.verify(X, y)
+
+
+@pytest.mark.parametrize("given", [{}, {"alpha": 2.0}, {"beta": 3.0}, {"alpha": 2.0, "beta": 3.0}], ids=str)
+@pytest.mark.parametrize("intercept", ["clamped", "free", "none"])
+def test_batches_give_what_all_at_once_gives(given, intercept):
+    """The posterior of a batch is the prior of the next: any cut gives the same belief, and the same certificate holds."""
+    X, y = problem()
+    s = np.random.default_rng(1).integers(1, 4, 40).astype(float)
+    whole = BayesianRegression(intercept=intercept, **given).fit(X, y, sample_weight=s)
+    parts = BayesianRegression(intercept=intercept, **given)
+    for rows in (slice(0, 2), slice(2, 3), slice(3, 30), slice(30, 40)):
+        parts.partial_fit(X[rows], y[rows], sample_weight=s[rows])
+    for name in ("coef_", "intercept_", "covariance_", "alpha_", "beta_", "gamma_", "log_evidence_"):
+        np.testing.assert_allclose(getattr(parts, name), getattr(whole, name), rtol=1e-8, atol=1e-11, err_msg=name)
+    assert parts.certificate_.verify(X, y)
+    assert not parts.certificate_.verify(X[:30], y[:30])
+
+
+def test_with_given_precisions_the_posterior_follows_its_definition():
+    """Σ = (αI + βX̃ᵀX̃)⁻¹ and m = βΣX̃ᵀy, with the clamped input as one more column; so does the evidence."""
+    X, y = problem(12, 3)
+    A = np.column_stack([X, np.full(12, 0.5)])
+    model = BayesianRegression(alpha=0.3, beta=2.0, intercept_scaling=0.5).fit(X, y)
+    S = np.linalg.inv(0.3 * np.eye(4) + 2.0 * A.T @ A)
+    m = 2.0 * S @ A.T @ y
+    np.testing.assert_allclose(model.covariance_, S, rtol=1e-9, atol=1e-12)
+    np.testing.assert_allclose(np.append(model.coef_, model.intercept_ / 0.5), m, rtol=1e-9)
+    K = A @ A.T / 0.3 + np.eye(12) / 2.0
+    direct = -0.5 * (y @ np.linalg.solve(K, y) + np.linalg.slogdet(K)[1] + 12 * np.log(2 * np.pi))
+    assert model.log_evidence_ == pytest.approx(direct, rel=1e-10)
+    assert model.gamma_ == pytest.approx(4 - 0.3 * np.trace(S))
+
+
+@pytest.mark.parametrize("given", [{}, {"alpha": 2.0}, {"beta": 3.0}], ids=str)
+def test_no_other_precision_has_more_evidence(given):
+    """Moving a precision that was not given, either way, lowers the evidence."""
+    X, y = problem()
+    best = BayesianRegression(**given).fit(X, y)
+    for name in {"alpha", "beta"} - set(given):
+        for factor in (0.9, 1.1):
+            moved = {"alpha": best.alpha_, "beta": best.beta_}
+            moved[name] *= factor
+            assert BayesianRegression(**moved).fit(X, y).log_evidence_ < best.log_evidence_
+
+
+@pytest.mark.parametrize("intercept", ["clamped", "free"])
+def test_draws_have_the_posterior_s_moments(intercept):
+    """Weights and constants drawn have its mean and covariance; their predictions have the deviations `predict` tells."""
+    X, y = problem()
+    model = BayesianRegression(intercept=intercept).fit(X, y)
+    coefs, constants = model.sample_posterior(20_000, random_state=0)
+    np.testing.assert_allclose(coefs.mean(axis=0), model.coef_, atol=0.01)
+    np.testing.assert_allclose(np.cov(coefs.T), model.covariance_[:5, :5], atol=5e-4)
+    _, std = model.predict(X[:4], return_std=True)
+    drawn = (coefs @ X[:4].T + constants[:, None]).var(axis=0) + 1.0 / model.beta_
+    np.testing.assert_allclose(drawn, std**2, rtol=0.02)
+    np.testing.assert_array_equal(coefs[:3], model.sample_posterior(20_000, random_state=0)[0][:3])
+
+
+def test_the_outcome_says_where_there_is_no_maximum():
+    """Targets without any effect, or without noise, leave the evidence without a maximum: said, and still certified."""
+    noise = np.where(np.arange(30) % 2, 1.0, -1.0)
+    rows = np.repeat(np.eye(15), 2, axis=0)
+    nothing = BayesianRegression(intercept="none").fit(rows, noise)
+    assert "no linear effect" in nothing.outcome_.sentence
+    assert nothing.certificate_.verify(rows, noise)
+    X, y = np.arange(5.0)[:, None], np.full(5, 3.0)
+    constant = BayesianRegression(intercept="free").fit(X, y)
+    assert constant.intercept_ == pytest.approx(3.0)
+    assert constant.certificate_.verify(X, y)
+
+
+def test_bad_calls_are_refused():
+    """Parameters, numbers of draws, several targets and a changed intercept are refused by name; nothing changes."""
+    X, y = problem()
+    with pytest.raises(InputError, match="'alpha' parameter"):
+        BayesianRegression(alpha=0.0).fit(X, y)
+    with pytest.raises(ValueError, match="1d array"):
+        BayesianRegression().fit(X, np.column_stack([y, y]))
+    model = BayesianRegression().fit(X, y)
+    with pytest.raises(InputError, match="positive integer"):
+        model.sample_posterior(0)
+    with pytest.raises(InputError, match="Call fit"):
+        model.set_params(intercept="free").partial_fit(X, y)
+    with pytest.raises(InputError, match="covariance of all pairs"):
+        BayesianRegression().fit(sparse.csr_array((2, 30_000)), np.ones(2))
+    assert len(model.summary().splitlines()) == 8

@@ -1,0 +1,101 @@
+"""GLVQ, GRLVQ and GMLVQ: weights, metrics, transforms."""
+
+import numpy as np
+import pytest
+
+from halfspace.models.glvq import GLVQ
+from halfspace.models.gmlvq import GMLVQ
+from halfspace.models.grlvq import GRLVQ
+
+MODELS = [GLVQ(), GRLVQ(), GMLVQ(), GMLVQ(rank=2), GMLVQ(per_class=True)]
+each = pytest.mark.parametrize("model", MODELS, ids=["GLVQ", "GRLVQ", "GMLVQ", "rank 2", "per class"])
+
+
+def clouds(n=60, d=4, distance=1.5, seed=0):
+    rng = np.random.default_rng(seed)
+    target = rng.integers(0, 3, n)
+    X = rng.standard_normal((n, d))
+    X[np.arange(n), target] += distance
+    return X, target
+
+
+@each
+def test_a_weight_of_two_is_a_row_twice(model):
+    """Whole weights in the cost are repeated rows, whatever the metric."""
+    model.set_params(max_iter=10)
+    X, y = clouds(40)
+    weight = np.random.default_rng(1).integers(0, 3, 40)
+    weighted = model.fit(X, y, sample_weight=weight)
+    scores, cost = weighted.decision_function(X), weighted.cost_
+    assert weighted.certificate_.verify(X, y)
+    repeated = model.fit(np.repeat(X, weight, axis=0), np.repeat(y, weight))
+    np.testing.assert_allclose(repeated.decision_function(X), scores, atol=1e-6)
+    assert repeated.cost_ == pytest.approx(cost, rel=1e-6)
+
+
+@each
+def test_a_batch_fit_proves_its_course(model):
+    """The cost of a batch fit never rises, ends in the certified one, and the certificate holds."""
+    model.set_params(max_iter=10)
+    X, y = clouds()
+    model.fit(X, y)
+    assert (np.diff(model.history_["cost"]) <= 0.0).all()
+    assert model.history_["cost"][-1] == pytest.approx(model.cost_, rel=1e-6)
+    assert model.certificate_.verify(X, y)
+    assert model.outcome_.reason in {"converged", "iteration budget spent"}
+
+
+@pytest.mark.compiled
+def test_class_weights_count_in_both_optimisers():
+    """A class that counts more is missed less often."""
+    rng = np.random.default_rng(0)
+    y = (rng.random(200) < 0.3).astype(int)
+    X = rng.standard_normal((200, 2)) + 0.8 * y[:, None]
+    for optimizer in ("batch", "online"):
+        model = GLVQ(optimizer=optimizer, max_iter=10, random_state=0)
+        plain = model.fit(X, y).predict(X)[y == 1].mean()
+        assert model.set_params(class_weight={0: 1.0, 1: 5.0}).fit(X, y).predict(X)[y == 1].mean() > plain
+
+
+def test_the_metric_of_gmlvq_is_a_metric():
+    """Λ is symmetric, positive semidefinite and of trace 1, its diagonal are the relevances; so is each of one per class."""
+    X, y = clouds()
+    for model in (GMLVQ(), GMLVQ(rank=2), GMLVQ(per_class=True), GMLVQ(optimizer="online")):
+        model.set_params(max_iter=5).fit(X, y)
+        for L in model.lambda_.reshape(-1, 4, 4):
+            np.testing.assert_allclose(L, L.T, atol=1e-15)
+            assert np.linalg.eigvalsh(L).min() > -1e-12
+            assert np.trace(L) == pytest.approx(1.0, abs=1e-12)
+        np.testing.assert_allclose(model.relevances_, np.diagonal(model.lambda_, axis1=-2, axis2=-1))
+
+
+def test_transform_keeps_the_metric():
+    """In all directions that transform returns, and in GRLVQ's scaled features, plain distances are those of the metric."""
+    X, y = clouds()
+    for model in (GMLVQ(max_iter=5, n_components=4), GMLVQ(max_iter=5, rank=2), GRLVQ(max_iter=5)):
+        Z = model.fit(X, y).transform(X)
+        D = np.square(Z[:, None] - model.transform(model.prototypes_)[None]).sum(axis=2)
+        assert (model.prototype_labels_[D.argmin(axis=1)] == model.predict(X)).all()
+    leading = GMLVQ(max_iter=5, n_components=1).fit(X, y)
+    assert leading.transform(X).shape == (60, 1)
+    assert leading.get_feature_names_out().tolist() == ["gmlvq0"]
+    axis = np.linalg.lstsq(X, leading.transform(X), rcond=None)[0].ravel()
+    assert axis @ axis == pytest.approx(np.linalg.eigvalsh(leading.lambda_).max())
+
+
+def test_the_same_seed_gives_the_same_answer():
+    """Order and start come from random_state alone."""
+    X, y = clouds()
+    for model in (GMLVQ(optimizer="online", n_prototypes=2), GMLVQ(rank=2)):
+        first = model.set_params(max_iter=3, random_state=3).fit(X, y).prototypes_
+        assert (model.fit(X, y).prototypes_ == first).all()
+
+
+@pytest.mark.compiled
+def test_auto_looks_at_the_rows():
+    """optimizer="auto" descends the whole cost of few rows, and presents many."""
+    X, y = clouds()
+    assert "cost" in GLVQ(max_iter=2).fit(X, y).history_
+    many = np.tile(X, (40, 1)), np.tile(y, 40)
+    assert "errors" in GLVQ(max_iter=1).fit(*many).history_
+    assert "cost" in GLVQ(max_iter=1).fit(*many, sample_weight=np.ones(2400)).history_

@@ -1,0 +1,143 @@
+"""K-means: scikit-learn's results under our names, with outcome and proof."""
+
+from copy import deepcopy
+from itertools import pairwise
+
+import numpy as np
+import pytest
+from numpy.testing import assert_allclose, assert_array_equal
+from scipy import sparse
+from sklearn import cluster
+from sklearn.base import clone
+
+from halfspace.errors import InputError
+from halfspace.models.k_means import KMeans
+from halfspace.solvers.farthest_first import farthest_first
+
+
+def clouds(n=80, d=3, seed=0):
+    rng = np.random.default_rng(seed)
+    return 4.0 * rng.standard_normal((4, d))[np.arange(n) % 4] + rng.standard_normal((n, d))
+
+
+WEIGHTS = np.random.default_rng(1).integers(0, 4, 80).astype(float)
+SAME = {
+    "plain": ({}, {}),
+    "starts": ({"n_starts": 4}, {"n_init": 4}),
+    "starts in time": ({"n_starts": 4, "max_time": 1e3}, {"n_init": 4}),
+    "random rows": ({"init": "sample"}, {"init": "random"}),
+    "random rows in time": ({"init": "sample", "max_time": 1e3}, {"init": "random"}),
+    "given rows": ({"init": clouds()[:6]}, {"init": clouds()[:6]}),
+    "elkan": ({"algorithm": "elkan", "tol": 0.0}, {"algorithm": "elkan", "tol": 0.0}),
+}
+
+
+KINDS = {"float64": (np.float64, None), "float32 weighted": (np.float32, WEIGHTS), "csr weighted": (sparse.csr_array, WEIGHTS)}
+
+
+@pytest.mark.compiled
+@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize("case", SAME)
+def test_results_are_scikit_learns_to_the_bit(case, kind):
+    """With the same seed, every number and every prediction is that of scikit-learn's KMeans."""
+    stored, weights = KINDS[kind]
+    X, (ours, theirs) = stored(clouds()), SAME[case]
+    model = KMeans(6, random_state=3, **ours).fit(X, sample_weight=weights)
+    other = cluster.KMeans(6, random_state=3, **theirs).fit(X, sample_weight=weights)
+    assert_array_equal(model.prototypes_, other.cluster_centers_, strict=True)
+    assert_array_equal(model.labels_, other.labels_)
+    assert (model.inertia_, model.n_iter_) == (other.inertia_, other.n_iter_)
+    assert_array_equal(model.predict(X), other.predict(X))
+    assert_array_equal(model.transform(X), other.transform(X), strict=True)
+    assert model.score(X) == other.score(X)
+    assert model.certificate_.verify(X)
+
+
+def test_the_proof_is_made_when_asked_for_and_travels():
+    """The certificate is measured on first reading; a copy made before asks for the data, one made after has it."""
+    X = clouds()
+    model = KMeans(4, random_state=0).fit(X)
+    early = deepcopy(model)
+    assert not hasattr(early, "certificate_")
+    assert early.certify(X).verify(X)
+    assert model.certificate_ is model.certificate_
+    assert deepcopy(model).certificate_.verify(X)
+    assert model.certificate_.step_gain <= 1e-9 * model.inertia_
+    assert not hasattr(clone(model), "certificate_")
+
+
+def test_outcomes_say_what_was_reached():
+    """A fit that converged says so; one that ran out of steps or time says that, with a remedy."""
+    X = clouds()
+    assert KMeans(4, random_state=0).fit(X).outcome_.converged
+    short = KMeans(6, max_iter=1, random_state=0).fit(X).outcome_
+    assert short.reason == "iteration budget spent"
+    assert "max_iter" in short.remedy
+    hasty = KMeans(4, n_starts=50, max_time=1e-9, random_state=0).fit(X)
+    assert hasty.outcome_.reason == "time budget spent"
+    assert hasty.certificate_.verify(X)
+
+
+def test_ctrl_c_between_starts_keeps_the_best(monkeypatch):
+    """An interrupt after a start keeps it; one before the first start leaves the model as it was."""
+    X, real, calls = clouds(), cluster.KMeans.fit, []
+
+    def interrupted(self, *args, **kwargs):
+        calls.append(1)
+        if len(calls) == 3:
+            raise KeyboardInterrupt
+        return real(self, *args, **kwargs)
+
+    monkeypatch.setattr(cluster.KMeans, "fit", interrupted)
+    model = KMeans(4, n_starts=5, max_time=1e3, random_state=0).fit(X)
+    assert model.outcome_.reason == "interrupted"
+    calls[:] = [1, 1]
+    before = dict(vars(model))
+    with pytest.raises(KeyboardInterrupt):
+        model.fit(X)
+    assert {name: id(value) for name, value in vars(model).items()} == {name: id(value) for name, value in before.items()}
+
+
+def test_progress_has_a_line_per_start(capsys):
+    """With verbose=2 every start is reported on standard error."""
+    KMeans(2, n_starts=3, verbose=2, random_state=0).fit(clouds(20))
+    assert capsys.readouterr().err.count("[KMeans] start") == 3
+
+
+@pytest.mark.parametrize(
+    ("parameters", "word"),
+    [
+        ({"n_prototypes": 0}, "n_prototypes"),
+        ({"n_prototypes": 2.5}, "n_prototypes"),
+        ({"n_starts": "many"}, "n_starts"),
+        ({"tol": -1.0}, "tol"),
+        ({"init": "random"}, "init"),
+        ({"init": np.zeros((3, 2))}, "init"),
+        ({"n_prototypes": 200}, "n_prototypes"),
+        ({"n_prototypes": 200, "init": "farthest"}, "n_prototypes"),
+        ({"max_time": 0.0}, "max_time"),
+        ({"random_state": "x"}, "random_state"),
+        ({"verbose": -1}, "verbose"),
+    ],
+    ids=str,
+)
+def test_bad_parameters_are_refused_by_our_names(parameters, word):
+    """What cannot be used is refused before anything is learnt, naming the parameter as this package does."""
+    model = KMeans(**{"n_prototypes": 4, **parameters})
+    with pytest.raises(InputError, match=word) as caught:
+        model.fit(clouds())
+    assert "n_clusters" not in str(caught.value)
+    assert not hasattr(model, "labels_")
+
+
+def test_farthest_rows_halve_the_best_cover_at_worst():
+    """Farthest-first rows are different, ever nearer to those before, and do not depend on copies or weights of rows."""
+    X = clouds(40)
+    W = farthest_first(X, np.ones(40), 6)
+    steps = [np.sqrt(((W[:k, None] - W[k]) ** 2).sum(axis=2)).min() for k in range(1, 6)]
+    assert all(far >= near for far, near in pairwise(steps))
+    reach = np.sqrt(((X[:, None] - W) ** 2).sum(axis=2)).min(axis=1).max()
+    assert reach <= steps[-1]
+    counts = np.arange(40) % 3
+    assert_allclose(farthest_first(np.repeat(X, counts, axis=0), np.ones(counts.sum()), 5), farthest_first(X, counts * 1.0, 5))
+    assert_array_equal(KMeans(3, init="farthest").fit(X).labels_, KMeans(3, init="farthest").fit(X).labels_)
