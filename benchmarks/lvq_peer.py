@@ -33,10 +33,12 @@ def main():
     begin = time.perf_counter()
     try:
         fitted = model(task).fit(X, y)
-    except np.linalg.LinAlgError:  # what it learnt is not finite
+    except np.linalg.LinAlgError:  # raised where the metric is not finite
+        fitted = None
+    seconds = time.perf_counter() - begin
+    if fitted is None or not np.isfinite(fitted.prototypes_).all():
         print("null")
         return
-    seconds = time.perf_counter() - begin
     right = [float(np.mean(fitted.predict(rows) == labels)) for rows, labels in ((X_test, y_test), (X, y))]
     print(json.dumps({"seconds": seconds, "accuracy": right[0], "train": right[1]}))
 

@@ -103,11 +103,12 @@ def _file(name):
     return path
 
 
-def peer(model, name, solver, *, prototypes=1, beta=1.0, seed=0):
+def peer(model, name, solver, *, prototypes=1, beta=1.0, limit=LIMIT):
     """Fit sklvq's GLVQ or GMLVQ on a split; return its seconds and accuracies, or None if it diverged or took too long.
 
-    `solver` is a pair: the name sklvq knows it by, and its settings. `beta` is the slope of the sigmoid, 1 as it comes.
+    `solver` is a pair: the name sklvq knows it by, and its settings. `beta` is the slope of the sigmoid, 1 as it comes; after
+    `limit` seconds the fit is stopped.
     """
-    task = {"model": model, "prototypes": prototypes, "beta": beta, "seed": seed}
+    task = {"model": model, "prototypes": prototypes, "beta": beta, "seed": 0}
     task |= {"solver": solver[0], "solver_params": solver[1]}
-    return run_child([str(ROOT / "benchmarks" / "lvq_peer.py"), str(_file(name)), json.dumps(task)], LIMIT, peer_python())
+    return run_child([str(ROOT / "benchmarks" / "lvq_peer.py"), str(_file(name)), json.dumps(task)], limit, peer_python())

@@ -11,7 +11,7 @@ from functools import cache
 import numpy as np
 
 from benchmarks.race import Case
-from halfspace.models.neural_gas import NeuralGas
+from halfspace import NeuralGas
 
 ROWS, WIDTH, PROTOTYPES, EPOCHS = 100_000, 20, 100, 10
 RATE, RANGE = (0.5, 0.005), (PROTOTYPES / 2, 0.01)

@@ -12,8 +12,7 @@ import matplotlib.pyplot as plt
 import numpy as np
 from sklearn.cluster import KMeans
 
-from halfspace.models.neural_gas import NeuralGas
-from halfspace.models.vector_quantizer import VectorQuantizer
+from halfspace import NeuralGas, VectorQuantizer
 from halfspace.schedules import Geometric
 from halfspace.solvers.neural_gas import Gas
 

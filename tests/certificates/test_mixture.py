@@ -84,7 +84,7 @@ def test_a_changed_number_is_refuted(name):
         ("log_likelihood", "nan"), ("log_likelihood", None), ("gain", -1.0), ("rows", 0.0), ("weights", [0.5, 0.6]),
         ("weights", [1.0]), ("weights", [-1.0, 2.0]), ("prototypes", [[1.0], ["x"]]), ("prototypes", []),
         ("sigmas", [0.0, 1.0]), ("rule", "some"), ("rule", []), ("floor", -1.0), ("sample_weight", [-1.0]),
-        ("course", [None]), ("course", 3),
+        ("course", [None]), ("course", 3), ("weights", [0.4, 0.6 + 1e-10]),
     ],
 )  # fmt: skip
 def test_hostile_fields_are_refused(name, value):

@@ -16,6 +16,26 @@ class OnlineAdaline(hs.Adaline):
         return super().fit(X, y)
 
 
+class OnlineGLVQ(hs.GLVQ):
+    """Presenting rows depends on the order, so it takes no sample_weight, and its signature says so."""
+
+    def __init__(self, *, max_iter=100, random_state=None):
+        super().__init__(optimizer="online", max_iter=max_iter, random_state=random_state)
+
+    def fit(self, X, y):
+        return super().fit(X, y)
+
+
+class OnlineGMLVQ(hs.GMLVQ):
+    """Likewise, with a metric."""
+
+    def __init__(self, *, max_iter=100, random_state=None):
+        super().__init__(optimizer="online", max_iter=max_iter, random_state=random_state)
+
+    def fit(self, X, y):
+        return super().fit(X, y)
+
+
 ESTIMATORS = [
     hs.Perceptron(max_iter=100),
     hs.Perceptron(multi_class="native", max_iter=100),
@@ -43,6 +63,26 @@ ESTIMATORS = [
     hs.AdaTron(tol=1e-12),  # some checks compare answers to 1e-7: the plane is that near only at a gap of its square
     hs.AdaTronCV(tol=1e-12, Cs=(0.1, 1.0), cv=2),
     hs.KernelAdaTronCV(tol=1e-12, cv_tol=1e-6, Cs=(0.3, 3.0), gammas=(0.1, 1.0), cv=2),
+    hs.VectorQuantizer(),
+    hs.NeuralGas(),
+    hs.KMeans(2, init="farthest", tol=0),  # chance would draw other rows where a row is given twice instead of weighing twice
+    hs.IsotropicMixture(2, init="farthest", tol=0, max_iter=200),
+    hs.IsotropicMixture(2, sigma="each", init="farthest", tol=0, max_iter=200),
+    hs.LVQ(),
+    hs.LVQ(variant="2.1"),
+    hs.LVQ(variant="3", n_prototypes=2),
+    hs.GLVQ(),
+    OnlineGLVQ(),
+    hs.GRLVQ(),
+    hs.GMLVQ(),
+    hs.GMLVQ(rank=2),
+    OnlineGMLVQ(),
+    hs.LinearRegression(),
+    hs.LinearRegression(ridge="cv"),
+    hs.LinearRegression(ridge="evidence", intercept="free"),
+    hs.BayesianRegression(),
+    hs.AdaptiveFilter(),
+    hs.AdaptiveFilter(variant="lms", eta0=0.01),
 ]
 
 

@@ -7,11 +7,11 @@ from scipy import sparse
 from sklearn.cluster import KMeans as Lloyd
 from sklearn.mixture import GaussianMixture
 
+from halfspace import IsotropicMixture
 from halfspace.data import rows
 from halfspace.errors import InputError
-from halfspace.models import isotropic_mixture
-from halfspace.models.isotropic_mixture import IsotropicMixture
 from halfspace.solvers import mixture as em
+from halfspace.solvers import mixture_wide
 from halfspace.solvers.mixture_pass import Mixture, responsibilities, sums
 
 
@@ -88,6 +88,22 @@ def test_rows_are_the_same_however_they_are_stored(monkeypatch):
         assert_allclose(a, c, rtol=1e-4, atol=1e-4)
 
 
+@pytest.mark.parametrize("shift", [0.0, 1e8], ids=["near", "far"])
+def test_wide_rows_are_summed_by_products_where_these_are_accurate(shift, monkeypatch):
+    """Matrix products give the sums of the plain rule; narrow Gaussians and rows far from the mean are left to that rule."""
+    X = clouds(90, 40, apart=1.0) + shift
+    s = WEIGHTS + 0.5
+    at = Mixture(np.array([0.2, 0.3, 0.5]), X[:3].copy(), np.array([2.0, 2.5, 3.0]))
+    assert mixture_wide._Products(X, s, at)(0, 90) is not None
+    assert mixture_wide._Products(X, s, at._replace(sigmas=np.array([0.01, 1.0, 1.0])))(0, 90) is None
+    far = np.vstack([X[:-1], np.full((1, 40), shift + 1e4)])
+    assert mixture_wide._Products(far, s, at)(0, 90) is None
+    monkeypatch.setattr(mixture_wide, "BLOCK_ENTRIES", 40 * 32)
+    for rows_of, atol in ((X, 1e-9), (far, 0.0)):
+        for fast, plain in zip(mixture_wide.sums(rows_of, s, at), sums(rows_of, s, at), strict=True):
+            assert_allclose(fast, plain, rtol=1e-12, atol=atol)
+
+
 # ---------------------------------------------------------------- what can go wrong
 def test_a_prototype_on_a_single_row_stops_at_the_floor():
     """A lone row far away gets a prototype of its own, whose sigma stops at the floor, and the outcome says so."""
@@ -104,7 +120,7 @@ def test_a_prototype_on_a_single_row_stops_at_the_floor():
 def test_equal_rows_and_constant_columns_are_no_trouble(sigma):
     """Rows that are all the same, or few different ones, give finite answers that are proved."""
     same, few = np.full((6, 2), 3.0), np.repeat([[0.0, 7.0], [1.0, 7.0]], 5, axis=0)
-    for X in (same, few):
+    for X in (same, few, few * 1e-160):
         model = IsotropicMixture(4, sigma=sigma, random_state=0).fit(X)
         assert np.isfinite(model.prototypes_).all()
         assert np.isfinite(model.score(X))
@@ -206,7 +222,7 @@ def test_progress_is_told(capsys):
 )  # fmt: skip
 def test_bad_parameters_are_refused(parameters):
     """A parameter that cannot be used is refused by name, and nothing is learnt."""
-    model = isotropic_mixture.IsotropicMixture(**{"n_prototypes": 2, **parameters})
+    model = IsotropicMixture(**{"n_prototypes": 2, **parameters})
     with pytest.raises(InputError, match=next(iter(parameters))):
         model.fit(clouds())
     assert not hasattr(model, "prototypes_")

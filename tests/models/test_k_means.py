@@ -10,8 +10,8 @@ from scipy import sparse
 from sklearn import cluster
 from sklearn.base import clone
 
+from halfspace import KMeans
 from halfspace.errors import InputError
-from halfspace.models.k_means import KMeans
 from halfspace.solvers.farthest_first import farthest_first
 
 
@@ -64,6 +64,35 @@ def test_the_proof_is_made_when_asked_for_and_travels():
     assert deepcopy(model).certificate_.verify(X)
     assert model.certificate_.step_gain <= 1e-9 * model.inertia_
     assert not hasattr(clone(model), "certificate_")
+
+
+@pytest.mark.parametrize("kind", [np.float64, np.float32, sparse.csr_array], ids=["float64", "float32", "csr"])
+def test_rows_changed_after_the_fit_are_refused(kind):
+    """A proof asked for after X was changed in place would be about other numbers: it is refused; the old rows are proved."""
+    X = kind(clouds())
+    model, before = KMeans(4, random_state=0).fit(X), X.copy()
+    (X.data if sparse.issparse(X) else X)[:20] += 0.5
+    with pytest.raises(InputError, match="changed"):
+        _ = model.certificate_
+    assert model.certify(before).verify(before)
+
+
+@pytest.mark.filterwarnings("ignore:Number of distinct clusters")
+def test_the_proof_is_right_where_scikit_learn_rounds():
+    """With a row far away scikit-learn's products lose the others' distances: labels_ err, the certificate's do not."""
+    X = np.vstack([clouds(), np.full((1, 3), 1e12)])
+    model = KMeans(4, random_state=0).fit(X)
+    nearest = ((X[:, None] - model.prototypes_) ** 2).sum(axis=2).argmin(axis=1)
+    assert (model.labels_ != nearest).any()
+    assert_array_equal(model.certificate_.labels, nearest)
+    assert model.certificate_.verify(X)
+
+
+def test_unusable_weights_are_refused():
+    """Negative and far too large weights are refused before anything is learnt, as the proof could not bear them."""
+    for weight in (-1.0, 1e60):
+        with pytest.raises(InputError, match="sample_weight"):
+            KMeans(2).fit(clouds(), sample_weight=np.full(80, weight))
 
 
 def test_outcomes_say_what_was_reached():

@@ -7,9 +7,8 @@ import pytest
 from numpy.testing import assert_array_equal
 from sklearn.base import clone
 
+from halfspace import NeuralGas, VectorQuantizer
 from halfspace.errors import InputError
-from halfspace.models.neural_gas import NeuralGas
-from halfspace.models.vector_quantizer import VectorQuantizer
 
 RNG = np.random.default_rng(1)
 X = RNG.standard_normal((40, 2)) + 6.0 * RNG.integers(0, 2, (40, 2))

@@ -16,16 +16,13 @@ from dataclasses import dataclass
 from typing import Any, NamedTuple, Self
 
 import numpy as np
-from scipy import sparse
 
 from halfspace._typing import FloatArray, Labels, Matrix
 from halfspace.certificates.arithmetic import EPS, as_rows, is_array, is_number
 from halfspace.certificates.base import Unlabelled, Verdict
+from halfspace.certificates.nearest import dense_blocks
 
 __all__ = ["MixtureLikelihood"]
-
-BLOCK_ENTRIES = 1 << 18
-"""Entries held at a time: they stay in cache."""
 
 
 class _Parts(NamedTuple):
@@ -149,7 +146,7 @@ class MixtureLikelihood(Unlabelled):
             (is_number(self.gain, least=0.0), "the gain is not a number >= 0"),
             (is_number(self.rows, least=0.0) and self.rows > 0.0, "the rows do not weigh a positive number"),
             (shaped, "the prototypes are not a table of finite numbers"),
-            (weighed and abs(float(self.weights.sum()) - 1.0) <= 1e-9, "the weights are not numbers >= 0 that sum to 1"),
+            (weighed and abs(float(self.weights.sum()) - 1.0) <= (K + 8) * EPS, "the weights are not >= 0 with sum 1"),
             (wide, "there is not one positive sigma per prototype"),
             (self.rule in ("common", "each", "fixed"), f"{self.rule!r} is no rule for sigma"),
             (is_number(self.floor, least=0.0), "the floor is not a number >= 0"),
@@ -210,10 +207,7 @@ def _passed(X: Matrix, s: FloatArray, parts: _Parts) -> _Found:
     """Go over the rows once, in blocks."""
     (n, d), K = X.shape, parts.weights.size
     level, N, M, Q = np.empty(n), np.zeros(K), np.zeros((K, d)), np.zeros(K)
-    step = max(1, BLOCK_ENTRIES // (K + d))
-    for rows in (slice(first, min(first + step, n)) for first in range(0, n, step)):
-        block = X[rows].astype(np.float64, copy=False)
-        block = block.toarray() if sparse.issparse(block) else block
+    for rows, block in dense_blocks(X, K + d):
         q = np.stack([np.einsum("ij,ij->i", block - w, block - w) for w in parts.prototypes], axis=1)
         a = np.log(parts.weights) - d * np.log(parts.sigmas) - q * (0.5 / parts.sigmas**2)
         top = a.max(axis=1, keepdims=True)

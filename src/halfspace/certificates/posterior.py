@@ -1,44 +1,62 @@
-"""The posterior certificate: a Gaussian belief about weights, every equation of it recomputed from the data.
+"""The posterior certificate: a Gaussian belief about weights, every number of it recomputed from the data.
 
-With a prior N(0, I/α) on the weights and Gaussian noise of variance 1/β the posterior is N(m, Σ) with  P = αI + βX̃ᵀSX̃,
-P m = βX̃ᵀSy  and  ΣP = I. The log evidence is  ½ (D log α - log|P| + n log(β/2π) - β‖y - X̃m‖² - α‖m‖²); where α or β maximise
-it,  α‖m‖² = γ  or  β‖y - X̃m‖² = n - γ,  with  γ = D - α tr Σ  the effective number of weights (MacKay 1992, section 4).
+With a prior N(0, I/α) on the weights and Gaussian noise of variance 1/β the posterior is N(m, Σ) with  Σ⁻¹ = P = αI + βX̃ᵀSX̃
+and  P m = βX̃ᵀSy. The log evidence is  ½ (D log α - log|P| + n log(β/2π) - β‖y - X̃m‖² - α‖m‖²); where α or β maximise it,
+α‖m‖² = γ  or  β‖y - X̃m‖² = n - γ,  with  γ = D - α tr Σ  the effective number of weights (MacKay 1992, section 4).
+
+The checker never forms P, whose condition number is that of the data squared: with the triangle of a QR factorisation of
+√(βS) (X̃, y) above √α (I, 0), P = TᵀT, and mean, covariance and determinant follow from T. What rounding of the data does to
+them grows with the condition number of T, and with the ratio of the targets to the noise; a claim gives that away.
 """
 
 from dataclasses import dataclass
 from typing import Any, NamedTuple, Self
 
 import numpy as np
-from scipy import sparse
+from scipy import linalg, sparse
 
 from halfspace._typing import FloatArray, Labels, Matrix
-from halfspace.certificates.arithmetic import is_array, is_number
+from halfspace.certificates.arithmetic import EPS, is_array, is_number
 from halfspace.certificates.base import Certificate, Verdict
 from halfspace.certificates.ridge import read_targets
 
 __all__ = ["GaussianPosterior", "Sums"]
 
 BLOCK = 1 << 20
-ROUNDED = 1e-5
-"""Share of β Σ s y² that counts as size of an equation's terms: at a precision of 1e-9 that allows 1e-14 of it."""
-COARSEST = 1e-2
-"""Equations that hold only to this are no posterior."""
+COARSEST = 0.1
+"""Numbers that are right only to this are no posterior."""
 
 
 class Sums(NamedTuple):
-    """What a posterior depends on: sums over examples, less their means if the constant is free."""
+    """What a posterior depends on: a triangle over all examples, less their means if the constant is free."""
 
-    normal: FloatArray
-    """X̃ᵀSX̃, shape (D, D)."""
-    cross: FloatArray
-    """X̃ᵀSy, shape (D,)."""
-    square: float
-    """Σ s y²."""
+    triangle: FloatArray
+    """R of √S (X̃, y) = QR, shape (k, D + 1) with k <= D + 1."""
     total: float
     """Σ s."""
     x_mean: FloatArray
     """Mean that was subtracted, shape (d,); 0 if the constant is not free."""
     y_mean: float
+
+
+class _Posterior(NamedTuple):
+    """The posterior that belongs to two precisions."""
+
+    T: FloatArray
+    """Triangle with TᵀT = P."""
+    mean: FloatArray
+    covariance: FloatArray
+    least: float
+    """β‖y - X̃m‖² + α‖m‖²."""
+
+    @classmethod
+    def of(cls, sums: Sums, alpha: float, beta: float) -> Self:
+        D = sums.triangle.shape[1] - 1
+        stacked = np.vstack([np.sqrt(beta) * sums.triangle, np.sqrt(alpha) * np.eye(D, D + 1)])
+        R = np.asarray(np.linalg.qr(stacked, mode="r"))
+        T = R[:D, :D]
+        inverse = linalg.solve_triangular(T, np.eye(D), check_finite=False)
+        return cls(T, inverse @ R[:D, D], inverse @ inverse.T, float(R[D, D] ** 2))
 
 
 @dataclass(frozen=True, eq=False)
@@ -64,7 +82,8 @@ class GaussianPosterior(Certificate):
     log_evidence : float
         Log probability of the targets.
     precision : float
-        Largest relative error of the equations, with room for rounding.
+        Largest relative error of any of these, with room for rounding: of the mean in posterior standard deviations, of an
+        entry of the covariance relative to its two variances.
     clamp : float
         Value of the clamped input; 0 for none.
     sample_weight : ndarray, shape (n,), or None
@@ -73,7 +92,7 @@ class GaussianPosterior(Certificate):
     Examples
     --------
     >>> X, y = np.array([[1.0]]), np.array([2.0])
-    >>> sums = Sums(np.array([[1.0]]), np.array([2.0]), 4.0, 1.0, np.zeros(1), 0.0)
+    >>> sums = Sums(np.array([[1.0, 2.0]]), 1.0, np.zeros(1), 0.0)
     >>> proof = GaussianPosterior.of(sums, alpha=1.0, beta=1.0, weights=np.array([1.0]), covariance=np.array([[0.5]]))
     >>> print(proof, bool(proof.verify(X, y)), bool(proof.verify(X, y + 1)))
     posterior of 1 weight, log evidence -2.26551, to 1e-09 True False
@@ -113,13 +132,16 @@ class GaussianPosterior(Certificate):
         """Claim a posterior from the sums it was made of; what rounding can have changed in them is given away."""
         d = sums.x_mean.size
         constant = float(sums.y_mean - sums.x_mean @ weights[:d]) if free else 0.0
-        error = float(sums.square - 2.0 * weights @ sums.cross + weights @ sums.normal @ weights)
-        gamma = float(weights.size - alpha * np.trace(covariance))
-        evidence = _log_evidence(sums, alpha, beta, weights, max(error, 0.0))
-        fields = (alpha, beta, maximised, weights.copy(), covariance.copy(), constant, free, gamma, evidence)
-        claim = cls(*fields, 0.0, clamp, sample_weight)
-        found = max(value for value, _ in claim._errors(sums, max(error, 0.0)))
-        return cls(*fields, max(1e-9, 8.0 * found), clamp, sample_weight)
+        with np.errstate(all="ignore"):  # a claim that is not finite is refused
+            truth = _Posterior.of(sums, alpha, beta)
+            gamma = float(weights.size - alpha * np.trace(truth.covariance))
+            evidence = _log_evidence(sums, alpha, beta, truth)
+            fields = (alpha, beta, maximised, weights.copy(), covariance.copy(), constant, free, gamma, evidence)
+            claim = cls(*fields, 0.0, clamp, sample_weight)
+            found = max(value for value, _ in claim._errors(sums))
+            signal = np.linalg.norm(sums.triangle[:, -1]) * np.sqrt(beta / sums.total)
+            lost = np.sqrt(weights.size) * EPS * (_condition(truth.T) + signal)
+        return cls(*fields, max(1e-9, 8.0 * float(found + lost)), clamp, sample_weight)
 
     def read(self, X: Matrix, y: Labels | None) -> tuple[Any, Labels]:
         """Check what is handed in: finite examples, and one real target each."""
@@ -155,33 +177,33 @@ class GaussianPosterior(Certificate):
         if not shaped:
             return shaped
         s = np.ones(y.shape[0]) if self.sample_weight is None else self.sample_weight
-        sums, error = _sums(X, y[:, 0], s, self)
-        return Verdict.of(*((bool(value <= self.precision), text) for value, text in self._errors(sums, error)))
+        errors = self._errors(_sums(X, y[:, 0], s, self))
+        return Verdict.of(*((bool(value <= self.precision), text) for value, text in errors))
 
-    def _errors(self, sums: Sums, error: float) -> list[tuple[float, str]]:
-        """Return the relative error of each equation, with what to say if it is too large."""
-        m, S, D = self.weights, self.covariance, self.weights.size
-        P = self.beta * sums.normal + self.alpha * np.eye(D)
-        right = self.beta * sums.cross
-        size = np.linalg.norm(P)
+    def _errors(self, sums: Sums) -> list[tuple[float, str]]:
+        """Return the relative error of each number, with what to say if it is too large."""
+        m, D = self.weights, self.weights.size
+        truth = _Posterior.of(sums, self.alpha, self.beta)
         constant = float(sums.y_mean - sums.x_mean @ m[: sums.x_mean.size]) if self.free else 0.0
         scale = abs(sums.y_mean) + float(np.abs(sums.x_mean * m[: sums.x_mean.size]).sum()) or 1.0
-        evidence = _log_evidence(sums, self.alpha, self.beta, m, error)
-        rounded = ROUNDED * self.beta * sums.square  # residuals far below the targets are known only to the targets' rounding
-        spread = sums.total * (1.0 + abs(np.log(self.beta))) + self.beta * error + D * (1.0 + abs(np.log(self.alpha))) + rounded
+        gamma = D - self.alpha * np.trace(truth.covariance)
+        evidence = _log_evidence(sums, self.alpha, self.beta, truth)
+        spread = sums.total * (1.0 + abs(np.log(self.beta))) + truth.least + D * (1.0 + abs(np.log(self.alpha)))
+        deviations = np.sqrt(np.diag(truth.covariance))
+        off = np.linalg.norm(truth.T @ (m - truth.mean))
         found = [
-            (_ratio(np.linalg.norm(P @ m - right), size * np.linalg.norm(m) + np.linalg.norm(right)), "mean"),
-            (_ratio(np.linalg.norm(S @ P - np.eye(D)), np.linalg.norm(S) * size), "covariance"),
+            (off / (np.sqrt(D) + np.linalg.norm(truth.T @ truth.mean)), "mean"),
+            (np.abs((self.covariance - truth.covariance) / np.outer(deviations, deviations)).max(), "covariance"),
             (abs(constant - self.constant) / scale, "constant"),
-            (abs(self.gamma - (D - self.alpha * np.trace(S))) / D, "effective number of weights"),
+            (abs(self.gamma - gamma) / D, "effective number of weights"),
             (abs(evidence - self.log_evidence) / spread, "log evidence"),
         ]
         if "alpha" in self.maximised:
-            found.append((abs(self.gamma - self.alpha * (m @ m)) / D, "largest evidence by alpha"))
+            found.append((abs(gamma - self.alpha * (m @ m)) / D, "largest evidence by alpha"))
         if "beta" in self.maximised:
-            off = abs(sums.total - self.gamma - self.beta * error) / (sums.total + rounded)
-            found.append((off, "largest evidence by beta"))
-        return [(float(value), f"the equation of the {name} is off by {value:.2g}") for value, name in found]
+            error = np.square(sums.triangle[:, D] - sums.triangle[:, :D] @ m).sum()
+            found.append((abs(sums.total - gamma - self.beta * error) / sums.total, "largest evidence by beta"))
+        return [(float(value), f"the {name} is off by {value:.2g}") for value, name in found]
 
     @classmethod
     def from_fields(cls, body: dict[str, Any]) -> Self:
@@ -196,35 +218,30 @@ class GaussianPosterior(Certificate):
         return cls(**{**body, **arrays})
 
 
-def _ratio(part: Any, whole: Any) -> float:
-    """Return part / whole; 0 where nothing is compared with nothing."""
-    return float(part / whole) if whole > 0.0 else float(part)
+def _condition(T: FloatArray) -> float:
+    """Return the condition number of a triangle; infinite if there is none."""
+    return float(np.linalg.cond(T)) if np.isfinite(T).all() else float("inf")
 
 
-def _log_evidence(sums: Sums, alpha: float, beta: float, m: FloatArray, error: float) -> float:
-    """Return the log probability of the targets, for their squared residuals at the posterior mean."""
-    D = m.size
-    sign, determinant = np.linalg.slogdet(np.eye(D) + (beta / alpha) * sums.normal)  # |P| = α^D times this
-    if sign <= 0:
-        return float("nan")
-    return float(0.5 * (sums.total * np.log(beta / (2 * np.pi)) - determinant - beta * error - alpha * (m @ m)))
+def _log_evidence(sums: Sums, alpha: float, beta: float, truth: _Posterior) -> float:
+    """Return the log probability of the targets."""
+    determinant = float(np.log(np.abs(np.diag(truth.T) / np.sqrt(alpha))).sum())  # of T, α taken out
+    return float(0.5 * (sums.total * np.log(beta / (2 * np.pi)) - truth.least) - determinant)
 
 
-def _sums(X: Matrix, y: FloatArray, s: FloatArray, claim: GaussianPosterior) -> tuple[Sums, float]:
-    """Return the sums over the examples, block by block, and the squared residuals at the posterior mean."""
+def _sums(X: Matrix, y: FloatArray, s: FloatArray, claim: GaussianPosterior) -> Sums:
+    """Return the triangle over the examples, block by block."""
     d, D, total = X.shape[1], claim.weights.size, float(s.sum())
     x_mean = np.asarray(X.T @ s).ravel() / total if claim.free else np.zeros(d)
     y_mean = float(s @ y) / total if claim.free else 0.0
-    normal, cross, error = np.zeros((D, D)), np.zeros(D), 0.0
-    step = max(1, BLOCK // D)
+    R = np.zeros((0, D + 1))
+    step = max(2 * D, BLOCK // D)
     for first in range(0, y.size, step):
         rows = slice(first, first + step)
         block = X[rows].toarray() if sparse.issparse(X) else X[rows]
-        A = np.full((block.shape[0], D), claim.clamp)
+        A = np.full((block.shape[0], D + 1), claim.clamp)
         A[:, :d] = block
         A[:, :d] -= x_mean
-        centred = y[rows] - y_mean
-        normal += (A.T * s[rows]) @ A
-        cross += A.T @ (s[rows] * centred)
-        error += float(s[rows] @ (centred - A @ claim.weights) ** 2)
-    return Sums(normal, cross, float(s @ (y - y_mean) ** 2), total, x_mean, y_mean), error
+        A[:, D] = y[rows] - y_mean
+        R = np.asarray(np.linalg.qr(np.vstack([R, np.sqrt(s[rows])[:, None] * A]), mode="r"))
+    return Sums(R, total, x_mean, y_mean)

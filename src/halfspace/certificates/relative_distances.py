@@ -42,11 +42,11 @@ class Prototypes(NamedTuple):
         """Whether every class has a metric of its own."""
         return self.omega is not None and self.omega.ndim == 3
 
-    def metrics(self) -> list[tuple[FloatArray | None, IntArray]]:
-        """Return each metric with the numbers of the prototypes that measure by it."""
+    def metrics(self) -> list[tuple[FloatArray | None, Any]]:
+        """Return each metric with an index of the prototypes that measure by it."""
         if self.per_class:
             return [(omega, np.flatnonzero(self.target == number)) for number, omega in enumerate(np.asarray(self.omega))]
-        return [(self.omega, np.arange(self.target.size))]
+        return [(self.omega, slice(None))]
 
 
 class Survey(NamedTuple):
@@ -77,7 +77,7 @@ class _Found(NamedTuple):
     """A block of rows in each metric, distances to wrong prototypes (others inf), the nearest two, and what rounding may do."""
 
     images: list[Any]
-    others: FloatArray
+    others: FloatArray  # (P, rows): minima over few prototypes of many rows are quicker this way
     plus: IntArray
     minus: IntArray
     d_plus: FloatArray
@@ -112,8 +112,9 @@ def survey(X: Matrix, target: IntArray, given: Prototypes, beta: float | None, s
     """
     centre = np.zeros(given.W.shape[1]) if sparse.issparse(X) else given.W.mean(axis=0)
     given = given._replace(W=given.W - centre)
-    inverse = 1.0 / np.where((lengths := _lengths(given)) > 0.0, lengths, 1.0)
-    certain, possible, parts, pulls = 0, 0, [], _Pulls(given)
+    norms = [_norm(omega) for omega, _ in given.metrics()]
+    inverse = 1.0 / np.where((lengths := _lengths(given, norms)) > 0.0, lengths, 1.0)
+    certain, possible, parts, pulls = 0, 0, [], _Pulls(given, max(norms))
     for rows, block in _blocks(X, centre, given.target.size):
         found = _measure(block, target[rows], given)
         gap, tie = found.d_minus - found.d_plus, 2.0 * found.slack
@@ -164,39 +165,39 @@ def _squares(rows: Any) -> FloatArray:
 
 def _measure(block: Any, target: IntArray, given: Prototypes) -> _Found:
     """Measure all distances of a block of rows, and find the nearest prototypes of the own and of other labels."""
-    D, size, images = np.empty((target.size, given.target.size)), 0.0, []
+    D, size, images = np.empty((given.target.size, target.size)), 0.0, []
     for omega, members in given.metrics():
         z, v = _project(block, omega), _project(given.W[members], omega)
-        D[:, members] = np.maximum(_squares(z)[:, None] - 2.0 * np.asarray(z @ v.T) + _squares(v), 0.0)
+        D[members] = _squares(v)[:, None] - np.asarray(z @ (2.0 * v.T)).T + _squares(z)
         images.append(z)
         size = max(size, _norm(omega) if omega is None or omega.ndim == 1 else float(np.linalg.norm(omega)))
+    np.maximum(D, 0.0, out=D)
     reach = size * (np.sqrt(_squares(block)) + np.sqrt(_squares(given.W).max()))
     terms = given.W.shape[1] + (0 if given.omega is None else given.omega.shape[0 if given.omega.ndim == 1 else -2]) + 8
     slack = 4.0 * terms * EPS * reach * reach
-    own = given.target == target[:, None]
+    own = given.target[:, None] == target
     others = np.where(own, np.inf, D)
-    plus, d_plus = _nearest(np.where(own, D, np.inf), slack)
+    D[~own] = np.inf
+    plus, d_plus = _nearest(D, slack)
     minus, d_minus = _nearest(others, slack)
     return _Found(images, others, plus, minus, d_plus, d_minus, slack)
 
 
 def _nearest(D: FloatArray, slack: FloatArray) -> tuple[IntArray, FloatArray]:
     """Return the first of the nearest, up to rounding, and the least distance."""
-    least = D.min(axis=1)
-    return ((least + 2.0 * slack)[:, None] >= D).argmax(axis=1), least
+    least = D.min(axis=0)
+    return (least + 2.0 * slack >= D).argmax(axis=0), least
 
 
-def _lengths(given: Prototypes) -> FloatArray:
+def _lengths(given: Prototypes, norms: list[float]) -> FloatArray:
     """Return 2 ‖Λ(w_j - w_k)‖ rounded up, shape (P, P); for a metric per class instead ‖Ω_j‖ + ‖Ω_k‖."""
-    norms = np.empty(given.target.size)
-    for omega, members in given.metrics():
-        norms[members] = _norm(omega)
     growth = 64.0 * (given.W.shape[1] + 16) * EPS
     if given.per_class:
-        sums: FloatArray = (norms[:, None] + norms) * (1.0 + growth)
+        each = np.array(norms)[given.target]
+        sums: FloatArray = (each[:, None] + each) * (1.0 + growth)
         return sums
     images = _lambda(given.W, given.omega)
-    rounding = growth * float(norms.max()) ** 2 * float(np.sqrt(_squares(given.W).max()))
+    rounding = growth * norms[0] ** 2 * float(np.sqrt(_squares(given.W).max()))
     return 2.0 * np.array([np.sqrt(_squares(images - image)) * (1.0 + growth) + rounding for image in images])
 
 
@@ -204,10 +205,11 @@ def _radii(found: _Found, given: Prototypes, inverse: FloatArray, give: float) -
     """Return how far each row may move before a wrong prototype can be nearer than its own nearest, rounded down."""
     spare = give * found.slack
     if given.per_class:
-        ahead = np.sqrt(np.maximum(found.others - spare[:, None], 0.0)) - np.sqrt(found.d_plus + spare)[:, None]
+        ahead = np.sqrt(np.maximum(found.others - spare, 0.0)) - np.sqrt(found.d_plus + spare)
     else:
-        ahead = found.others - (found.d_plus + 2.0 * spare)[:, None]
-    radii: FloatArray = np.maximum((ahead * inverse[found.plus]).min(axis=1), 0.0) * (1.0 - 8.0 * EPS)
+        ahead = found.others - (found.d_plus + 2.0 * spare)
+    ahead *= inverse.take(found.plus, axis=1)
+    radii: FloatArray = np.maximum(ahead.min(axis=0), 0.0) * (1.0 - 8.0 * EPS)
     return radii
 
 
@@ -219,12 +221,11 @@ class _Pulls:
         Σ_ik c_ik (x_i - w_k)(x_i - w_k)ᵀ = Σ_ik c_ik x_i x_iᵀ - Σ_k (M_k w_kᵀ + w_k M_kᵀ - N_k w_k w_kᵀ).
     """
 
-    def __init__(self, given: Prototypes) -> None:
-        self.given = given
+    def __init__(self, given: Prototypes, norm: float) -> None:
+        self.given, self.norm = given, norm
         self.cost = self.cost_slack = 0.0
         self.M, self.N = np.zeros_like(given.W), np.zeros(given.target.size)
         self.spread = [np.zeros(0 if omega is None else omega.shape) for omega, _ in given.metrics()]
-        self.norm = max(_norm(omega) for omega, _ in given.metrics())
         self.pull = self.stretch = self.noise = 0.0
 
     def add(self, block: Any, found: _Found, beta: float, s: FloatArray) -> None:
@@ -238,13 +239,12 @@ class _Pulls:
         blur = np.minimum(2.0, 4.0 * found.slack / np.maximum(S - 2.0 * found.slack, 2.0 * found.slack + 1e-300))
         self.cost_slack += float(np.sum(s * blur)) * (beta / 4.0 if beta else 1.0)
         c_plus, c_minus = (slope * 2.0 * (d / safe) / safe for d in (found.d_minus, found.d_plus))
-        places = np.stack([found.plus, found.minus], axis=1).ravel(), np.arange(0, 2 * S.size + 1, 2)
-        C = sparse.csr_array((np.stack([c_plus, -c_minus], axis=1).ravel(), *places), shape=found.others.shape)
-        pulls = C.T @ block
-        self.M += pulls.toarray() if sparse.issparse(pulls) else pulls
-        self.N += C.sum(axis=0)
+        C, each = np.zeros(found.others.shape), np.arange(S.size)
+        C[found.plus, each], C[found.minus, each] = c_plus, -c_minus
+        self.M += np.asarray(block.T @ C.T).T
+        self.N += C.sum(axis=1)
         for spread, z, (omega, members) in zip(self.spread, found.images, self.given.metrics(), strict=True):
-            share = C[:, members].sum(axis=1)
+            share = C[members].sum(axis=0)
             if omega is not None and omega.ndim == 1:
                 spread[...] += np.asarray((block.multiply(block) if sparse.issparse(block) else block * block).T @ share)
             elif omega is not None:

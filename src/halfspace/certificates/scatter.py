@@ -15,6 +15,7 @@ from scipy import sparse
 
 from halfspace._typing import FloatArray, Matrix
 from halfspace.certificates.arithmetic import EPS
+from halfspace.certificates.nearest import TINY, dense_blocks
 
 __all__ = ["spectral_bound"]
 
@@ -22,8 +23,6 @@ LARGEST = 2000
 """Most rows of the matrix whose eigenvalues are computed."""
 WORK = 2e10
 """Most multiplications spent on the bound: about a second."""
-BLOCK_ENTRIES = 1 << 18
-"""Entries of a block of rows: they stay in cache."""
 
 
 def spectral_bound(X: Matrix, s: FloatArray | None, K: int) -> tuple[float, float]:
@@ -41,7 +40,7 @@ def spectral_bound(X: Matrix, s: FloatArray | None, K: int) -> tuple[float, floa
     Returns
     -------
     (float, float)
-        The bound, 0 where computing it would take too long, and its rounding.
+        The bound, 0 where computing it would take too long or overflow, and its rounding.
 
     Examples
     --------
@@ -51,43 +50,36 @@ def spectral_bound(X: Matrix, s: FloatArray | None, K: int) -> tuple[float, floa
     """
     n, d = X.shape
     small = min(n, d)
-    if small > LARGEST or n * d * small + 10 * small**3 > WORK:
-        return 0.0, 0.0
     weights = np.ones(n) if s is None else s
-    if not weights.any():
+    if small > LARGEST or n * d * small + 10 * small**3 > WORK or not weights.any():
         return 0.0, 0.0
-    matrix, size = _scatter(X, weights) if d <= n else _inner_products(X, weights)
+    matrix, shift = _scatter(X, weights)
+    size = float(np.trace(matrix)) + shift
+    if not np.isfinite(size):
+        return 0.0, 0.0
     eigenvalues = np.linalg.eigvalsh(matrix)  # rising
-    # Σ of the largest K - 1 moves by at most √K times the Frobenius norm of a perturbation (Cauchy and Schwarz, Weyl).
-    noise = 4.0 * np.sqrt(min(K, small)) * (n + d + 64) * EPS * size
-    return float(eigenvalues[: max(small - K + 1, 0)].sum()), float(noise)
+    # The trace, and the sum of the largest K - 1, move by at most 1 + √K times the size of a perturbation (Weyl).
+    noise = 4.0 * (1.0 + np.sqrt(min(K, small))) * (n + d + 64) * EPS * size
+    return float(eigenvalues[: max(small - K + 1, 0)].sum()), float(noise) + small * n * TINY
 
 
 def _scatter(X: Matrix, s: FloatArray) -> tuple[FloatArray, float]:
-    """Return S, shape (d, d), and the size of the sums it is made of."""
-    n, d = X.shape
-    mean = np.asarray(s @ X, dtype=np.float64).ravel() / s.sum()
-    root = np.sqrt(s)[:, None]
-    S, step = np.zeros((d, d)), max(1, BLOCK_ENTRIES // d)
-    for first in range(0, n, step):
-        rows = X[first : first + step]
-        block = (rows.toarray() if sparse.issparse(rows) else rows.astype(np.float64, copy=False)) - mean
-        block *= root[first : first + step]
-        S += block.T @ block
-    # The computed mean is off by n eps of the mean length, which adds its square, weighted, to the scatter.
-    return S, float(np.trace(S) + s.sum() * (mean @ mean) * n * EPS)
+    """Return S, or with fewer rows than columns the inner products of rows, and what the mean's rounding may add to it.
 
-
-def _inner_products(X: Matrix, s: FloatArray) -> tuple[FloatArray, float]:
-    """Return √s_i √s_j (x_i - m)·(x_j - m), shape (n, n), and the size of the sums it is made of."""
-    if sparse.issparse(X):
-        products = (X @ X.T).toarray().astype(np.float64)
+    The computed mean is off by n eps of the rows' mean length, which adds its square, weighted, to the scatter.
+    """
+    (n, d), root = X.shape, np.sqrt(s)
+    mean = np.zeros(d)
+    for rows, block in dense_blocks(X, d):
+        mean += (s[rows] / s.sum()) @ block
+    matrix = np.zeros((min(n, d), min(n, d)))
+    if d <= n:
+        for rows, block in dense_blocks(X, d):
+            part = (block - mean) * root[rows, None]
+            matrix += part.T @ part
     else:
-        rows = X - X.mean(axis=0, dtype=np.float64)
-        products = rows @ rows.T
-    size = 4.0 * float(s @ np.diag(products))
-    share = s / s.sum()
-    with_mean = products @ share
-    products += share @ with_mean - with_mean[:, None] - with_mean
-    root = np.sqrt(s)
-    return products * root * root[:, None], size
+        columns = X.T.tocsr() if sparse.issparse(X) else X.T
+        for rows, block in dense_blocks(columns, n):
+            part = (block - mean[rows, None]) * root
+            matrix += part.T @ part
+    return matrix, float(s.sum() * (mean @ mean) * n * EPS)

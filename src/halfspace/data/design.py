@@ -103,17 +103,17 @@ class Design:
         """Return some rows of the tall matrix A: of √s X̃ if that is tall, else of its transpose."""
         if self.tall:
             return self.root[start:stop] * self.rows(start, stop)
-        d = self.X.shape[1]
-        block = np.full((stop - start, self.n), self.clamp)
-        inner = slice(start, min(stop, d))
-        block[: inner.stop - start] = _dense(self._by_columns[:, inner]).T
-        block[: inner.stop - start] -= self.centre[inner, None]
-        return block * self.root.T
+        inner = slice(start, min(stop, self.X.shape[1]))
+        block = np.full((self.n, stop - start), self.clamp)
+        block[:, : inner.stop - start] = _dense(self._by_columns[:, inner])
+        block[:, : inner.stop - start] -= self.centre[inner]
+        block *= self.root
+        return block.T
 
     def over_blocks(self, work: Callable[[Iterator[tuple[int, int]]], Any], least: int = 256) -> list[Any]:
         """Call `work` on iterators over the blocks of A's rows, one per piece of the data; results in row order."""
         length, width = max(self.n, self.D), min(self.n, self.D)
-        step = max(least, BLOCK // width)
+        step = max(least, BLOCK // width, width)
         pieces = min(length * width / CHUNK_ENTRIES, SUMS / width**2)
         return in_chunks(lambda a, b: work(_ranges(a, b, step)), length, pieces * CHUNK_ENTRIES / length)
 

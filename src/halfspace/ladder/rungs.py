@@ -13,7 +13,6 @@ from typing import Any, NamedTuple
 
 import numpy as np
 from sklearn.base import clone
-from sklearn.model_selection import StratifiedKFold, cross_val_score
 
 from halfspace._typing import IntArray, Labels, Matrix
 from halfspace.certificates import PerClass, PerPair, PrototypeErrors
@@ -34,12 +33,10 @@ CAPS = (0.01, 0.1, 1.0, 10.0)
 KERNEL_CAPS = (0.1, 1.0, 10.0, 100.0)
 WIDTHS = (0.1, 0.3, 1.0, 3.0, 10.0, 30.0)
 """Widths to choose from, in units of the one that the median distance of the rows suggests."""
-PROTOTYPES = (1, 4)
-"""Prototypes per class to choose from."""
-FULL_METRIC, THIN_METRIC = 100, 10
-"""Inputs up to which a metric may turn them at will; above, it sees so many directions."""
-MOST_PROTOTYPES = 2e6
-"""Most numbers that all prototypes and the metric may have: they are dense, whatever the rows are."""
+PROTOTYPES, STEPS, DIRECTIONS = 4, 20, 10
+"""Prototypes per class (one for each would draw planes, which other rungs do), steps of learning, directions of a metric."""
+MOST_PROTOTYPES = 1_000_000
+"""Most numbers that all prototypes may have: they are dense, whatever the rows are."""
 MANY_CLASSES = 30
 """From so many classes on, kernel machines are trained on pairs of classes."""
 
@@ -170,25 +167,17 @@ def _glvq(X: Matrix, y: Labels, setting: Setting) -> Learnt:
 
 
 def _gmlvq(X: Matrix, y: Labels, setting: Setting) -> Learnt:
-    return _prototypes(GMLVQ(rank=None if X.shape[1] <= FULL_METRIC else THIN_METRIC), X, y, setting)
+    return _prototypes(GMLVQ(rank=min(DIRECTIONS, X.shape[1])), X, y, setting)
 
 
 def _prototypes(model: Any, X: Matrix, y: Labels, setting: Setting) -> Learnt:
-    """Choose how many prototypes each class has, and learn."""
-    size = np.unique(y).size * max(PROTOTYPES) * X.shape[1]
+    """Learn a handful of prototypes per class, in few steps: more fit the noise."""
+    size = np.unique(y).size * PROTOTYPES * X.shape[1]
     if size > MOST_PROTOTYPES:
-        msg = f"its prototypes would have {size:,} numbers, more than {MOST_PROTOTYPES:,.0f}; a plane is quicker on such rows"
+        msg = f"its prototypes would have {size:,} numbers, more than {MOST_PROTOTYPES:,}; planes are quicker on such rows"
         raise InputError(msg)
-    model.set_params(class_weight=_weights(setting), max_time=setting.max_time, random_state=setting.seed)
-    rows, scores = sample_of(y, TUNE, setting.seed), []
-    tuning = _tuning(y, setting)
-    if tuning["cv"] >= 2:
-        folds = StratifiedKFold(tuning["cv"], shuffle=True, random_state=setting.seed)
-        for count in PROTOTYPES:
-            model.set_params(n_prototypes=count)
-            scores.append(cross_val_score(model, X[rows], y[rows], cv=folds, scoring=tuning["scoring"]).mean())
-    params = {"n_prototypes": PROTOTYPES[int(np.argmax(scores))] if scores else PROTOTYPES[0]}
-    return Learnt(model.set_params(**params).fit(X, y), params)
+    model.set_params(n_prototypes=PROTOTYPES, max_iter=STEPS, class_weight=_weights(setting), random_state=setting.seed)
+    return Learnt(model.set_params(max_time=setting.max_time).fit(X, y), {})
 
 
 def _tuning(y: Labels, setting: Setting) -> dict[str, Any]:
@@ -255,7 +244,8 @@ def describe(model: Any) -> tuple[int | None, str]:
     """Return the number of examples or prototypes a model holds, and its proof in a few words."""
     proof = model.certificate_
     if isinstance(proof, PrototypeErrors):
-        return len(proof.prototype_labels), f"{proof.errors:,} training errors, half of the rows safe by {proof.median_radius:.2g}"
+        errors = f"{proof.errors:,} training error{'' if proof.errors == 1 else 's'}"
+        return len(proof.prototype_labels), f"{errors}, half of the rows safe by {proof.median_radius:.2g}"
     support = model.support_.size if hasattr(model, "support_") else getattr(model, "target_", np.empty(0)).size or None
     parts = list(proof.parts) if isinstance(proof, PerClass | PerPair) else [proof]
     gap = gap_of(model)

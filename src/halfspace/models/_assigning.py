@@ -10,13 +10,14 @@ from sklearn.utils import check_array
 from sklearn.utils.validation import check_is_fitted
 
 from halfspace._typing import FloatArray, IntArray, Matrix, View
+from halfspace.certificates.nearest import dense_blocks, own_squares
 from halfspace.certificates.quantisation import Quantisation
 from halfspace.data.rows import one_blas_thread
 from halfspace.errors import InputError
 from halfspace.models._checks import read_matrix, usable_rows
 from halfspace.solvers.quantising import all_distances, winners
 
-__all__ = ["AssigningMixin", "first_prototypes", "given_prototypes"]
+__all__ = ["AssigningMixin", "first_prototypes", "given_prototypes", "require_unchanged"]
 
 
 class AssigningMixin(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixin, BaseEstimator):
@@ -65,10 +66,9 @@ class AssigningMixin(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterM
 
     def certify(self, X: Matrix) -> Quantisation:
         """Measure the present prototypes on any rows X, shape (n, d); the certificate is not stored on the model."""
-        X, view = self._read(X)
-        labels, _ = winners(view, self.prototypes_)
+        X, _ = self._read(X)
         with one_blas_thread():
-            return Quantisation.measure(X, prototypes=self.prototypes_, labels=labels)
+            return Quantisation.measure(X, prototypes=self.prototypes_)
 
     def __sklearn_tags__(self) -> Any:
         """Say that sparse rows are taken."""
@@ -116,3 +116,24 @@ def first_prototypes(X: Matrix, init: Any, K: int, chance: Any, owner: str) -> F
         with one_blas_thread():
             return as_dense(kmeans_plusplus(X, K, random_state=chance)[0])
     return as_dense(X[np.sort(chance.choice(X.shape[0], K, replace=False))])
+
+
+def require_unchanged(model: Any, X: Matrix, s: FloatArray | None) -> None:
+    """Refuse rows X, weighted by s, that are not those a model was fitted to: their error, as labelled, is not `inertia_`.
+
+    √error is the length of all differences x - w taken together: rounding the prototypes by r each changes it by at most
+    r √(Σ s_i). Sums may be in the precision of the rows, and expanded (‖x‖² - 2 x·w + ‖w‖²) where these are sparse.
+    """
+    W, weights = np.asarray(model.prototypes_, dtype=np.float64), np.ones(X.shape[0]) if s is None else s
+    squares = [own_squares(block - W[model.labels_[rows]])[0] for rows, block in dense_blocks(X, X.shape[1])]
+    error = float(weights @ np.concatenate(squares))
+    precision = np.finfo(X.dtype)
+    step = np.sqrt(precision.eps) if sparse.issparse(X) else precision.eps
+    reach = step * np.sqrt((W * W).sum(axis=1).max()) + np.sqrt(X.shape[1] * precision.tiny)
+    spare = (1e-6 + X.shape[0] * precision.eps) * np.sqrt(model.inertia_) + 16.0 * np.sqrt(weights.sum()) * reach
+    if not abs(np.sqrt(error) - np.sqrt(model.inertia_)) <= spare:
+        msg = (
+            f"{type(model).__name__}: the X that fit was given has been changed since: its error is {error:.6g}, "
+            f"but inertia_ is {model.inertia_:.6g}. Ask for certificate_ before changing X, or call certify with the rows as they were."
+        )
+        raise InputError(msg)

@@ -8,6 +8,7 @@ from sklearn.utils.validation import check_is_fitted
 from halfspace._typing import FloatArray, IntArray, Labels, Matrix
 from halfspace.certificates.prototypes import PrototypeErrors
 from halfspace.data.labels import class_numbers
+from halfspace.data.rows import one_blas_thread
 from halfspace.errors import InputError
 from halfspace.models._checks import is_ready, read_matrix, usable_rows
 from halfspace.solvers.lvq_distances import class_distances, distances, map_blocks
@@ -182,15 +183,16 @@ class NearestPrototypeMixin:
         """Return the certificate for checked examples."""
         omega = self._metric()
         plain = omega.ndim == 1 and bool((omega == 1.0).all())
-        return PrototypeErrors.measure(
-            X,
-            y,
-            prototypes=self.prototypes_,
-            labels=self.prototype_labels_,
-            omega=None if plain else omega,
-            beta=self._beta(),
-            **about,
-        )
+        with one_blas_thread():
+            return PrototypeErrors.measure(
+                X,
+                y,
+                prototypes=self.prototypes_,
+                labels=self.prototype_labels_,
+                omega=None if plain else omega,
+                beta=self._beta(),
+                **about,
+            )
 
 
 def _relative(far: FloatArray, near: FloatArray) -> FloatArray:

@@ -8,6 +8,7 @@ from sklearn.cluster import KMeans
 from sklearn.exceptions import ConvergenceWarning
 
 from halfspace._typing import FloatArray, IntArray, Matrix
+from halfspace.data.rows import libraries
 from halfspace.errors import InputError
 from halfspace.models._checks import Examples, require
 
@@ -65,7 +66,9 @@ def _start(init: str, X: Matrix, s: FloatArray, count: int, rng: Any) -> FloatAr
         return mean[None]
     if init == "k-means":
         seed = rng.randint(np.iinfo(np.int32).max)
-        with warnings.catch_warnings(action="ignore", category=ConvergenceWarning):  # equal rows: equal prototypes
+        # Equal rows give equal prototypes; one thread: on few rows its threads would only wait, and sums depend on their number.
+        silent = warnings.catch_warnings(action="ignore", category=ConvergenceWarning)
+        with silent, libraries().limit(limits=1, user_api="openmp"):
             return _dense(KMeans(count, n_init=1, random_state=seed).fit(X, sample_weight=s).cluster_centers_)
     square = np.asarray(X.multiply(X).T @ s if hasattr(X, "multiply") else (X * X).T @ s, dtype=np.float64).ravel() / s.sum()
     spread = np.sqrt(np.maximum(square - mean**2, 0.0))

@@ -166,7 +166,7 @@ class Quantiser(AssigningMixin, CallbackSupportMixin):
             "error": errors,
         }
         with one_blas_thread():
-            self.certificate_ = Quantisation.measure(X, prototypes=self.prototypes_, labels=self.labels_)
+            self.certificate_ = Quantisation.measure(X, prototypes=self.prototypes_)
 
     def _explained(self, reason: Reason, learner: Learner, n: int) -> Outcome:
         """Return why the fit stopped, what was reached and what to do."""

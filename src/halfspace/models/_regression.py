@@ -17,6 +17,10 @@ from halfspace.models._checks import FLOATS, is_ready, read_matrix, require_choi
 
 __all__ = ["Regression", "RegressionMixin", "asked_clamp", "read_regression", "read_ridges", "table"]
 
+SMALLEST = 1e-290
+"""Squares of examples below this are lost."""
+NOISELESS = 1e-11
+"""Residuals below this share of the largest target are not told from rounding."""
 LARGEST = 1e120
 """Largest target: squares, and sums of them, must stay finite."""
 
@@ -54,7 +58,7 @@ class Regression:
     def floor(self) -> FloatArray:
         """Sum of squares below which residuals are the rounding of the targets, shape (m,)."""
         largest = np.abs(self.Y).max(axis=0)
-        return np.asarray(self.total * (np.finfo(float).eps * np.where(largest > 0.0, largest, 1.0)) ** 2)
+        return np.asarray(self.total * (NOISELESS * np.where(largest > 0.0, largest, 1.0)) ** 2)
 
     def constants(self, W: FloatArray) -> FloatArray:
         """Return the constant of each target, shape (m,), for weights (D, m)."""
@@ -89,7 +93,7 @@ def read_regression(
         y_numeric=True,
     )
     free, clamp = estimator.intercept == "free", asked_clamp(estimator)
-    usable_rows(X, clamp, owner)
+    _refuse_vanishing(usable_rows(X, clamp, owner)[1], X, clamp, owner)
     Y = np.asarray(y, dtype=np.float64).reshape(y.shape[0], -1)
     if not np.abs(Y).max() <= LARGEST:
         msg = f"{owner}: y holds targets beyond {LARGEST:g}, whose squares overflow. Scale the targets."
@@ -99,6 +103,13 @@ def read_regression(
         centre = column_means(X, s) if free else np.zeros(X.shape[1])
     y_mean = s @ Y / s.sum() if free else np.zeros(Y.shape[1])
     return Regression(X, Y, Design(X, s, clamp, centre), y_mean, free, y.ndim == 1)
+
+
+def _refuse_vanishing(q: FloatArray, X: Matrix, clamp: float, owner: str) -> None:
+    """Refuse examples whose squares, q with the clamped input's, all underflow."""
+    if float(q.max()) - clamp * clamp < SMALLEST and 0.0 < float(abs(X).max()) < np.sqrt(SMALLEST):
+        msg = f"{owner}: all of X is so small that its squares underflow. Scale the features, e.g. with StandardScaler."
+        raise InputError(msg)
 
 
 def asked_clamp(estimator: Any) -> float:

@@ -108,7 +108,7 @@ class BayesianRegression(RegressionMixin, RegressorMixin, CallbackSupportMixin, 
     def partial_fit(self, X: Matrix, y: Any, sample_weight: Any = None) -> Self:
         """Infer from more examples: the posterior so far is the prior of these.
 
-        Sums over the examples are kept, so that any number of batches gives what all of them at once would; precisions that
+        A triangle of the examples is kept: any number of batches gives what all of them at once would; precisions that
         maximise the evidence are found anew from all of it. Parameters as for `fit`.
         """
         with restored_on_error(self):
@@ -153,7 +153,7 @@ class BayesianRegression(RegressionMixin, RegressorMixin, CallbackSupportMixin, 
         """Keep the posterior and its proof."""
         sums, d = Sums(**self._sums), self.n_features_in_
         self.alpha_, self.beta_ = found.alpha, found.beta
-        self.covariance_, self.gamma_, self.log_evidence_ = found.covariance, found.gamma, found.log_evidence
+        self.covariance_ = found.covariance
         self.coef_, self.n_iter_ = found.mean[:d].copy(), found.n_iter
         constant = sums.y_mean - sums.x_mean @ self.coef_ if self._free else self._clamp * found.mean[d:].sum()
         self.intercept_ = float(constant)
@@ -169,6 +169,14 @@ class BayesianRegression(RegressionMixin, RegressorMixin, CallbackSupportMixin, 
             clamp=self._clamp,
             sample_weight=self._weights,
         )
+        self.gamma_, self.log_evidence_ = self.certificate_.gamma, self.certificate_.log_evidence
+        sound = self.certificate_.well_formed()
+        if not sound:
+            msg = (
+                f"BayesianRegression: with alpha {found.alpha:.3g} and beta {found.beta:.3g} the posterior of these data is "
+                f"lost in rounding ({'; '.join(sound.reasons)}). Give precisions closer to those of the data, or None."
+            )
+            raise InputError(msg)
         self.outcome_ = _told(found, unset, self.certificate_)
 
     def predict(self, X: Matrix, return_std: bool = False) -> Any:  # noqa: FBT001, FBT002  (scikit-learn's signature)
@@ -270,6 +278,9 @@ def _told(found: Posterior, unset: tuple[str, ...], certificate: GaussianPosteri
     sentence, remedy = {
         "": ("", ""),
         "high": ("The evidence has no maximum: the data show no linear effect.", "Look for other features, or give alpha."),
-        "low": ("The evidence has no maximum: the targets are fitted without noise.", "Give beta."),
+        "low": (
+            "The evidence has no maximum: it rises as alpha / beta vanishes, for the targets are fitted without noise.",
+            "Give beta.",
+        ),
     }[found.at_edge]
     return Outcome("solved", f"{how} {sentence}".strip(), remedy)

@@ -43,7 +43,7 @@ class ElbowRow(NamedTuple):
 
 @dataclass(frozen=True)
 class Elbow:
-    """Quantisation errors over K.
+    """Quantisation errors over K. `print` shows the table; `halfspace.plots.ElbowDisplay.from_elbow(table).plot()` draws it.
 
     Parameters
     ----------

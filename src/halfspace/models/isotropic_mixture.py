@@ -23,6 +23,8 @@ __all__ = ["IsotropicMixture"]
 
 UNREPEATED = {"interrupted", "time budget spent", "stopped by callback"}
 """Reasons to make no further start."""
+NO_SPREAD = 1e-140
+"""Deviation below which rows count as all the same: squares of the smallest sigma would underflow."""
 
 
 class IsotropicMixture(DensityMixin, CallbackSupportMixin, BaseEstimator):
@@ -158,7 +160,8 @@ class IsotropicMixture(DensityMixin, CallbackSupportMixin, BaseEstimator):
         X = read_matrix(self, X, reset=True)
         view, _ = _checks.usable_rows(X, 0.0, type(self).__name__)
         s = row_weights(self, X, sample_weight)
-        scale = spread(view, s) or 1.0  # rows that are all the same have no scale
+        found = spread(view, s)
+        scale = found if found > NO_SPREAD else 1.0  # rows that are all the same have no scale
         rule = self._rule(scale)
         limits = Limits(self.tol * float(s.sum()), int(self.max_iter), began + float(self.max_time or np.inf))
         old = old if old and old.centres.shape == (self.n_prototypes, X.shape[1]) else None

@@ -15,6 +15,7 @@ from halfspace._typing import FloatArray, IntArray, Matrix
 from halfspace.certificates.quantisation import Quantisation
 from halfspace.data.rows import one_blas_thread
 from halfspace.errors import InputError
+from halfspace.models._assigning import require_unchanged
 from halfspace.models._checks import read_matrix, require, require_choice, require_number, restored_on_error, usable_rows
 from halfspace.models._progress import Reporter
 from halfspace.models._seeds import row_weights
@@ -49,8 +50,9 @@ class KMeans(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixin, Ca
     tol : float, default 1e-4
         Stop when the prototypes move by less than this, relative to the variance of the features; or when no row changes cells.
     max_time : float, optional
-        Seconds after which no further start is made. scikit-learn's loop cannot be stopped within a start. With it Ctrl-C keeps
-        the best start that is done; without it a fit that is interrupted leaves the model as it was.
+        Seconds after which no further start is made; scikit-learn's loop cannot be stopped within a start. Ctrl-C keeps the
+        best start that is done if they are made one by one: with `max_time`, `verbose` or a callback. Else scikit-learn makes
+        all in one call, and an interrupt leaves the model as it was; so does one during the first start.
     algorithm : {"lloyd", "elkan"}, default "lloyd"
         How distances are saved; the answer is the same.
     verbose : int, default 0
@@ -68,8 +70,9 @@ class KMeans(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixin, Ca
         The quantisation error Σ s_i ‖x_i - w_label(i)‖².
     certificate_ : Quantisation
         Error, assignment, gain of one more step, and a bound below which no K prototypes can come; `verify(X)` recomputes them.
-        It is measured when first asked for, from the X that `fit` was given: so ask before changing that X in place. A copy
-        that was made before has lost X; `certify(X)` measures it there.
+        Its labels are the nearest prototypes also where scikit-learn's `labels_` are not, by rounding or an early stop.
+        Measured when first asked for, from the X that `fit` was given: so ask before changing that in place (an X whose error
+        is no longer `inertia_` is refused). A copy that was made before has lost X; `certify(X)` measures it there.
     outcome_, n_iter_, n_features_in_
         Why it stopped, steps of the start that was kept, number of features.
 
@@ -129,6 +132,8 @@ class KMeans(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixin, Ca
         with restored_on_error(self):
             self._check_parameters()
             one_by_one = self.max_time is not None or self.verbose or getattr(self, "_skl_callbacks", None)
+            if sample_weight is not None:
+                sample_weight = row_weights(self, read_matrix(self, X, reset=True), sample_weight)
             try:
                 best, reason = (self._best_in_time if one_by_one else self._best)(X, y, sample_weight)
             except InputError:
@@ -201,11 +206,9 @@ class KMeans(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixin, Ca
             if not best or (model.inertia_ < best["inertia_"] and not _same_cells(model.labels_, best["labels_"])):
                 best = dict(vars(model))
             seconds, last = time.perf_counter() - began, start + 1 == starts
-            if reporter.tell(f"start {start + 1}: error {best['inertia_']:.6g}, {seconds:.1f} s", last=last):
-                reason = "stopped by callback"
-                break
-            if seconds >= limit and not last:
-                reason = "time budget spent"
+            stopped = reporter.tell(f"start {start + 1}: error {best['inertia_']:.6g}, {seconds:.1f} s", last=last)
+            if stopped or (seconds >= limit and not last):
+                reason = "stopped by callback" if stopped else "time budget spent"
                 break
         reporter.close()
         vars(model).update(best)
@@ -234,19 +237,19 @@ class KMeans(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixin, Ca
             if self not in _LEARNT_FROM:
                 msg = "this KMeans is not fitted, or a copy that no longer knows its data: call fit(X) or certify(X)"
                 raise AttributeError(msg)
-            self.certify(*_LEARNT_FROM.pop(self), labels=self.labels_)
+            X, s = _LEARNT_FROM[self]
+            require_unchanged(self, read_matrix(self, X, reset=False), s)
+            self.certify(X, s)
+            del _LEARNT_FROM[self]
         return cast("Quantisation", self._certificate)
 
-    def certify(self, X: Matrix, sample_weight: Any = None, *, labels: Any = None) -> Quantisation:
-        """Measure the prototypes on examples X, shape (n, d), and keep the proof as `certificate_`.
-
-        `labels`, shape (n,), are the nearest prototypes where they are known.
-        """
+    def certify(self, X: Matrix, sample_weight: Any = None) -> Quantisation:
+        """Measure the prototypes on examples X, shape (n, d), and keep the proof as `certificate_`."""
         check_is_fitted(self)
         X = read_matrix(self, X, reset=False)
         s = None if sample_weight is None else row_weights(self, X, sample_weight)
         with one_blas_thread():
-            self._certificate = Quantisation.measure(X, prototypes=self.cluster_centers_, labels=labels, sample_weight=s)
+            self._certificate = Quantisation.measure(X, prototypes=self.cluster_centers_, sample_weight=s)
         return self._certificate
 
     @property

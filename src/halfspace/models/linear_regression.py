@@ -56,7 +56,8 @@ class LinearRegression(RegressionMixin, MultiOutputMixin, RegressorMixin, Callba
     ridge_ : float
         The λ used, the same for all targets.
     alpha_ : ndarray, shape (n,) or (m, n)
-        Strengths with `w = Σ alpha_i x_i` (of examples less their mean, if the intercept is free).
+        Strengths with `w = Σ alpha_i x_i` (of examples less their mean, if the intercept is free). With more examples than
+        inputs there are many; with λ > 0 these are the residuals over λ, wherever that is accurate.
     sigma2_ : float or ndarray, shape (m,)
         Maximum likelihood: the mean squared residual.
     log_likelihood_ : float or ndarray, shape (m,)

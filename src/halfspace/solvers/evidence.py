@@ -5,14 +5,16 @@ Problem    w ~ N(0, I/α), y = X̃w + noise of variance 1/β. With the singular 
            Q(λ) = ‖y - X̃w‖² + λ‖w‖² = rest + Σ_j b_j² λ/(s_j² + λ).  Maximise over α and β, or over one of them.
 Method     For a given λ the best β is n/Q(λ), so one unknown is left. Its slope by log λ is  γ - n λ‖w‖²/Q,  γ = Σ s²/(s² + λ)
            (if β is given: γ - α‖w‖²; if α is given: -(n - γ - β‖y - X̃w‖²)). All falling zeros on a fine grid are bracketed,
-           each is found to the last bit, the one with the largest evidence wins. Targets that are fitted exactly make the
-           evidence grow without bound as the noise vanishes: like the spikes of a mixture's likelihood that end is taken only
-           where there is no maximum inside.
+           each is found to the last bit, the one with the largest evidence wins. Where the design reproduces the targets the
+           evidence can rise all the way to λ = 0, without bound if there are more rows than directions: like the spikes of a
+           mixture's likelihood that end is taken only where there is no maximum inside. Its λ is a convention then, 1e-16 of
+           the largest s²: any smaller one gives the same weights.
 Guarantee  At a zero MacKay's fixed point holds: α = γ/‖w‖², β = (n - γ)/‖y - X̃w‖². An evidence without a maximum inside the
            range is reported as such: the data then show no effect (λ large), or no noise (λ small).
 Reference  MacKay 1992, "Bayesian interpolation", section 4; Bishop 2006, section 3.5.
 """
 
+from itertools import pairwise
 from typing import NamedTuple
 
 import numpy as np
@@ -25,6 +27,8 @@ __all__ = ["Found", "Problem", "log_evidence", "maximise", "precisions", "proble
 
 GRID = 200
 """Values of λ between which zeros of the slope are looked for."""
+FLAT = 1e-13
+"""Relative difference of two sums that counts as rounding."""
 FAR = 1e10
 """How far the range of λ extends beyond the squares of the singular values."""
 
@@ -40,6 +44,8 @@ class Problem(NamedTuple):
     """Squared length of each target outside the design's columns, shape (m,)."""
     n: float
     """Number of examples: the sum of their weights."""
+    floor: FloatArray | float = 0.0
+    """Sum of squares below which residuals are rounding, shape (m,): no noise is taken to be smaller."""
 
     def terms(self, ridge: float) -> tuple[float, FloatArray, FloatArray]:
         """Return γ, and per target ‖w‖² and ‖y - X̃w‖²."""
@@ -59,15 +65,15 @@ class Found(NamedTuple):
 
 
 def problem(parts: Spectrum, n: float, floor: FloatArray) -> Problem:
-    """Return the evidence's problem from a decomposition; `floor`, shape (m,), is the least that counts as noise.
+    """Return the evidence's problem from a decomposition; a rest below `floor`, shape (m,), is no noise.
 
     Examples
     --------
     >>> one = Spectrum(np.ones(1), np.ones((1, 1)), np.ones((1, 1)), np.zeros(1))
     >>> problem(one, 4.0, np.array([0.5])).rest.tolist()
-    [0.5]
+    [0.0]
     """
-    return Problem(parts.s**2, parts.b**2, np.maximum(parts.rest, floor), n)
+    return Problem(parts.s**2, parts.b**2, np.where(parts.rest > floor, parts.rest, 0.0), n, floor)
 
 
 def maximise(task: Problem, alpha: float | None = None, beta: float | None = None) -> Found:
@@ -85,14 +91,17 @@ def maximise(task: Problem, alpha: float | None = None, beta: float | None = Non
         return Found(1.0, "high", 1)
     low, high = _range(task)
     grid = np.linspace(np.log(low), np.log(high), GRID)
-    slopes = [_slope(task, t, alpha, beta) for t in grid]
-    edges = [(grid[0], "low")] * (slopes[0] < 0) + [(grid[-1], "high")] * (slopes[-1] >= 0)
+    slopes = np.array([_slope(task, t, alpha, beta) for t in grid])
+    sloping = np.flatnonzero(slopes)
+    if sloping.size == 0:  # every λ explains the targets equally well: the one that shrinks nothing
+        return Found(float(np.exp(grid[0])), "low", 1)
     steps, inside = 0, []
-    for k in range(GRID - 1):
-        if slopes[k] >= 0 > slopes[k + 1]:
-            t, report = brentq(lambda t: _slope(task, t, alpha, beta), grid[k], grid[k + 1], xtol=1e-300, full_output=True)
+    for j, k in pairwise(sloping):
+        if slopes[j] > 0 > slopes[k]:
+            t, report = brentq(lambda t: _slope(task, t, alpha, beta), grid[j], grid[k], xtol=1e-300, full_output=True)
             inside.append((t, ""))
             steps += report.iterations
+    edges = [(grid[0], "low")] * bool(slopes[sloping[0]] < 0) + [(grid[-1], "high")] * bool(slopes[sloping[-1]] > 0)
     t, edge = max(inside or edges, key=lambda found: _value(task, found[0], alpha, beta))
     return Found(float(np.exp(t)), edge, max(steps, 1))
 
@@ -119,7 +128,7 @@ def precisions(task: Problem, ridge: float, alpha: float | None = None, beta: fl
     if alpha is not None:
         return np.full(task.rest.size, alpha / ridge)
     _, length, error = task.terms(ridge)
-    return np.asarray(task.n / (error + ridge * length))
+    return np.asarray(task.n / np.maximum(error + ridge * length, task.floor))
 
 
 def log_evidence(task: Problem, ridge: float, beta: FloatArray) -> FloatArray:
@@ -137,12 +146,21 @@ def log_evidence(task: Problem, ridge: float, beta: FloatArray) -> FloatArray:
 
 
 def _slope(task: Problem, t: float, alpha: float | None, beta: float | None) -> float:
-    """Return twice the slope of the evidence by log λ."""
+    """Return twice the slope of the evidence by log λ; 0 where that is rounding.
+
+    γ - nλ‖w‖²/Q is n‖y - X̃w‖²/Q - (n - γ), which loses no digits where λ is small.
+    """
     ridge = float(np.exp(t))
     gamma, length, error = task.terms(ridge)
-    if alpha is not None:
-        return float((gamma - task.n + alpha / ridge * error).sum())
-    return float((gamma - ridge * precisions(task, ridge, alpha, beta) * length).sum())
+    if beta is not None:
+        gains, losses = np.full(length.size, gamma), ridge * beta * length
+    else:
+        whole = error + ridge * length
+        share = np.divide(task.n * error, whole, out=np.full(error.size, task.n), where=whole > 0.0)
+        gains = share if alpha is None else alpha / ridge * error
+        losses = np.full(error.size, task.n - task.squares.size + float((ridge / (task.squares + ridge)).sum()))
+    slope = float(gains.sum() - losses.sum())
+    return slope if abs(slope) > FLAT * float(np.abs(gains).sum() + np.abs(losses).sum()) else 0.0
 
 
 def _value(task: Problem, t: float, alpha: float | None, beta: float | None) -> float:

@@ -54,7 +54,7 @@ def bend(beta: float, mu: float) -> float:
 
     Examples
     --------
-    >>> bend(0.0, -0.5), bend(2.0, 0.0)
+    >>> bend(0.0, -0.5), float(bend(2.0, 0.0))
     (-0.5, 0.5)
     """
     return mu if beta == 0.0 else 1.0 / (1.0 + np.exp(-beta * mu))
@@ -66,7 +66,7 @@ def slope(beta: float, mu: float) -> float:
 
     Examples
     --------
-    >>> slope(0.0, -0.5), slope(2.0, 0.0)
+    >>> slope(0.0, -0.5), float(slope(2.0, 0.0))
     (1.0, 0.5)
     """
     f = bend(beta, mu)

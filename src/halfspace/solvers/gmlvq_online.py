@@ -132,12 +132,12 @@ def _differ(x: FloatArray, book: OpenMatrix, plus: int, minus: int) -> None:
     sides[2:] = 0.0
     step, other = sides[2], sides[3]
     for r in range(0, omega.shape[0], 4):
-        a, b, c, d = omega[r], omega[r + 1], omega[r + 2], omega[r + 3]
         p0, p1, p2, p3 = ends[1, r], ends[1, r + 1], ends[1, r + 2], ends[1, r + 3]
         q0, q1, q2, q3 = ends[2, r], ends[2, r + 1], ends[2, r + 2], ends[2, r + 3]
         for j in range(x.size):
-            step[j] += (p0 * a[j] + p1 * b[j]) + (p2 * c[j] + p3 * d[j])
-            other[j] += (q0 * a[j] + q1 * b[j]) + (q2 * c[j] + q3 * d[j])
+            a, b, c, d = omega[r, j], omega[r + 1, j], omega[r + 2, j], omega[r + 3, j]
+            step[j] += (p0 * a + p1 * b) + (p2 * c + p3 * d)
+            other[j] += (q0 * a + q1 * b) + (q2 * c + q3 * d)
 
 
 @compiled

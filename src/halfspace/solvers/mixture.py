@@ -20,7 +20,8 @@ import numpy as np
 
 from halfspace._typing import FloatArray, View
 from halfspace.data.views import n_columns
-from halfspace.solvers.mixture_pass import Mixture, Sums, sums
+from halfspace.solvers.mixture_pass import Mixture, Sums
+from halfspace.solvers.mixture_wide import sums
 from halfspace.solvers.outcome import Reason
 
 __all__ = ["Climb", "Common", "Each", "Fixed", "Limits", "Sigma", "carried", "climb", "maximised", "quantised", "spread"]
@@ -95,7 +96,7 @@ def _sigmas(rule: Sigma, scatter: FloatArray, N: FloatArray, before: Mixture) ->
         return np.full(K, max(np.sqrt(scatter.sum() / (d * N.sum())), rule.floor))
     alive = N > 0.0
     found = np.sqrt(scatter / (d * np.where(alive, N, 1.0)))
-    return np.where(alive, np.maximum(found, rule.floor), before.sigmas)
+    return np.maximum(np.where(alive, found, before.sigmas), rule.floor)
 
 
 def quantised(X: View, s: FloatArray, centres: FloatArray, spread: float, rule: Sigma) -> Mixture:

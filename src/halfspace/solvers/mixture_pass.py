@@ -22,7 +22,7 @@ from halfspace.data.rows import in_chunks
 from halfspace.data.views import axpy, n_columns, n_rows
 from halfspace.kernels.bends import exp2
 
-__all__ = ["Mixture", "Sums", "responsibilities", "sums"]
+__all__ = ["Mixture", "Part", "Sums", "coefficients", "responsibilities", "summing", "sums", "terms", "total"]
 
 BLOCK = 128
 """Rows of a block."""
@@ -40,6 +40,10 @@ class Mixture(NamedTuple):
     weights: FloatArray
     centres: FloatArray
     sigmas: FloatArray
+
+
+Part = tuple[float, FloatArray]
+"""Of a range of rows: Σ s_i log2 Σ_k 2^a_ik, and M, N and Q side by side, shape (K, d + 2)."""
 
 
 class Sums(NamedTuple):
@@ -63,30 +67,38 @@ def _read(X: View, start: int, stop: int, row: FloatArray, panel: FloatArray) ->
 
 
 @compiled_as_written
+def terms(h: FloatArray, b: FloatArray, q: FloatArray, r: FloatArray, level: FloatArray) -> None:
+    """Fill the terms 2^(a_ik - top_i) of squared distances q_ik, both (K, m), and level (2, m): top_i and the terms' sum."""
+    top, total = level[0], level[1]
+    top[:] = 2.0 * NEVER
+    for k in range(q.shape[0]):
+        distance, term = q[k], r[k]
+        for i in range(top.size):
+            term[i] = b[k] - h[k] * distance[i]
+            top[i] = max(top[i], term[i])
+    total[:] = 0.0
+    for k in range(q.shape[0]):
+        term = r[k]
+        for i in range(top.size):
+            z = term[i] - top[i]
+            term[i] = exp2(z) if z > LEAST else 0.0
+            total[i] += term[i]
+
+
+@compiled_as_written
 def _compare(
     block: FloatArray, W: FloatArray, h: FloatArray, b: FloatArray, q: FloatArray, r: FloatArray, level: FloatArray
 ) -> None:
-    """Fill q_ik and the terms 2^(a_ik - top_i) of a block, both (K, BLOCK), and level (2, BLOCK): top_i and their sum."""
-    top, total = level[0], level[1]
-    top[:] = 2.0 * NEVER
+    """Fill q_ik and the terms of a block, both (K, BLOCK), and level (2, BLOCK)."""
     for k in range(W.shape[0]):
-        distance, term = q[k], r[k]
+        distance = q[k]
         distance[:] = 0.0
         for j in range(W.shape[1]):
             x, w = block[j], W[k, j]
             for i in range(BLOCK):
                 difference = x[i] - w
                 distance[i] += difference * difference
-        for i in range(BLOCK):
-            term[i] = b[k] - h[k] * distance[i]
-            top[i] = max(top[i], term[i])
-    total[:] = 0.0
-    for k in range(W.shape[0]):
-        term = r[k]
-        for i in range(BLOCK):
-            z = term[i] - top[i]
-            term[i] = exp2(z) if z > LEAST else 0.0
-            total[i] += term[i]
+    terms(h, b, q, r, level)
 
 
 @compiled
@@ -156,11 +168,29 @@ def _by_panels(work: Callable[[int, int, FloatArray], Any], X: View) -> Callable
     return over
 
 
-def _coefficients(mixture: Mixture) -> tuple[FloatArray, FloatArray]:
+def coefficients(mixture: Mixture) -> tuple[FloatArray, FloatArray]:
     """Return h and b with a_ik = b_k - h_k q_ik to base 2, each of shape (K,)."""
     with np.errstate(divide="ignore"):
         b = np.log2(mixture.weights) - mixture.centres.shape[1] * np.log2(mixture.sigmas)
     return 0.5 / np.log(2.0) / mixture.sigmas**2, np.maximum(b, NEVER)
+
+
+def summing(X: View, s: FloatArray, mixture: Mixture) -> Callable[[int, int], list[Part]]:
+    """Return a function that sums a range of the rows of a view, weighted by s, shape (n,), panel by panel."""
+    W, (h, b) = mixture.centres, coefficients(mixture)
+
+    def work(first: int, last: int, panel: FloatArray) -> Part:
+        out = np.zeros((W.shape[0], W.shape[1] + 2))
+        return _sum_panel(panel, s[first:last], W, h, b, out), out
+
+    return _by_panels(work, X)
+
+
+def total(parts: list[list[Part]], s: FloatArray, d: int) -> Sums:
+    """Add up what was found on ranges of the rows, in their order."""
+    L, out = sum(part for chunk in parts for part, _ in chunk), np.asarray(sum(part for chunk in parts for _, part in chunk))
+    constant = 0.5 * d * np.log(2.0 * np.pi) * float(s.sum())
+    return Sums(float(np.log(2.0) * L - constant), out[:, d], out[:, :d], out[:, d + 1])
 
 
 def sums(X: View, s: FloatArray, mixture: Mixture) -> Sums:
@@ -175,17 +205,7 @@ def sums(X: View, s: FloatArray, mixture: Mixture) -> Sums:
     >>> round(found.log_likelihood, 3), found.N.round(3).tolist(), found.Q.round(3).tolist()
     (-5.836, [1.0, 2.0], [0.0, 2.0])
     """
-    W, (h, b) = mixture.centres, _coefficients(mixture)
-    K, d = W.shape
-
-    def work(first: int, last: int, panel: FloatArray) -> tuple[float, FloatArray]:
-        out = np.zeros((K, d + 2))
-        return _sum_panel(panel, s[first:last], W, h, b, out), out
-
-    parts = [part for chunk in in_chunks(_by_panels(work, X), s.size, K * d) for part in chunk]
-    L, out = sum(part for part, _ in parts), np.asarray(sum(part for _, part in parts))
-    constant = 0.5 * d * np.log(2.0 * np.pi) * float(s.sum())
-    return Sums(float(np.log(2.0) * L - constant), out[:, d], out[:, :d], out[:, d + 1])
+    return total(in_chunks(summing(X, s, mixture), s.size, mixture.centres.size), s, n_columns(X))
 
 
 def responsibilities(X: View, mixture: Mixture) -> tuple[FloatArray, FloatArray]:
@@ -198,7 +218,7 @@ def responsibilities(X: View, mixture: Mixture) -> tuple[FloatArray, FloatArray]
     >>> r.round(3).tolist(), log_density.round(3).tolist()
     ([[0.5, 0.5], [0.119, 0.881]], [-1.419, -1.485])
     """
-    W, (h, b) = mixture.centres, _coefficients(mixture)
+    W, (h, b) = mixture.centres, coefficients(mixture)
     (K, d), n = W.shape, n_rows(X)
     out, level = np.empty((n, K)), np.empty(n)
 

@@ -1,11 +1,13 @@
-"""The posterior of linear regression, from sums that can be gathered in any number of batches.
+"""The posterior of linear regression, from a triangle that can be gathered in any number of batches.
 
 Problem    w ~ N(0, I/α), y_i = w·x̃_i + noise of variance 1/β: the distribution of w given the examples.
-Method     P = αI + βX̃ᵀSX̃,  Σ = P⁻¹,  m = βΣ X̃ᵀSy,  by the eigenvalues of X̃ᵀSX̃, which also give the evidence. The posterior of a
-           batch is the prior of the next: precisions and precision-weighted means add up, that is, the sums do. Sums about
-           different means are joined exactly (Chan, Golub and LeVeque 1983).
-Guarantee  Batches give what all examples at once give, to rounding. `GaussianPosterior` recomputes every equation.
-Reference  Bishop 2006, sections 3.3 and 3.5; Chan, Golub and LeVeque 1983, equation 2.1.
+Method     √S (X̃, y) = QR. With the singular values of R, those of the design,  Σ = (αI + βX̃ᵀSX̃)⁻¹  and  m = βΣ X̃ᵀSy  are
+           sums over them, and so is the evidence. The posterior of a batch is the prior of the next: the triangle of two
+           batches is that of both triangles, one below the other, and, if each was taken about its own mean, of one row more,
+           the difference of the means (Chan, Golub and LeVeque 1983).
+Guarantee  Nothing is squared, so no digits are lost that the data have; batches give what all examples at once give, to
+           rounding. `GaussianPosterior` recomputes every equation.
+Reference  Bishop 2006, sections 3.3 and 3.5; Golub and Van Loan 2013, section 6.5; Chan, Golub and LeVeque 1983, equation 2.1.
 """
 
 from typing import NamedTuple
@@ -17,6 +19,7 @@ from halfspace._typing import FloatArray
 from halfspace.certificates.posterior import Sums
 from halfspace.data.design import Design
 from halfspace.solvers.evidence import Found, Problem, log_evidence, maximise, precisions
+from halfspace.solvers.spectrum import triangle
 
 __all__ = ["Posterior", "gathered", "infer", "joined"]
 
@@ -37,50 +40,43 @@ class Posterior(NamedTuple):
 
 
 def gathered(design: Design, y: FloatArray, y_mean: float) -> Sums:
-    """Return the sums over the examples of a design with targets y, shape (n,), from which `y_mean` was subtracted.
+    """Return what the examples of a design say, with targets y, shape (n,), from which `y_mean` was subtracted.
 
     Examples
     --------
-    >>> gathered(Design(np.array([[1.0], [2.0]]), np.ones(2), 0.0, np.zeros(1)), np.array([1.0, 3.0]), 0.0).cross
-    array([7.])
+    >>> sums = gathered(Design(np.array([[3.0], [4.0]]), np.ones(2), 0.0, np.zeros(1)), np.array([3.0, 4.0]), 0.0)
+    >>> np.abs(sums.triangle).round(12).tolist()
+    [[5.0, 5.0], [0.0, 0.0]]
     """
-    s = design.s
+    targets = design.root * y[:, None]
     if design.tall:
-        normal = design.normal()
+        R = triangle(design, targets)
     else:
-        A = design.root * design.rows(0, design.n)
-        normal = A.T @ A
-    cross = design.combine((s * y)[:, None])[:, 0]
-    return Sums(normal, cross, float(s @ y**2), float(s.sum()), design.centre, y_mean)
+        R = np.asarray(np.linalg.qr(np.hstack([design.root * design.rows(0, design.n), targets]), mode="r"))
+    return Sums(R, float(design.s.sum()), design.centre, y_mean)
 
 
 def joined(old: Sums, new: Sums) -> Sums:
-    """Return the sums over two batches from those of each.
+    """Return what two batches say together.
 
     Examples
     --------
-    >>> one = Sums(np.zeros((1, 1)), np.zeros(1), 0.0, 1.0, np.array([1.0]), 2.0)
-    >>> two = Sums(np.zeros((1, 1)), np.zeros(1), 0.0, 1.0, np.array([3.0]), 6.0)
-    >>> joined(one, two).cross  # x = 1, 3 and y = 2, 6 about their means
-    array([4.])
+    >>> one = Sums(np.zeros((1, 2)), 1.0, np.array([1.0]), 2.0)
+    >>> two = Sums(np.zeros((1, 2)), 1.0, np.array([3.0]), 6.0)
+    >>> R = joined(one, two).triangle
+    >>> (R.T @ R).round(12).tolist()  # x = 1, 3 and y = 2, 6 about their means
+    [[2.0, 4.0], [4.0, 8.0]]
     """
     total = old.total + new.total
-    share = old.total * new.total / total
-    x, y = np.zeros(old.cross.size), new.y_mean - old.y_mean
-    x[: old.x_mean.size] = new.x_mean - old.x_mean
-    part = new.total / total
-    return Sums(
-        old.normal + new.normal + share * np.outer(x, x),
-        old.cross + new.cross + share * y * x,
-        old.square + new.square + share * y * y,
-        total,
-        old.x_mean + part * x[: old.x_mean.size],
-        old.y_mean + part * y,
-    )
+    part, between = new.total / total, np.zeros((1, old.triangle.shape[1]))
+    between[0, : old.x_mean.size], between[0, -1] = new.x_mean - old.x_mean, new.y_mean - old.y_mean
+    R = np.asarray(np.linalg.qr(np.vstack([old.triangle, new.triangle, np.sqrt(old.total * part) * between]), mode="r"))
+    x_mean = old.x_mean + part * between[0, : old.x_mean.size]
+    return Sums(R, total, x_mean, float(old.y_mean + part * between[0, -1]))
 
 
 def infer(sums: Sums, floor: float, alpha: float | None = None, beta: float | None = None) -> Posterior:
-    """Return the posterior from sums; precisions that are not given maximise the evidence.
+    """Return the posterior; precisions that are not given maximise the evidence.
 
     Parameters
     ----------
@@ -93,23 +89,20 @@ def infer(sums: Sums, floor: float, alpha: float | None = None, beta: float | No
 
     Examples
     --------
-    >>> found = infer(Sums(np.array([[3.0]]), np.array([2.0]), 4.0, 1.0, np.zeros(1), 0.0), 0.0, 1.0, 1.0)
-    >>> found.mean, found.covariance
-    (array([0.5]), array([[0.25]]))
+    >>> found = infer(Sums(np.array([[2.0, 1.0], [0.0, 3.0]]), 2.0, np.zeros(1), 0.0), 0.0, 1.0, 1.0)
+    >>> found.mean.round(12), found.covariance.round(12)
+    (array([0.4]), array([[0.2]]))
     """
-    values, V = linalg.eigh(sums.normal)
-    kept = values > values.size * EPS * values[-1]
-    along = V.T @ sums.cross
-    b2 = (along[kept] ** 2 / values[kept])[:, None]
-    rest = max(sums.square - float(b2.sum()), floor, 4.0 * EPS * sums.square)
-    task = Problem(values[kept], b2, np.array([rest]), sums.total)
+    s, V, b, rest = _decomposed(sums)
+    task = Problem(s**2, b[:, None] ** 2, np.array([rest if rest > floor else 0.0]), sums.total, floor)
     given = alpha is not None and beta is not None
     found = Found(alpha / beta, "", 1) if given else maximise(task, alpha, beta)  # type: ignore[operator]
     noise = precisions(task, found.ridge, alpha, beta)
-    prior = float(noise[0] * found.ridge)
-    damped = prior + noise[0] * np.where(kept, values, 0.0)
+    prior = float(noise[0] * found.ridge) if alpha is None else alpha
+    damped = np.full(V.shape[0], prior)
+    damped[: s.size] += noise[0] * s**2
     return Posterior(
-        V @ (noise[0] * np.where(kept, along, 0.0) / damped),
+        V[:, : s.size] @ (noise[0] * s * b / damped[: s.size]),
         (V / damped) @ V.T,
         prior,
         float(noise[0]),
@@ -118,3 +111,13 @@ def infer(sums: Sums, floor: float, alpha: float | None = None, beta: float | No
         found.at_edge,
         found.n_iter,
     )
+
+
+def _decomposed(sums: Sums) -> tuple[FloatArray, FloatArray, FloatArray, float]:
+    """Return the singular values s (r,) above rounding, all right vectors V (D, D), b = Uᵀy (r,) and what is outside them."""
+    D = sums.triangle.shape[1] - 1
+    U, s, Vt = linalg.svd(sums.triangle[:, :D])
+    subtracted = float(np.linalg.norm(sums.x_mean)) * np.sqrt(sums.total)
+    s = s[s > max(sums.total, D) * EPS * max(s[0], subtracted)]
+    along = U.T @ sums.triangle[:, D]
+    return s, Vt.T, along[: s.size], float((along[s.size :] ** 2).sum())

@@ -9,7 +9,7 @@ Guarantee  With refinement, as accurate as the singular values allow; `RidgeGap`
 Reference  Golub and Van Loan 2013, sections 5.3 and 6.1; Björck 1996, section 6.6; Fong and Saunders 2011.
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from typing import NamedTuple
 
 import numpy as np
@@ -77,13 +77,16 @@ def ridge_regression(design: Design, Y: FloatArray, ridge: float) -> RidgeFit:
         return found if found is not None else from_spectrum(design, spectrum(design, Y, ridge), Y, ridge)
 
 
-def _solved(design: Design, Y: FloatArray, ridge: float, solve: Solve) -> tuple[FloatArray, FloatArray]:
-    """Return weights and strengths from `solve`, which applies the inverse of the smaller matrix, refined once."""
+def _solved(design: Design, Y: FloatArray, ridge: float, solve: Solve, size: float) -> tuple[FloatArray, FloatArray]:
+    """Return weights and strengths from `solve`, which applies the inverse of the smaller matrix, of norm `size`; refined."""
     s, root = design.s[:, None], design.root
     if design.tall:
         W = solve(design.combine(s * Y))
         W = W + solve(design.residuals(Y, W)[1] - ridge * W)
-        return W, s * (Y - design.outputs(W)) / ridge if ridge else s * design.outputs(solve(W))
+        a = s * (Y - design.outputs(W)) / ridge if ridge else s * design.outputs(solve(W))
+        if ridge < TRUSTED * size:  # dividing residuals by a small λ enlarges their rounding
+            a = a + s * design.outputs(solve(W - design.combine(a)))
+        return W, a
     a = solve(root * Y)
     a = a + solve(root * (Y - design.outputs(design.combine(root * a))) - ridge * a)
     return design.combine(root * a), root * a
@@ -100,7 +103,7 @@ def _by_cholesky(design: Design, Y: FloatArray, ridge: float) -> RidgeFit | None
     def solve(b: FloatArray) -> FloatArray:
         return np.asarray(linalg.cho_solve((factor, True), b))
 
-    W, strengths = _solved(design, Y, ridge, solve)
+    W, strengths = _solved(design, Y, ridge, solve, linalg.norm(M, 1))
     inverse = np.diag(linalg.lapack.dpotri(factor, lower=1)[0])
     width = M.shape[0]
     spread = inverse if design.tall else _wide_spread(design, factor, ridge)
@@ -109,17 +112,26 @@ def _by_cholesky(design: Design, Y: FloatArray, ridge: float) -> RidgeFit | None
 
 
 def _wide_spread(design: Design, factor: FloatArray, ridge: float) -> FloatArray:
-    """Return the diagonal of (AAᵀ + λI)⁻¹ = (I - A (AᵀA + λI)⁻¹ Aᵀ)/λ, shape (D,), for the factor of AᵀA + λI."""
-    if ridge == 0.0:
-        return np.full(design.D, np.nan)  # more weights than the data determine
-    done = design.over_blocks(
-        lambda ranges: [
-            (linalg.solve_triangular(factor, design.block(a, b).T, lower=True, check_finite=False) ** 2).sum(axis=0)
-            for a, b in ranges
-        ]
-    )
-    held = np.concatenate([part for piece in done for part in piece])
-    return np.maximum(1.0 - held, 0.0) / ridge
+    """Return the diagonal of (AAᵀ + λI)⁻¹ = (I - A (AᵀA + λI)⁻¹ Aᵀ)/λ, shape (D,), for the factor of AᵀA + λI.
+
+    Without λ: that of the pseudo-inverse, A (AᵀA)⁻² Aᵀ, for the few weights that the data determine.
+    """
+    if ridge == 0.0 and design.s.sum() <= design.n:
+        return np.full(design.D, np.nan)  # the targets are reproduced: there is no noise to measure spreads with
+
+    def work(ranges: Iterator[tuple[int, int]]) -> list[FloatArray]:
+        found = []
+        for start, stop in ranges:
+            half = linalg.solve_triangular(factor, design.block(start, stop).T, lower=True, check_finite=False)
+            missing = np.maximum(1.0 - np.einsum("ij,ij->j", half, half), 0.0)
+            if ridge:
+                found.append(missing / ridge)
+            else:
+                whole = linalg.solve_triangular(factor, half, lower=True, trans=1, check_finite=False)
+                found.append(np.where(missing <= IDENTIFIED, np.einsum("ij,ij->j", whole, whole), np.nan))
+        return found
+
+    return np.concatenate([part for piece in design.over_blocks(work) for part in piece])
 
 
 def from_spectrum(design: Design, parts: Spectrum, Y: FloatArray, ridge: float) -> RidgeFit:
@@ -139,18 +151,33 @@ def from_spectrum(design: Design, parts: Spectrum, Y: FloatArray, ridge: float) 
         return basis @ (basis.T @ c / damped[:, None])
 
     if parts.right is None:
-        W, strengths = _solved(design, Y, ridge, solve)
+        W, strengths = _solved(design, Y, ridge, solve, float(damped.max(initial=0.0)))
     else:  # the singular vectors of the design are better than anything refined through its square
         W = parts.right @ (parts.b * (s / damped)[:, None])
-        held = (
-            design.root * design.outputs(basis @ (parts.b / (s * damped)[:, None]))
-            if design.tall
-            else basis @ (parts.b / damped[:, None])
-        )
-        strengths = design.root * held
+        along = parts.b / damped[:, None]
+        strengths = design.root * (_held(design, basis / s, along) if design.tall else basis @ along)
     gamma, spread = float((s * s / damped).sum()), _spread(design, parts, ridge)
     constant = _centre_spread(design, ridge, solve, spread, basis)
     return RidgeFit(W, strengths, spread, constant, gamma, s.size, "singular values", 1)
+
+
+def _held(design: Design, scaled: FloatArray, along: FloatArray) -> FloatArray:
+    """Return c, shape (n, m), with Uᵀc = `along`, for the left singular vectors U = √S X̃ (V/s) of a tall design.
+
+    As computed, those of small singular values are not quite orthogonal; c = U (UᵀU)⁻¹ `along` does not ask for that.
+    """
+
+    def left(start: int, stop: int) -> FloatArray:
+        return np.asarray(design.root[start:stop] * (design.rows(start, stop) @ scaled))
+
+    def square(start: int, stop: int) -> FloatArray:
+        U = left(start, stop)
+        return U.T @ U
+
+    if along.shape[0] == 0:
+        return np.zeros((design.n, along.shape[1]))
+    inside = linalg.solve(sum(design.in_rows(square, design.D)), along, assume_a="pos")
+    return np.concatenate(design.in_rows(lambda a, b: left(a, b) @ inside, design.D))
 
 
 def _spread(design: Design, parts: Spectrum, ridge: float) -> FloatArray:

@@ -19,7 +19,7 @@ from scipy import linalg
 from halfspace._typing import FloatArray
 from halfspace.data.design import Design
 
-__all__ = ["Spectrum", "spectrum"]
+__all__ = ["Spectrum", "spectrum", "triangle"]
 
 TRUSTED = 1e-7
 """Smallest s² + λ, relative to the largest s², that eigenvalues of the square are trusted with."""
@@ -113,7 +113,7 @@ def _at_once(design: Design, Y: FloatArray) -> Spectrum:
 def _by_triangle(design: Design, Y: FloatArray) -> Spectrum:
     """Decompose the triangle R of a tall design; its targets ride along as further columns."""
     D = design.D
-    R = _triangle(design, design.root * Y)
+    R = triangle(design, design.root * Y)
     P, s, Vt = linalg.svd(R[:D, :D], full_matrices=False)
     kept = s > _noise(design, s[0])
     V, inside = Vt[kept].T, P.T @ R[:D, D:]
@@ -121,8 +121,15 @@ def _by_triangle(design: Design, Y: FloatArray) -> Spectrum:
     return Spectrum(s[kept], V, inside[kept], rest, V)
 
 
-def _triangle(design: Design, joined: FloatArray) -> FloatArray:
-    """Return R of (A, joined) = QR: factor block below triangle, again and again, then all triangles together."""
+def triangle(design: Design, joined: FloatArray) -> FloatArray:
+    """Return R of (A, joined) = QR, A tall: factor block below triangle, again and again, then all triangles together.
+
+    Examples
+    --------
+    >>> plane = Design(np.array([[3.0], [4.0]]), np.ones(2), 0.0, np.zeros(1))
+    >>> np.abs(triangle(plane, np.array([[3.0], [4.0]]))).round(12).tolist()
+    [[5.0, 5.0], [0.0, 0.0]]
+    """
     width = design.D + joined.shape[1]
 
     def work(ranges: Iterator[tuple[int, int]]) -> FloatArray:
