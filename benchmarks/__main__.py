@@ -37,6 +37,13 @@ FILES = [
     "freund_schapire",
     "ladder",
     "svmlight",
+    "neural_gas",
+    "k_means",
+    "mixture",
+    "lvq_epoch",
+    "lvq_accuracy",
+    "lvq_quality",
+    "regression",
 ]
 
 

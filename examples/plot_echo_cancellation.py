@@ -12,9 +12,8 @@ import matplotlib.pyplot as plt
 import numpy as np
 from scipy import signal
 
-from halfspace.models.adaptive_filter import AdaptiveFilter
-from halfspace.models.echo import erle
-from halfspace.plots.echo import EchoDisplay
+import halfspace as hs
+from halfspace.plots import EchoDisplay
 
 rng = np.random.default_rng(0)
 RATE, SECONDS, TAPS = 8000, 24, 256
@@ -77,9 +76,9 @@ axes[-1].set_xlabel("seconds")
 
 loudest = np.convolve(far**2, np.ones(TAPS))[:n].max()
 cancellers = {
-    "LMS": AdaptiveFilter(n_taps=TAPS, variant="lms", eta0=1.0 / loudest),
-    "NLMS": AdaptiveFilter(n_taps=TAPS),
-    "NLMS with double-talk control": AdaptiveFilter(n_taps=TAPS, double_talk=0.1),
+    "LMS": hs.AdaptiveFilter(n_taps=TAPS, variant="lms", eta0=1.0 / loudest),
+    "NLMS": hs.AdaptiveFilter(n_taps=TAPS),
+    "NLMS with double-talk control": hs.AdaptiveFilter(n_taps=TAPS, double_talk=0.1),
 }
 left, stretches = {}, {"before": (4, 8), "during": (8.5, 11), "just after": (11, 12), "room changed": (16, 17), "end": (22, 24)}
 print(f"{'echo return loss enhancement / dB':32s}" + "".join(f"{name:>14s}" for name in stretches))
@@ -89,7 +88,7 @@ for name, canceller in cancellers.items():
     left[name] = residual - near  # what remains of the echo; in a real call only the far end could tell
     for stretch, (begin, end) in stretches.items():
         part = slice(int(begin * RATE), int(end * RATE))
-        gain[name, stretch] = erle(echo[part], left[name][part], part.stop - part.start)[0]
+        gain[name, stretch] = hs.erle(echo[part], left[name][part], part.stop - part.start)[0]
     print(f"{name:32s}" + "".join(f"{gain[name, stretch]:14.1f}" for stretch in stretches))
 
 display = EchoDisplay.from_signals(echo, left, window=RATE // 4, rate=RATE).plot(
@@ -132,7 +131,7 @@ import warnings  # noqa: E402
 
 with warnings.catch_warnings():
     warnings.simplefilter("ignore")  # it also warns
-    careless = AdaptiveFilter(n_taps=TAPS, variant="lms", eta0=0.5).fit(far[:, None], microphone)
+    careless = hs.AdaptiveFilter(n_taps=TAPS, variant="lms", eta0=0.5).fit(far[:, None], microphone)
 print(careless.outcome_)
 assert careless.outcome_.reason == "diverged"
 
@@ -142,6 +141,6 @@ assert careless.outcome_.reason == "diverged"
 # In a call the samples come in packets. `filter` takes the next ones and returns what is left of them; the cuts do not change
 # a bit. What a fit measures beforehand, how loud the far signal is on average, a call has to be told: `power`.
 
-live = AdaptiveFilter(n_taps=TAPS, double_talk=0.1, power=canceller.power_)
+live = hs.AdaptiveFilter(n_taps=TAPS, double_talk=0.1, power=canceller.power_)
 packets = [live.filter(far[at : at + 160], microphone[at : at + 160]) for at in range(0, n, 160)]
 assert np.array_equal(np.concatenate(packets), canceller.residual_)

@@ -4,6 +4,7 @@ from dataclasses import fields, replace
 
 import numpy as np
 import pytest
+from scipy import sparse
 
 from halfspace.certificates import from_json
 from halfspace.certificates.ridge import PerOutput, RidgeGap
@@ -123,9 +124,76 @@ def test_targets_are_needed():
 
 
 def test_reproduced_targets_leave_nothing_to_lower():
-    """Weights that reproduce the targets have no backward error, and their claim holds, whatever the scale."""
+    """Weights that reproduce the targets have a backward error of rounding, and a gap; so says the claim, at any scale."""
     for scale in (1e-30, 1.0, 1e30):
         y = scale * (X @ np.array([1.0, -1.0, 2.0]))
         proof = LinearRegression().fit(X, y).certificate_
-        assert proof.backward_error == 0.0
+        assert proof.backward_error < 1e-12
+        assert proof.gap < 1e-24 * (y @ y)
         assert proof.verify(X, y)
+
+
+FORGED = {
+    "targets so large that squares overflow": (X, 1e170 * Y[:, 0], {"weights": np.zeros(3)}),
+    "a clamped input so large that its square overflows": (X, Y[:, 0], {"weights": np.zeros(4), "clamp": 1e200}),
+    "examples so small that squares vanish": (1e-200 * X, Y[:, 0], {"weights": np.zeros(3)}),
+    "sample weights so small that products vanish": (
+        1e-100 * X,
+        Y[:, 0],
+        {"weights": np.zeros(3), "sample_weight": np.full(30, 1e-200)},
+    ),
+    "targets so small that squares vanish": (X, 1e-170 * Y[:, 0], {"weights": np.full(3, 1e-171)}),
+    "a ridge so small that the gap's square vanishes": (
+        1e-30 * X,
+        1e-140 * Y[:, 0],
+        {"weights": np.full(3, 1e-140), "ridge": 1e-320},
+    ),
+    "a constant far from its best": (X + 1e6, Y[:, 0], {"weights": np.zeros(3), "constant": 1e3}),
+}
+
+
+@pytest.mark.parametrize("name", FORGED)
+def test_bad_weights_are_not_optimal_in_extreme_numbers(name):
+    """Where squares overflow or underflow, a claim that bad weights are optimal, or their variance another, does not hold."""
+    data, y, given = FORGED[name]
+    given = {"ridge": 0.0, "constant": None, "clamp": 0.0, "sample_weight": None, **given}
+    for low in ({"gap": 0.0, "backward_error": 1e-9}, {"gap": np.inf, "backward_error": 1e-9}):
+        free = given["constant"] is not None
+        numbers = {**given, "constant": given["constant"] or 0.0, "free": free, **low}
+        with np.errstate(all="ignore"):
+            try:
+                honest = RidgeGap.measure(data, y, **given)
+            except InputError:
+                honest = RidgeGap.measure(X, Y[:, 0], weights=np.zeros(3))
+        forged = replace(honest, **numbers)
+        assert not forged.verify(data, y)
+
+
+def test_a_likelihood_belongs_to_its_variance():
+    """Where the targets are reproduced to rounding, the log-likelihood is still that of the variance claimed."""
+    y = X @ np.ones(3)
+    proof = LinearRegression(intercept="none").fit(X, y).certificate_
+    assert proof.verify(X, y)
+    for other in (np.inf, 1e300, proof.log_likelihood * 1.01):
+        assert not replace(proof, log_likelihood=other).verify(X, y)
+
+
+def test_a_covariance_is_checked_where_the_data_say_little():
+    """With a weak prior the largest variances are those without data: enlarged, or made negative, they are refuted."""
+    few = X[:2]
+    proof = BayesianRegression(alpha=1e-12, beta=1.0, intercept="none").fit(few, Y[:2, 0]).certificate_
+    assert proof.verify(few, Y[:2, 0])
+    alone = np.linalg.svd(few)[2][2]
+    for factor in (1e10, -2e12):
+        forged = proof.covariance + factor * np.outer(alone, alone)
+        assert not replace(proof, covariance=forged, precision=1e-3).verify(few, Y[:2, 0])
+
+
+@pytest.mark.parametrize("stored", [sparse.csr_array, np.asfortranarray, np.ndarray.tolist], ids=["csr", "fortran", "list"])
+@pytest.mark.parametrize("offset", [0.0, 1e8])
+def test_other_storage_gives_the_same_verdict(stored, offset):
+    """A claim made on an array holds for the same numbers stored otherwise, far from the origin too."""
+    data = X[:6] + offset
+    for model in (LinearRegression(intercept="free"), LinearRegression(ridge=1e-6), BayesianRegression(intercept="free")):
+        proof = model.fit(data, Y[:6, 0]).certificate_
+        assert proof.verify(stored(data), Y[:6, 0]), str(proof.verify(stored(data), Y[:6, 0]))

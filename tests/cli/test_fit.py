@@ -33,6 +33,17 @@ def test_json_is_the_whole_of_standard_output(answer, table):
     assert body["n_train"] + body["n_test"] == body["data"]["n_rows"] == 120
 
 
+def test_relevances_by_column_name(answer, halfspace, table, tmp_path):
+    """Where a learnt metric wins, text, JSON and `inspect` name the columns it looks at."""
+    model = tmp_path / "m.halfspace"
+    body = answer("fit", table, "--target", "kept", "--rungs", "gmlvq", "--save", model)
+    names = [part["column"] for part in body["relevances"]]
+    assert set(names) <= set(table.read_text(encoding="utf-8").splitlines()[0].split(","))
+    assert np.isclose(sum(part["share"] for part in body["relevances"]), 1.0)
+    assert answer("inspect", model)["ladder"]["relevances"] == body["relevances"]
+    assert f"The metric looks at {names[0]} (" in halfspace("inspect", model).out
+
+
 def test_no_file_is_the_demonstration(answer, tmp_path):
     """Without FILE the built-in data are fitted, and model and report are written here."""
     with contextlib.chdir(tmp_path):

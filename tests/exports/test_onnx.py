@@ -74,7 +74,14 @@ KERNEL_MACHINES = [
     hs.KernelPerceptron("rbf", max_iter=2, random_state=0, variant="voted"),
     hs.KernelPerceptron("rbf", max_iter=2, random_state=0, budget=10),
 ]
-CASES = list(product(PLANES + KERNEL_MACHINES, LABELS))
+BY_PROTOTYPES = [
+    hs.LVQ(max_iter=3, random_state=0),
+    hs.GLVQ(n_prototypes=2, max_iter=5, random_state=0),
+    hs.GRLVQ(max_iter=5, random_state=0),
+    hs.GMLVQ(max_iter=5, random_state=0),
+    hs.GMLVQ(rank=2, per_class=True, max_iter=5, random_state=0),
+]
+CASES = list(product(PLANES + KERNEL_MACHINES + BY_PROTOTYPES, LABELS))
 
 
 @pytest.mark.compiled

@@ -69,7 +69,9 @@ def test_the_held_out_score_is_that_of_its_predictions(climbed, cancer):
 
 
 @pytest.mark.parametrize(
-    "rungs", [["majority"], ["neighbours"], ["perceptron"], ["adaline"], ["adatron"], ["kernel"]], ids=lambda r: r[0]
+    "rungs",
+    [["majority"], ["neighbours"], ["perceptron"], ["adaline"], ["adatron"], ["glvq"], ["gmlvq"], ["kernel"]],
+    ids=lambda r: r[0],
 )
 @pytest.mark.parametrize("classes", [2, 3])
 def test_the_most_probable_class_is_the_predicted_one(rungs, classes):
@@ -97,6 +99,22 @@ def test_probabilities_are_calibrated():
     P, right = ladder.predict_proba(X[ladder.test_])[:, 1], y[ladder.test_]
     for side in (P > 0.5, P <= 0.5):
         assert abs(P[side].mean() - right[side].mean()) < 0.03
+
+
+def test_relevances_are_by_column():
+    """A metric that wins says how much each column counts: shares of one, largest first, words as one column."""
+    rng = np.random.default_rng(0)
+    pandas = pytest.importorskip("pandas")
+    y = rng.integers(2, size=300)
+    word = np.where(rng.random(300) < 0.8, np.where(y == 1, "red", "blue"), "green")
+    table = pandas.DataFrame({"noise": rng.standard_normal(300), "tells": 2.0 * y + rng.standard_normal(300), "colour": word})
+    ladder = Ladder(rungs=["gmlvq"], n_splits=3, curve=False).fit(table, y)
+    shares = dict(ladder.relevances_)
+    assert list(shares) == sorted(shares, key=lambda name: -shares[name])
+    assert set(shares) == {"noise", "tells", "colour"}
+    assert np.isclose(sum(shares.values()), 1.0)
+    assert list(shares)[-1] == "noise"
+    assert Ladder(rungs=["adaline"], n_splits=3, curve=False).fit(table, y).relevances_ == ()
 
 
 def test_a_perfect_simple_rung_ends_the_climb():

@@ -1,6 +1,7 @@
 """Laws of regression: calibrated error bars, shrinking weights, invariances."""
 
 import numpy as np
+import pytest
 
 from halfspace.models.bayesian_regression import BayesianRegression
 from halfspace.models.linear_regression import LinearRegression
@@ -14,6 +15,7 @@ def drawn(rng, n=60, d=8, alpha=1.0, beta=4.0):
     return X, X @ w + rng.standard_normal(n) / np.sqrt(beta), w
 
 
+@pytest.mark.compiled
 def test_error_bars_are_calibrated():
     """On data from the model, 95 % intervals for new targets and for the weights hold about 95 % of them."""
     rng = np.random.default_rng(0)

@@ -67,8 +67,8 @@ def test_a_loaded_quantiser_or_regression_gives_bit_equal_answers(name, fitted, 
     loaded = hs.load(tmp_path / "model.halfspace")
     assert type(loaded) is type(model)
     assert same(loaded.predict(X), model.predict(X))
-    for attribute in ("prototypes_", "labels_", "sigma_", "weights_", "coef_", "intercept_", "alpha_", "covariance_", "n_iter_"):
-        assert same(getattr(loaded, attribute, 0), getattr(model, attribute, 0)), attribute
+    for learnt in ("prototypes_", "labels_", "sigma_", "weights_", "coef_", "intercept_", "alpha_", "covariance_"):
+        assert same(getattr(loaded, learnt, 0), getattr(model, learnt, 0)), learnt
     assert loaded.get_params() == model.get_params()
     assert str(loaded.outcome_) == str(model.outcome_)
     assert loaded.certificate_.to_dict() == model.certificate_.to_dict()

@@ -35,7 +35,7 @@ def test_blocks_give_the_bits_of_one_go(options, monkeypatch):
     x, y = call()
     whole = AdaptiveFilter(n_taps=6, **options)
     residual = whole.filter(x, y)
-    for cuts in ([1, 2, 3, 200], [5, 37], range(1, 400)):
+    for cuts in ([1, 2, 3, 200], [5, 37], range(1, 90)):
         part = AdaptiveFilter(n_taps=6, **options)
         pieces = [part.filter(a, b) for a, b in zip(np.split(x, cuts), np.split(y, cuts), strict=True)]
         assert np.array_equal(np.concatenate(pieces), residual)

@@ -7,6 +7,7 @@ from sklearn.linear_model import BayesianRidge
 
 from halfspace.errors import InputError
 from halfspace.models.bayesian_regression import BayesianRegression
+from halfspace.models.linear_regression import LinearRegression
 
 
 def problem(n=40, d=5, seed=0):
@@ -129,3 +130,39 @@ def test_bad_calls_are_refused():
     with pytest.raises(InputError, match="covariance of all pairs"):
         BayesianRegression().fit(sparse.csr_array((2, 30_000)), np.ones(2))
     assert len(model.summary().splitlines()) == 8
+
+
+@pytest.mark.parametrize("intercept", ["clamped", "free", "none"])
+@pytest.mark.parametrize("seed", [0, 1])
+def test_without_noise_the_ratio_is_that_of_linear_regression(intercept, seed):
+    """Targets that few rows reproduce: both choose one λ, certified, and say so where the evidence has no maximum."""
+    rng = np.random.default_rng(seed)
+    X = rng.standard_normal((6, 20))
+    y = X @ rng.standard_normal(20)
+    belief = BayesianRegression(intercept=intercept).fit(X, y)
+    model = LinearRegression(ridge="evidence", intercept=intercept).fit(X, y)
+    assert belief.alpha_ / belief.beta_ == pytest.approx(model.ridge_, rel=1e-9)
+    np.testing.assert_allclose(belief.coef_, model.coef_, rtol=1e-6, atol=1e-9)
+    assert belief.certificate_.verify(X, y)
+    endless = belief.alpha_ / belief.beta_ < 1e-12
+    assert ("no maximum" in belief.outcome_.sentence) == ("as the ridge vanishes" in model.outcome_.sentence) == endless
+
+
+def test_ill_conditioned_batches_lose_nothing():
+    """A design of condition 1e7 in batches gives the covariance of one decomposition: no square of it is taken."""
+    rng = np.random.default_rng(0)
+    X = rng.standard_normal((20, 4)) * np.geomspace(1.0, 1e-7, 4)
+    y = rng.standard_normal(20)
+    model = BayesianRegression(alpha=1e-16, beta=1.0, intercept="none")
+    for rows in np.split(np.arange(20), 4):
+        model.partial_fit(X[rows], y[rows])
+    _, s, Vt = np.linalg.svd(X)
+    np.testing.assert_allclose(model.covariance_, Vt.T / (1e-16 + s**2) @ Vt, rtol=1e-6, atol=1e-6)
+    assert model.certificate_.verify(X, y)
+
+
+def test_precisions_beyond_rounding_are_refused():
+    """A prior so weak that the posterior is rounding is refused, and what to do is said."""
+    X, y = problem()
+    with pytest.raises(InputError, match="lost in rounding"):
+        BayesianRegression(alpha=1e-45, beta=1.0).fit(X[:3], y[:3])

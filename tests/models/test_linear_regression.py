@@ -266,3 +266,61 @@ def test_zeros_are_fitted_by_zeros():
     np.testing.assert_array_equal(zero.W, 0.0)
     model = LinearRegression(ridge="evidence").fit(np.zeros((4, 2)), np.zeros(4))
     assert model.certificate_.verify(np.zeros((4, 2)), np.zeros(4))
+
+
+STRENGTHS = {"free": (8, 8, 1e2, "free"), "clamped": (40, 5, 1e4, "clamped"), "few": (6, 20, 1e4, "free")}
+
+
+@pytest.mark.parametrize("name", STRENGTHS)
+@pytest.mark.parametrize("ridge", [0.0, 1e-14])
+def test_strengths_hold_the_weights_of_ill_conditioned_data(name, ridge):
+    """Far from the origin, with next to no λ, the strengths still add up to the weights, dense and sparse."""
+    n, d, offset, intercept = STRENGTHS[name]
+    rng = np.random.default_rng(2)
+    X = rng.standard_normal((n, d)) + offset
+    y = X[:, 0] + rng.standard_normal(n)
+    rows = X - X.mean(axis=0) if intercept == "free" else np.column_stack([X, np.ones(n)])
+    for stored in (np.asarray, sparse.csr_array):
+        model = LinearRegression(ridge=ridge, intercept=intercept).fit(stored(X), y)
+        w = model.coef_ if intercept == "free" else np.append(model.coef_, model.intercept_)
+        np.testing.assert_allclose(rows.T @ model.alpha_, w, atol=1e-6 * np.abs(w).max())
+
+
+def test_a_wide_design_is_not_squared():
+    """8 rows of 8 inputs of condition 1e7, and a clamped one: the residuals are those of lstsq, not of its square."""
+    rng = np.random.default_rng(3)
+    turn = np.linalg.qr(rng.standard_normal((8, 8)))[0]
+    X, y = rng.standard_normal((8, 8)) * np.geomspace(1.0, 1e-7, 8) @ turn, rng.standard_normal(8)
+    model = LinearRegression().fit(X, y)
+    assert np.abs(model.predict(X) - y).max() < 1e-9
+    assert model.certificate_.backward_error < 1e-12
+
+
+@pytest.mark.parametrize("stored", [np.asarray, sparse.csr_array], ids=["dense", "sparse"])
+def test_far_from_the_origin_few_rows_are_fitted_exactly(stored):
+    """6 rows of 20 inputs about 1e4 with a free constant: rank 5, and the targets are reproduced as the outcome says."""
+    rng = np.random.default_rng(1)
+    X, y = rng.standard_normal((6, 20)) + 1e4, rng.standard_normal(6)
+    model = LinearRegression(intercept="free").fit(stored(X), y)
+    assert model.rank_ == 5
+    assert "fit exactly" in model.outcome_.sentence
+    assert np.abs(model.predict(X) - y).max() < 1e-10
+
+
+def test_weights_that_few_weighted_rows_determine_have_errors():
+    """A zero column leaves the others determined: weighted rows say so as repeated ones do."""
+    X, Y = problem(4, 4, m=1)
+    X[:, 0] = 0.0
+    s = np.array([2.0, 1.0, 3.0, 1.0])
+    weighted = LinearRegression().fit(X, Y[:, 0], sample_weight=s)
+    repeated = LinearRegression().fit(np.repeat(X, s.astype(int), axis=0), np.repeat(Y[:, 0], s.astype(int)))
+    assert np.isnan(weighted.standard_errors_[0])
+    np.testing.assert_array_equal(np.isnan(weighted.standard_errors_), np.isnan(repeated.standard_errors_))
+
+
+@pytest.mark.parametrize("scaled", [(1e-100, 1.0), (1.0, 1e-130)], ids=["examples", "targets"])
+def test_vanishing_data_are_refused(scaled):
+    """Examples or targets whose squares underflow are refused with what to do."""
+    X, Y = problem(6, 2, m=1)
+    with pytest.raises(InputError, match="Scale the"):
+        LinearRegression().fit(scaled[0] * X, scaled[1] * Y[:, 0])

@@ -15,7 +15,8 @@ from halfspace.report.origin import balance
 from halfspace.report.texts import shown
 
 KERNEL = pytest.param("kernel", marks=pytest.mark.compiled)
-WINNERS = ("majority", "neighbours", "perceptron", "adaline", "adatron", KERNEL)
+PROTOTYPES = [pytest.param(name, marks=pytest.mark.compiled) for name in ("glvq", "gmlvq")]
+WINNERS = ("majority", "neighbours", "perceptron", "adaline", "adatron", *PROTOTYPES, KERNEL)
 
 
 @pytest.mark.parametrize("n_classes", [2, 3], ids=["two", "three"])
@@ -26,7 +27,8 @@ def test_every_winner_has_plain_findings(climbed, winner, n_classes):
     assert json.loads(json.dumps(found.to_dict(), allow_nan=False))["winner"] == winner
     assert found.n_train + found.n_test == found.n_rows == 90
     linear = winner in {"perceptron", "adaline", "adatron"}
-    assert found.weighed == ("weights" if linear else "" if winner == "majority" else "permutation")
+    other = {"majority": "", "gmlvq": "relevances"}.get(winner, "permutation")
+    assert found.weighed == ("weights" if linear else other)
     assert len(found.influence) == (0 if winner == "majority" else n_classes if linear and n_classes > 2 else 1)
     assert (found.stability is None) == (winner == "majority") == (not found.hardest) == (not found.reliability)
     assert sum(sum(row) for row in found.test.table) == found.n_test

@@ -41,13 +41,14 @@ SPARE = 1e-9
 
 
 class FilterRun(NamedTuple):
-    """The sums of a run: Σ e², Σ mu e², Σ mu v² of the final weights, Σ mu y², and the largest mu ‖u‖²."""
+    """The sums of a run: Σ e², Σ mu e², Σ mu v² of the final weights, Σ mu y², the largest mu ‖u‖², and Σ mu |e| ‖u‖."""
 
     energy: float
     errors: float
     noise: float
     signal: float
     rho: float
+    path: float = np.inf
 
     @classmethod
     def of(cls, e: FloatArray, v: FloatArray, y: FloatArray, mu: FloatArray, rho: float) -> Self:
@@ -163,13 +164,14 @@ class FilterBound(Certificate):
         length = float(np.square(self.weights).sum())
         bound = most_errors(length, run.noise, run.rho) if run.rho < 2.0 else np.inf
         # No ‖w_t‖² on the way exceeds this: the proof above with w* = 0.
-        peak = 2.0 * np.sqrt(run.errors * run.signal)
+        peak = 2.0 * np.sqrt(run.errors) * np.sqrt(run.signal)
+        reached = min(run.path, max(np.sqrt(peak), float(np.abs(learnt).max())))  # squares of small weights underflow
         rounding = np.square(8.0 * (d * taps + self.samples) * EPS)
         tiny = rounding * (run.signal + self.samples * run.rho * (peak + length))
         loud = rounding * (float((y * y).sum()) + peak * taps * float(squares(X[: self.samples]).sum()))
         return Verdict.of(
             (run.rho < 2.0, f"a step has mu ‖u‖² = {run.rho:.3g}; the theorem needs less than 2"),
-            (bool(np.abs(learnt - self.weights).max() <= SPARE * np.sqrt(peak)), "the filter does not end with these weights"),
+            (bool(np.abs(learnt - self.weights).max() <= SPARE * reached), "the filter does not end with these weights"),
             (_close(self.energy, run.energy, loud), f"the energy of the errors is {run.energy:.6g}, not {self.energy:.6g}"),
             (_close(self.errors, run.errors, tiny), f"the errors are {run.errors:.6g}, not {self.errors:.6g}"),
             (_close(self.noise, run.noise, tiny), f"the noise is {run.noise:.6g}, not {self.noise:.6g}"),
@@ -192,7 +194,8 @@ class FilterBound(Certificate):
                 t += 1
         final = self.weights.T[::-1].ravel() if known else w
         v = y - np.concatenate([windows @ final for windows in _windows(X, taps)])
-        return w.reshape(taps, d)[::-1].T, FilterRun.of(e, v, y, mu, float((mu * q).max()))
+        run = FilterRun.of(e, v, y, mu, float((mu * q).max()))
+        return w.reshape(taps, d)[::-1].T, run._replace(path=float((mu * np.abs(e) * np.sqrt(q)).sum()))
 
     def _steps(self, y: FloatArray, q: FloatArray, largest: FloatArray) -> FloatArray:
         """Return mu_t for every sample; it depends on the signals alone."""
@@ -226,8 +229,8 @@ def _windows(X: Matrix, taps: int) -> Iterator[FloatArray]:
 
 def _close(claimed: float, found: float, tiny: float = 0.0) -> bool:
     """Tell whether two sums of squares agree up to rounding; `tiny` is the square of what rounding adds to a root of them."""
-    room = SPARE * found + 2.0 * np.sqrt(found * tiny) + tiny
-    return bool(np.isfinite(found) and abs(claimed - found) <= room)
+    room = SPARE * found + 2.0 * np.sqrt(found) * np.sqrt(tiny) + tiny
+    return bool(np.isfinite(found) and np.isfinite(room) and abs(claimed - found) <= room)
 
 
 def _is_whole(value: Any) -> bool:

@@ -139,8 +139,7 @@ class GaussianPosterior(Certificate):
             fields = (alpha, beta, maximised, weights.copy(), covariance.copy(), constant, free, gamma, evidence)
             claim = cls(*fields, 0.0, clamp, sample_weight)
             found = max(value for value, _ in claim._errors(sums))
-            signal = np.linalg.norm(sums.triangle[:, -1]) * np.sqrt(beta / sums.total)
-            lost = np.sqrt(weights.size) * EPS * (_condition(truth.T) + signal)
+            lost = np.sqrt(weights.size) * EPS * _magnified(sums, beta, truth.T)
         return cls(*fields, max(1e-9, 8.0 * float(found + lost)), clamp, sample_weight)
 
     def read(self, X: Matrix, y: Labels | None) -> tuple[Any, Labels]:
@@ -191,8 +190,10 @@ class GaussianPosterior(Certificate):
         spread = sums.total * (1.0 + abs(np.log(self.beta))) + truth.least + D * (1.0 + abs(np.log(self.alpha)))
         deviations = np.sqrt(np.diag(truth.covariance))
         off = np.linalg.norm(truth.T @ (m - truth.mean))
+        signal = np.sqrt(self.beta) * np.linalg.norm(sums.triangle[:, D])
+        seen = min(signal, np.sqrt(D) + np.linalg.norm(truth.T @ truth.mean))
         found = [
-            (off / (np.sqrt(D) + np.linalg.norm(truth.T @ truth.mean)), "mean"),
+            (np.divide(off, seen) if off else 0.0, "mean"),
             (np.abs((self.covariance - truth.covariance) / np.outer(deviations, deviations)).max(), "covariance"),
             (abs(constant - self.constant) / scale, "constant"),
             (abs(self.gamma - gamma) / D, "effective number of weights"),
@@ -218,9 +219,14 @@ class GaussianPosterior(Certificate):
         return cls(**{**body, **arrays})
 
 
-def _condition(T: FloatArray) -> float:
-    """Return the condition number of a triangle; infinite if there is none."""
-    return float(np.linalg.cond(T)) if np.isfinite(T).all() else float("inf")
+def _magnified(sums: Sums, beta: float, T: FloatArray) -> float:
+    """Return how much larger than the rounding of the data that of the posterior can be; infinite if there is none."""
+    if not np.isfinite(T).all():
+        return float("inf")
+    singular = np.linalg.svd(T, compute_uv=False)
+    scale = np.sqrt(beta * sums.total)
+    x, y = scale * np.linalg.norm(sums.x_mean), scale * abs(sums.y_mean) + np.sqrt(beta) * np.linalg.norm(sums.triangle[:, -1])
+    return float((singular[0] + x) / singular[-1] + y / np.sqrt(sums.total))
 
 
 def _log_evidence(sums: Sums, alpha: float, beta: float, truth: _Posterior) -> float:

@@ -66,7 +66,7 @@ class _Measured(NamedTuple):
     sigma2: float
     total: float
     blur: float
-    """Rounding of sigma2."""
+    """Rounding of the objective."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -181,9 +181,8 @@ class RidgeGap(Certificate):
         found = self._measured(X, y[:, 0], slack=1.0)
         if found is None or not np.isfinite(found).all():
             return Verdict.of((False, "examples, targets or weights are so large or so small that squares of them are lost"))
-        blur = found.blur * found.total
-        close = abs(found.objective - self.objective) <= CLOSE * found.objective + blur
-        variance = abs(found.sigma2 - self.sigma2) <= CLOSE * found.sigma2 + found.blur
+        close = abs(found.objective - self.objective) <= CLOSE * found.objective + 2.0 * found.blur
+        variance = abs(found.sigma2 - self.sigma2) <= CLOSE * found.sigma2 + 2.0 * found.blur / found.total
         likely = log_likelihood(found.total, self.sigma2)
         same = likely == self.log_likelihood or abs(likely - self.log_likelihood) <= CLOSE * (found.total + abs(likely))
         return Verdict.of(
@@ -203,9 +202,9 @@ class RidgeGap(Certificate):
         w, total, root = self.weights, float(s.sum()), np.sqrt(s)
         outputs, _ = potentials_and_sums(X, w[None], np.zeros((1, y.size)), self.clamp)
         r = y - outputs[:, 0] - self.constant
-        rows = np.sqrt(squares(X) + self.clamp**2)
+        rows = np.sqrt(squares(X) + self.clamp * self.clamp)
         data = float(np.sqrt((s * (rows**2 + self.free)).sum() + self.ridge * w.size))
-        if data**2 < SMALLEST and abs(X).max() > 0.0:
+        if data * data < SMALLEST and abs(X).max() > 0.0:
             return None
         length, error = norm(w), norm(root * r)
         size = norm(np.array([error, np.sqrt(self.ridge) * length]))
@@ -217,19 +216,19 @@ class RidgeGap(Certificate):
         blurred = e + 2.0 * EPS * (y.size + 8) * np.abs(r)
         drift = float((s * blurred).sum()) / total if self.free else 0.0
         moved = float((s * rows * (blurred + drift)).sum()) + 8.0 * EPS * self.ridge * length
-        off = (abs(shift) + slack * drift) ** 2 * total
+        off = np.square(abs(shift) + slack * drift) * total
 
-        # (r + e)² differs from r² by at most CLOSE r² + e²/CLOSE, and a little.
-        blur = 2.0 * float((s * e * e).sum()) / (CLOSE * total)
-        objective = size**2
-        above = objective * (1.0 + slack * CLOSE) + slack * blur * total
+        unsure = norm(root * e)
+        blur = (2.0 * error + unsure) * unsure
+        objective = size * size
+        above = objective * (1.0 + slack * CLOSE) + 2.0 * slack * blur
         if self.ridge:
-            above = min(above, ((norm(g) + slack * moved) / np.sqrt(self.ridge)) ** 2 + off)
+            above = min(above, np.square((norm(g) + slack * moved) / np.sqrt(self.ridge)) + off)
         steepest = norm(np.append(here, shift * total)) + slack * (moved + drift * total)
-        rest = size + slack * norm(root * e) + slack * EPS * (y.size + w.size) * size
+        rest = size + slack * unsure + slack * EPS * (y.size + w.size) * size
         moves = np.divide([steepest, rest], np.array([size, norm(np.append(w, self.constant))]) * data)
         backward = 0.0 if data == 0.0 or rest == 0.0 else float(np.fmin(*moves))
-        return _Measured(objective, float(above), backward, error**2 / total, total, blur)
+        return _Measured(objective, float(above), backward, error * error / total, total, blur)
 
     @classmethod
     def from_fields(cls, body: dict[str, Any]) -> Self:

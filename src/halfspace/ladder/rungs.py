@@ -244,8 +244,8 @@ def describe(model: Any) -> tuple[int | None, str]:
     """Return the number of examples or prototypes a model holds, and its proof in a few words."""
     proof = model.certificate_
     if isinstance(proof, PrototypeErrors):
-        errors = f"{proof.errors:,} training error{'' if proof.errors == 1 else 's'}"
-        return len(proof.prototype_labels), f"{errors}, half of the rows safe by {proof.median_radius:.2g}"
+        mistakes = f"{proof.errors:,} training error{'' if proof.errors == 1 else 's'}"
+        return len(proof.prototype_labels), f"{mistakes}, half of the rows safe by {proof.median_radius:.2g}"
     support = model.support_.size if hasattr(model, "support_") else getattr(model, "target_", np.empty(0)).size or None
     parts = list(proof.parts) if isinstance(proof, PerClass | PerPair) else [proof]
     gap = gap_of(model)

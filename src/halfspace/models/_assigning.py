@@ -134,6 +134,6 @@ def require_unchanged(model: Any, X: Matrix, s: FloatArray | None) -> None:
     if not abs(np.sqrt(error) - np.sqrt(model.inertia_)) <= spare:
         msg = (
             f"{type(model).__name__}: the X that fit was given has been changed since: its error is {error:.6g}, "
-            f"but inertia_ is {model.inertia_:.6g}. Ask for certificate_ before changing X, or call certify with the rows as they were."
+            f"but inertia_ is {model.inertia_:.6g}. Ask for certificate_ before changing X, or certify(X) with the old rows."
         )
         raise InputError(msg)

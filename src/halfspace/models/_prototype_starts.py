@@ -66,7 +66,7 @@ def _start(init: str, X: Matrix, s: FloatArray, count: int, rng: Any) -> FloatAr
         return mean[None]
     if init == "k-means":
         seed = rng.randint(np.iinfo(np.int32).max)
-        # Equal rows give equal prototypes; one thread: on few rows its threads would only wait, and sums depend on their number.
+        # Equal rows give equal prototypes. One thread: on few rows they would only wait, and sums depend on their number.
         silent = warnings.catch_warnings(action="ignore", category=ConvergenceWarning)
         with silent, libraries().limit(limits=1, user_api="openmp"):
             return _dense(KMeans(count, n_init=1, random_state=seed).fit(X, sample_weight=s).cluster_centers_)

@@ -17,8 +17,8 @@ from halfspace.models._checks import FLOATS, is_ready, read_matrix, require_choi
 
 __all__ = ["Regression", "RegressionMixin", "asked_clamp", "read_regression", "read_ridges", "table"]
 
-SMALLEST = 1e-290
-"""Squares of examples below this are lost."""
+SMALLEST = 1e-140
+"""Squared lengths of examples below this are lost when they are squared again."""
 NOISELESS = 1e-11
 """Residuals below this share of the largest target are not told from rounding."""
 LARGEST = 1e120
@@ -95,8 +95,8 @@ def read_regression(
     free, clamp = estimator.intercept == "free", asked_clamp(estimator)
     _refuse_vanishing(usable_rows(X, clamp, owner)[1], X, clamp, owner)
     Y = np.asarray(y, dtype=np.float64).reshape(y.shape[0], -1)
-    if not np.abs(Y).max() <= LARGEST:
-        msg = f"{owner}: y holds targets beyond {LARGEST:g}, whose squares overflow. Scale the targets."
+    if not np.abs(Y).max() <= LARGEST or 0.0 < np.abs(Y).max() < 1.0 / LARGEST:
+        msg = f"{owner}: y holds targets beyond {LARGEST:g}, or only some below {1 / LARGEST:g}: squares are lost. Scale them."
         raise InputError(msg)
     s = example_weights(None, sample_weight, np.zeros(1), np.zeros(Y.shape[0], dtype=np.int64), owner)
     with one_blas_thread():
@@ -108,7 +108,7 @@ def read_regression(
 def _refuse_vanishing(q: FloatArray, X: Matrix, clamp: float, owner: str) -> None:
     """Refuse examples whose squares, q with the clamped input's, all underflow."""
     if float(q.max()) - clamp * clamp < SMALLEST and 0.0 < float(abs(X).max()) < np.sqrt(SMALLEST):
-        msg = f"{owner}: all of X is so small that its squares underflow. Scale the features, e.g. with StandardScaler."
+        msg = f"{owner}: all of X is so small that products underflow. Scale the features, e.g. with StandardScaler."
         raise InputError(msg)
 
 

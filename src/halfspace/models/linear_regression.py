@@ -13,7 +13,7 @@ from halfspace.data.rows import one_blas_thread
 from halfspace.errors import InputError
 from halfspace.models._checks import require, require_number, restored_on_error
 from halfspace.models._regression import Regression, RegressionMixin, read_regression, read_ridges, table
-from halfspace.solvers.evidence import maximise, problem
+from halfspace.solvers.evidence import least_ridge, maximise, problem
 from halfspace.solvers.outcome import Outcome
 from halfspace.solvers.ridge import RidgeFit, from_spectrum, ridge_regression, too_large
 from halfspace.solvers.ridge_path import default_ridges, leave_one_out
@@ -155,7 +155,7 @@ class LinearRegression(RegressionMixin, MultiOutputMixin, RegressorMixin, Callba
     def _by_evidence(self, data: Regression) -> _Choice:
         """Choose the λ of the largest evidence, the same for all targets."""
         parts = spectrum(data.design, data.centred, 0.0)
-        found = maximise(problem(parts, data.total, data.floor))
+        found = maximise(problem(parts, data.total, data.floor, least_ridge(data.design.centre, data.total)))
         fit = from_spectrum(data.design, parts, data.centred, found.ridge)
         how, remedy = {
             "": (f"The evidence is largest at ridge {found.ridge:.4g}.", ""),

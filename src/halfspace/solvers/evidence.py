@@ -23,7 +23,7 @@ from scipy.optimize import brentq
 from halfspace._typing import FloatArray
 from halfspace.solvers.spectrum import Spectrum
 
-__all__ = ["Found", "Problem", "log_evidence", "maximise", "precisions", "problem"]
+__all__ = ["Found", "Problem", "least_ridge", "log_evidence", "maximise", "precisions", "problem"]
 
 GRID = 200
 """Values of λ between which zeros of the slope are looked for."""
@@ -46,6 +46,8 @@ class Problem(NamedTuple):
     """Number of examples: the sum of their weights."""
     floor: FloatArray | float = 0.0
     """Sum of squares below which residuals are rounding, shape (m,): no noise is taken to be smaller."""
+    least: float = 0.0
+    """Smallest λ that is not lost in the rounding of the examples."""
 
     def terms(self, ridge: float) -> tuple[float, FloatArray, FloatArray]:
         """Return γ, and per target ‖w‖² and ‖y - X̃w‖²."""
@@ -64,8 +66,19 @@ class Found(NamedTuple):
     n_iter: int
 
 
-def problem(parts: Spectrum, n: float, floor: FloatArray) -> Problem:
-    """Return the evidence's problem from a decomposition; a rest below `floor`, shape (m,), is no noise.
+def least_ridge(centre: FloatArray, n: float) -> float:
+    """Return the least λ for n examples from which `centre` was subtracted: the square of 1000 times what that rounded.
+
+    Examples
+    --------
+    >>> least_ridge(np.zeros(3), 10.0)
+    0.0
+    """
+    return float((1e3 * np.finfo(np.float64).eps) ** 2 * (centre @ centre) * n)
+
+
+def problem(parts: Spectrum, n: float, floor: FloatArray, least: float = 0.0) -> Problem:
+    """Return the evidence's problem from a decomposition; a rest below `floor`, shape (m,), is no noise, `least` the least λ.
 
     Examples
     --------
@@ -73,7 +86,7 @@ def problem(parts: Spectrum, n: float, floor: FloatArray) -> Problem:
     >>> problem(one, 4.0, np.array([0.5])).rest.tolist()
     [0.0]
     """
-    return Problem(parts.s**2, parts.b**2, np.where(parts.rest > floor, parts.rest, 0.0), n, floor)
+    return Problem(parts.s**2, parts.b**2, np.where(parts.rest > floor, parts.rest, 0.0), n, floor, least)
 
 
 def maximise(task: Problem, alpha: float | None = None, beta: float | None = None) -> Found:
@@ -112,7 +125,8 @@ def _range(task: Problem) -> tuple[float, float]:
     largest, smallest = float(task.squares.max()), float(task.squares.min())
     with np.errstate(divide="ignore", invalid="ignore"):
         falling = np.nanmin(task.rest / (task.n * length), initial=smallest)  # below, γ > n λ‖w‖²/Q
-    return max(min(falling, smallest) / 100.0, largest * 1e-16), largest * FAR
+    low = max(min(falling, smallest) / 100.0, largest * 1e-16, task.least)
+    return low, max(largest * FAR, 10.0 * low)
 
 
 def precisions(task: Problem, ridge: float, alpha: float | None = None, beta: float | None = None) -> FloatArray:

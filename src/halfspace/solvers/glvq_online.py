@@ -60,8 +60,11 @@ def nearest_own(near: FloatArray, starts: IntArray, c: int) -> int:
 def nearest_other(near: FloatArray, starts: IntArray, c: int) -> int:
     """Return the first of the nearest prototypes of all classes but c; -1 if there is none, or none at a finite distance."""
     best, least = -1, np.inf
-    for k in range(starts[starts.size - 1]):
-        if near[k] < least and not starts[c] <= k < starts[c + 1]:
+    for k in range(starts[c]):
+        if near[k] < least:
+            best, least = k, near[k]
+    for k in range(starts[c + 1], starts[starts.size - 1]):
+        if near[k] < least:
             best, least = k, near[k]
     return best
 

@@ -22,7 +22,7 @@ __all__ = ["sums"]
 WIDE = 32
 """Columns from which matrix products are faster than differences."""
 BLOCK_ENTRIES = 1 << 16
-"""Entries of the rows that are read at a time: half of them fill a second-level cache."""
+"""Entries of the rows that are read at a time: half a megabyte, about a second-level cache."""
 EPS = float(np.finfo(np.float64).eps)
 
 

@@ -18,7 +18,7 @@ from scipy import linalg
 from halfspace._typing import FloatArray
 from halfspace.certificates.posterior import Sums
 from halfspace.data.design import Design
-from halfspace.solvers.evidence import Found, Problem, log_evidence, maximise, precisions
+from halfspace.solvers.evidence import Found, Problem, least_ridge, log_evidence, maximise, precisions
 from halfspace.solvers.spectrum import triangle
 
 __all__ = ["Posterior", "gathered", "infer", "joined"]
@@ -94,7 +94,8 @@ def infer(sums: Sums, floor: float, alpha: float | None = None, beta: float | No
     (array([0.4]), array([[0.2]]))
     """
     s, V, b, rest = _decomposed(sums)
-    task = Problem(s**2, b[:, None] ** 2, np.array([rest if rest > floor else 0.0]), sums.total, floor)
+    outside = np.array([rest if rest > floor else 0.0])
+    task = Problem(s**2, b[:, None] ** 2, outside, sums.total, floor, least_ridge(sums.x_mean, sums.total))
     given = alpha is not None and beta is not None
     found = Found(alpha / beta, "", 1) if given else maximise(task, alpha, beta)  # type: ignore[operator]
     noise = precisions(task, found.ridge, alpha, beta)
