@@ -35,8 +35,8 @@ WIDTHS = (0.1, 0.3, 1.0, 3.0, 10.0, 30.0)
 """Widths to choose from, in units of the one that the median distance of the rows suggests."""
 PROTOTYPES, STEPS, DIRECTIONS = 4, 20, 10
 """Prototypes per class (one for each would draw planes, which other rungs do), steps of learning, directions of a metric."""
-MOST_PROTOTYPES = 1_000_000
-"""Most numbers that all prototypes may have: they are dense, whatever the rows are."""
+WIDEST, MOST_PROTOTYPES = 1_000, 1_000_000
+"""Most inputs of a metric, and most numbers that all prototypes may have: they are dense, whatever the rows are."""
 MANY_CLASSES = 30
 """From so many classes on, kernel machines are trained on pairs of classes."""
 
@@ -167,6 +167,9 @@ def _glvq(X: Matrix, y: Labels, setting: Setting) -> Learnt:
 
 
 def _gmlvq(X: Matrix, y: Labels, setting: Setting) -> Learnt:
+    if X.shape[1] > WIDEST:
+        msg = f"the ladder learns metrics of at most {WIDEST:,} inputs, not of {X.shape[1]:,}; GMLVQ by itself does"
+        raise InputError(msg)
     return _prototypes(GMLVQ(rank=min(DIRECTIONS, X.shape[1])), X, y, setting)
 
 

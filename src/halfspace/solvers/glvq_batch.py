@@ -82,10 +82,14 @@ def _attract(near: IntArray, g: FloatArray, rows: FloatArray, W: FloatArray, sum
                 squares[j] += weight * v * v
 
 
-def _scatter(near: IntArray, g: FloatArray, rows: FloatArray, W: FloatArray) -> FloatArray:
-    """Return Σ_ik g_ik v_ik v_ikᵀ, shape (d, d)."""
+def _turned(omega: FloatArray, near: IntArray, g: FloatArray, rows: FloatArray, W: FloatArray) -> FloatArray:
+    """Return Ω Σ_ik g_ik v_ik v_ikᵀ, shape (m, d), multiplied in the order that costs less."""
+    (m, d), n = omega.shape, rows.shape[0]
     V, U = rows - W[near[:, 0]], rows - W[near[:, 1]]
-    return np.asarray((V * g[:, :1]).T @ V + (U * g[:, 1:]).T @ U)
+    left, right = (V * g[:, :1]).T, (U * g[:, 1:]).T
+    if 2 * m * n <= (n + m) * d:
+        return np.asarray((omega @ left) @ V + (omega @ right) @ U)
+    return np.asarray(omega @ (left @ V + right @ U))
 
 
 def _metric_slope(
@@ -93,12 +97,12 @@ def _metric_slope(
 ) -> FloatArray:
     """Return half of ∂Φ/∂Ω of a matrix, or of one matrix per class."""
     if omega.ndim == 2:
-        return np.asarray(omega @ _scatter(near, g, rows, W))
+        return _turned(omega, near, g, rows, W)
     slope = np.empty_like(omega)
     for c, own in enumerate(omega):
         weight = np.where(labels[near] == c, g, 0.0)
         moved = np.flatnonzero(weight.any(axis=1))
-        slope[c] = own @ _scatter(near[moved], weight[moved], rows[moved], W)
+        slope[c] = _turned(own, near[moved], weight[moved], rows[moved], W)
     return slope
 
 
