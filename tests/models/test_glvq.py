@@ -1,8 +1,12 @@
 """GLVQ, GRLVQ and GMLVQ: weights, metrics, transforms."""
 
+from concurrent.futures import ThreadPoolExecutor
+
 import numpy as np
 import pytest
+from scipy import sparse
 
+from halfspace.data import rows
 from halfspace.models.glvq import GLVQ
 from halfspace.models.gmlvq import GMLVQ
 from halfspace.models.grlvq import GRLVQ
@@ -43,6 +47,41 @@ def test_a_batch_fit_proves_its_course(model):
     assert model.history_["cost"][-1] == pytest.approx(model.cost_, rel=1e-6)
     assert model.certificate_.verify(X, y)
     assert model.outcome_.reason in {"converged", "iteration budget spent"}
+
+
+@each
+def test_a_certificate_holds_for_either_storage(model):
+    """What was proved about dense rows far from the origin holds for the same rows in CSR, and the other way round."""
+    model.set_params(max_iter=3)
+    X, y = clouds(30)
+    X += 1e6
+    for one, other in ((X, sparse.csr_array(X)), (sparse.csr_array(X), X)):
+        proof = model.fit(one, y).certificate_
+        assert proof.verify(one, y)
+        assert proof.verify(other, y)
+        assert proof.median_radius > 0.1
+
+
+@pytest.mark.parametrize("init", ["k-means", "mean", "sample"])
+def test_squares_beyond_float32_do_not_matter(init):
+    """Float32 rows whose squares overflow in float32 learn what the same rows in other units do."""
+    X, y = clouds(30)
+    model = GLVQ(n_prototypes=2, init=init, max_iter=3, random_state=0)
+    small, large = (model.fit((X * unit).astype(np.float32), y).prototypes_ / unit for unit in (1.0, 2.0**100))
+    np.testing.assert_allclose(large, small, rtol=1e-9)
+
+
+@pytest.mark.compiled
+def test_the_number_of_threads_does_not_matter(monkeypatch):
+    """A batch fit gives the same bits with one thread and with three."""
+    X, y = clouds(1300, 30)
+    found = []
+    for threads in (1, 3):
+        with ThreadPoolExecutor(threads) as pool:
+            monkeypatch.setattr(rows, "_pool", lambda pool=pool: pool)
+            found.append(GMLVQ(optimizer="batch", max_iter=3).fit(X, y))
+    np.testing.assert_array_equal(found[0].prototypes_, found[1].prototypes_)
+    np.testing.assert_array_equal(found[0].omega_, found[1].omega_)
 
 
 @pytest.mark.compiled

@@ -92,7 +92,7 @@ class FilterBound(Certificate):
     rate, delta : float
         Size of the steps; what NLMS adds to the squared length of the window.
     threshold, hangover : float, int
-        Frozen where |y| > threshold max |u| and for so many samples after; infinite: never.
+        Frozen where `|y| > threshold max |u|` and for so many samples after; infinite: never.
 
     Examples
     --------

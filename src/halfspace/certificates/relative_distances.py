@@ -28,6 +28,9 @@ __all__ = ["Prototypes", "Survey", "survey"]
 
 BLOCK_ENTRIES, BLOCK_ROWS = 1 << 16, 512
 """Entries or distances held at a time, so that they stay in cache; but no fewer rows than these, so that products are large."""
+WIDE = 1024
+"""Columns up to which rows are written out and moved to the prototypes' mean, whatever their storage: so that dense and sparse
+rows are judged alike. Wider ones are taken as they are: most of a wide sparse matrix is zeros."""
 
 
 class Prototypes(NamedTuple):
@@ -110,7 +113,7 @@ def survey(X: Matrix, target: IntArray, given: Prototypes, beta: float | None, s
     >>> found.errors, found.radii.round(9).tolist(), round(found.cost, 9)
     (0, [2.0, 1.0, 2.0], -2.8)
     """
-    centre = np.zeros(given.W.shape[1]) if sparse.issparse(X) else given.W.mean(axis=0)
+    centre = given.W.mean(axis=0) if X.shape[1] <= WIDE else np.zeros(X.shape[1])
     given = given._replace(W=given.W - centre)
     norms = [_norm(omega) for omega, _ in given.metrics()]
     inverse = 1.0 / np.where((lengths := _lengths(given, norms)) > 0.0, lengths, 1.0)
@@ -131,11 +134,15 @@ def survey(X: Matrix, target: IntArray, given: Prototypes, beta: float | None, s
 
 def _blocks(X: Matrix, centre: FloatArray, width: int) -> Iterator[tuple[slice, Any]]:
     """Yield rows in float64 about the centre, a block at a time; `width` numbers are held for each."""
-    entries = X.nnz if sparse.issparse(X) else X.size
+    kept = sparse.issparse(X) and X.shape[1] > WIDE
+    entries = X.nnz if kept else X.shape[0] * X.shape[1]
     step = max(BLOCK_ROWS, BLOCK_ENTRIES * X.shape[0] // max(entries, width * X.shape[0]))
     for begin in range(0, X.shape[0], step):
         rows = slice(begin, min(begin + step, X.shape[0]))
-        yield rows, X[rows].astype(np.float64) if sparse.issparse(X) else X[rows] - centre
+        if kept:
+            yield rows, X[rows].astype(np.float64)
+        else:
+            yield rows, (X[rows].toarray() if sparse.issparse(X) else X[rows]) - centre
 
 
 def _project(rows: Any, omega: FloatArray | None) -> Any:

@@ -61,7 +61,7 @@ class Kernel(Value, ABC):
 
     @abstractmethod
     def bounds(self, A: Any, B: Any) -> tuple[float, float]:
-        """Return bounds on |k(a_i, b_j)| and on its rounding error, for these rows and any part of them."""
+        """Return bounds on `|k(a_i, b_j)|` and on its rounding error, for these rows and any part of them."""
 
     def rounding_by_row(self, A: Matrix) -> tuple[float, FloatArray] | None:  # noqa: ARG002
         """Return u and r, shape (n,), such that an entry errs by at most u ((r_i + m)² + (r_j + m)²) + 16 EPS; None if unknown.

@@ -25,16 +25,16 @@ __all__ = ["ConditionalExpectation"]
 
 @dataclass(frozen=True, eq=False)
 class ConditionalExpectation(Kernel):
-    """E_c[p(x|c) p(x'|c)] over the components of a mixture or the classes of a classifier.
+    """`E_c[p(x|c) p(x'|c)]` over the components of a mixture or the classes of a classifier.
 
     Parameters
     ----------
     model : fitted mixture, fitted classifier, callable or None
-        What knows p(c|x): by its `predict_proba`, or as a function from rows, shape (n, d), to probabilities, shape (n, C).
+        What knows `p(c|x)`: by its `predict_proba`, or as a function from rows, shape (n, d), to probabilities, shape (n, C).
         None: the rows are probabilities themselves.
     priors : sequence of float, optional
         P(c), shape (C,). By default the model's `weights_` or `class_prior_`, else what `resolved(X)` finds as the mean of
-        p(c|x).
+        `p(c|x)`.
     density : bool, optional
         Whether to multiply by p(x), from the model's `score_samples`; by default if the model is a mixture (has `weights_`).
 

@@ -111,7 +111,7 @@ def mercer(kernel: Kernel, X: Matrix | None = None, *, repair: Repair | None = N
 
     Examples
     --------
-    The box, 1 if |x - x'| <= 1 and 0 elsewhere, looks like a similarity, but is no kernel:
+    The box, 1 if `|x - x'| <= 1` and 0 elsewhere, looks like a similarity, but is no kernel:
 
     >>> from halfspace.kernels import FromFunction
     >>> box = FromFunction(lambda a, b: float(abs(a[0] - b[0]) <= 1), shift_invariant=True, name="box")

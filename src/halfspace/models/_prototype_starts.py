@@ -52,7 +52,8 @@ def starting_prototypes(estimator: Any, data: Examples, s: FloatArray, rng: Any)
         if rows.size == 0:  # a class without weight still answers
             rows = np.flatnonzero(data.target == c)
         weight = s[rows] if s[rows].any() else np.ones(rows.size)
-        parts.append(_start(estimator.init, data.X[rows], weight, min(int(count), rows.size), rng))
+        own = data.X[rows].astype(np.float64)  # squares of float32 overflow early
+        parts.append(_start(estimator.init, own, weight, min(int(count), rows.size), rng))
         labels += [c] * parts[-1].shape[0]
     return np.vstack(parts), np.array(labels, dtype=np.int64)
 
@@ -68,7 +69,7 @@ def _start(init: str, X: Matrix, s: FloatArray, count: int, rng: Any) -> FloatAr
         seed = rng.randint(np.iinfo(np.int32).max)
         # Equal rows give equal prototypes. One thread: on few rows they would only wait, and sums depend on their number.
         silent = warnings.catch_warnings(action="ignore", category=ConvergenceWarning)
-        with silent, libraries().limit(limits=1, user_api="openmp"):
+        with silent, libraries().limit(limits=1):
             return _dense(KMeans(count, n_init=1, random_state=seed).fit(X, sample_weight=s).cluster_centers_)
     square = np.asarray(X.multiply(X).T @ s if hasattr(X, "multiply") else (X * X).T @ s, dtype=np.float64).ravel() / s.sum()
     spread = np.sqrt(np.maximum(square - mean**2, 0.0))

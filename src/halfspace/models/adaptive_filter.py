@@ -64,7 +64,7 @@ class AdaptiveFilter(RegressorMixin, CallbackSupportMixin, BaseEstimator):
         The mean squared length of a row of X, for that mean. None: a fit measures it on X, and a stream after a fit keeps it;
         a stream without a fit takes the mean so far, which knows little at first.
     double_talk : float, optional
-        Do not learn where |y| > double_talk · max |window|: no echo is that loud, so somebody else speaks (Geigel). A bound on
+        Do not learn where `|y| > double_talk · max |window|`: no echo is that loud, so somebody speaks (Geigel). A bound on
         the gain of the echo path, 0.5 where the echo is at least 6 dB weaker than the reference. None: always learn.
     hangover : int, default 240
         Samples for which learning stays off after double talk.

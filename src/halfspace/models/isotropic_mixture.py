@@ -72,7 +72,7 @@ class IsotropicMixture(DensityMixin, CallbackSupportMixin, BaseEstimator):
     certificate_ : MixtureLikelihood
         The log-likelihood and the gain of one more step, recomputed from the data by `verify(X)`.
     history_ : dict
-        "log_likelihood": at the start and after every step, shape (n_iter_ + 1,); it never falls.
+        "log_likelihood": at the start and after every step, shape `(n_iter_ + 1,)`; it never falls.
     outcome_, n_iter_, n_features_in_
         Why it stopped, steps of the start that was kept, number of features.
 

@@ -52,7 +52,7 @@ class KernelMinOver(KernelPlaneMixin, ClassifierMixin, CallbackSupportMixin, Bas
     tol : float, default 1e-2
         Relative width of the bracket, (upper - lower)/upper, to reach; below 1.
     intercept : {"clamped", "none"}, default "clamped"
-        Bias as the weight of a clamped input, which adds `intercept_scaling`² to the kernel, or none.
+        Bias as the weight of a clamped input, which adds the square of `intercept_scaling` to the kernel, or none.
     intercept_scaling : float, default 1.0
         Value of the clamped input.
     max_iter : int, default 100_000

@@ -53,7 +53,7 @@ class KernelPerceptron(KernelStreamMixin, ClassifierMixin, CallbackSupportMixin,
     budget_rule : {"forgetron", "projectron"}, default "forgetron"
         On a full budget shrink and forget the oldest, or project on those there are (better, and B² work per mistake).
     intercept : {"clamped", "none"}, default "clamped"
-        Bias as the weight of a clamped input, which adds `intercept_scaling`² to the kernel, or none.
+        Bias as the weight of a clamped input, which adds the square of `intercept_scaling` to the kernel, or none.
     intercept_scaling : float, default 1.0
         Value of the clamped input.
     max_iter : int, default 100

@@ -59,7 +59,7 @@ class LVQ(PrototypeLearner):
         Errors on the training rows and how far rows may move without becoming wrong, recomputed from the data.
     outcome_ : Outcome
         Why the fit stopped, and what to do about it.
-    history_ : dict of ndarray, shape (n_iter_,)
+    history_ : dict of ndarray
         `errors` when shown, `moved` (share of the prototypes' spread) and `seconds`, epoch by epoch.
     classes_, n_features_in_, n_iter_
         Labels, inputs, epochs.

@@ -129,14 +129,15 @@ def cost_and_gradient(at: Landscape, W: FloatArray, omega: FloatArray) -> tuple[
 
     effort = W.size + (2.0 if at.learns_metric else 1.0) * omega.size
     costs, pulls, slopes_of_metric = zip(*map_blocks(work, at.X, effort), strict=True)
-    pull = np.sum(pulls, axis=0)
+    pull: FloatArray = sum(pulls[1:], pulls[0])
     if omega.ndim == 1:
         back = pull * omega**2
     elif omega.ndim == 2:
         back = pull @ omega.T @ omega
     else:
         back = np.stack([p @ omega[c].T @ omega[c] for p, c in zip(pull, labels, strict=True)])
-    return float(np.sum(costs) / total), -2.0 * back / total, 2.0 * np.sum(slopes_of_metric, axis=0) / total
+    turn: FloatArray = sum(slopes_of_metric[1:], slopes_of_metric[0])
+    return float(sum(costs)) / total, back * (-2.0 / total), turn * (2.0 / total)
 
 
 def descend(at: Landscape, W: FloatArray, omega: FloatArray, max_iter: int, tol: float, watch: Callable[..., bool]) -> Descent:

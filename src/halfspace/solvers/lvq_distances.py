@@ -1,7 +1,7 @@
 """Distances of rows from prototypes, block by block: d_k = ‖Ω(x - w_k)‖² for a plain, a diagonal, a full or a classwise Ω.
 
 Rows of any storage are copied into a dense block first, so that all that follows is compiled once. Differences are squared as
-they are (no ‖x‖² - 2x·w + ‖w‖²), so that small distances keep their digits.
+they are (no ‖x‖² - 2x·w + ‖w‖²), and taken from the prototypes' mean, so that small distances far from 0 keep their digits.
 """
 
 from collections.abc import Callable
@@ -71,7 +71,8 @@ def distances(rows: FloatArray, W: FloatArray, labels: IntArray, omega: FloatArr
     >>> distances(np.array([[1.0]]), np.array([[0.0], [3.0]]), np.array([0, 1]), np.ones(1)).tolist()
     [[1.0, 4.0]]
     """
-    D = np.empty((rows.shape[0], W.shape[0]))
+    D, centre = np.empty((rows.shape[0], W.shape[0])), W.mean(axis=0)
+    rows, W = rows - centre, W - centre
     if omega.ndim < 3:
         _square_distances(project(rows, omega), project(W, omega), D)
         return D

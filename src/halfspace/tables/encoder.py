@@ -58,7 +58,7 @@ class TableEncoder(TransformerMixin, BaseEstimator):
         Names of the columns seen in `fit`, "x0", "x1", ... for a plain matrix.
     n_features_in_ : int
         Number of these columns.
-    feature_names_in_ : ndarray of object, shape (n_features_in_,)
+    feature_names_in_ : ndarray of object
         The same names, as scikit-learn has them; only after a fit on a table.
     groups_ : tuple of (str, int, int)
         Column name, first output and last output + 1 of each column that was kept.
