@@ -137,7 +137,7 @@ def cost_and_gradient(at: Landscape, W: FloatArray, omega: FloatArray) -> tuple[
     else:
         back = np.stack([p @ omega[c].T @ omega[c] for p, c in zip(pull, labels, strict=True)])
     turn: FloatArray = sum(slopes_of_metric[1:], slopes_of_metric[0])
-    return float(sum(costs)) / total, back * (-2.0 / total), turn * (2.0 / total)
+    return float(sum(costs) / total), back * (-2.0 / total), turn * (2.0 / total)
 
 
 def descend(at: Landscape, W: FloatArray, omega: FloatArray, max_iter: int, tol: float, watch: Callable[..., bool]) -> Descent:
