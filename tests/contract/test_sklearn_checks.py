@@ -69,20 +69,17 @@ ESTIMATORS = [
     hs.IsotropicMixture(2, init="farthest", tol=0, max_iter=200),
     hs.IsotropicMixture(2, sigma="each", init="farthest", tol=0, max_iter=200),
     hs.LVQ(),
-    hs.LVQ(variant="2.1"),
     hs.LVQ(variant="3", n_prototypes=2),
     hs.GLVQ(),
     OnlineGLVQ(),
     hs.GRLVQ(),
     hs.GMLVQ(),
-    hs.GMLVQ(rank=2),
     OnlineGMLVQ(),
     hs.LinearRegression(),
     hs.LinearRegression(ridge="cv"),
     hs.LinearRegression(ridge="evidence", intercept="free"),
     hs.BayesianRegression(),
     hs.AdaptiveFilter(),
-    hs.AdaptiveFilter(variant="lms", eta0=0.01),
 ]
 
 

@@ -157,12 +157,12 @@ def test_numbers_are_the_nearest_doubles(tmp_path):
 
 
 @pytest.mark.compiled
-def test_a_hundred_thousand_columns(tmp_path):
+def test_thirty_thousand_columns(tmp_path):
     """A very wide table is slow, not impossible."""
-    names = ",".join(f"c{i}" for i in range(100_000))
-    row = ",".join(["1"] * 100_000)
+    names = ",".join(f"c{i}" for i in range(30_000))
+    row = ",".join(["1"] * 30_000)
     found = read(written(tmp_path, f"{names},y\n{row},u\n{row},v\n"), "y")
-    assert found.X.shape == (2, 100_000)
+    assert found.X.shape == (2, 30_000)
 
 
 @pytest.mark.parametrize("start", ["\n", "  \r\n", "\t\n\n"], ids=["empty", "spaces", "tab"])
