@@ -149,7 +149,7 @@ class Gas(Learner):
     --------
     >>> gas = Gas(np.array([[0.0], [10.0]]), Geometric(0.5, 0.5), Geometric(1.0, 1.0), 0)
     >>> gas.present(np.array([[2.0]]))
-    >>> gas.W.ravel().round(3).tolist(), gas.error
+    >>> gas.W.ravel().round(3).tolist(), float(gas.error)
     ([1.0, 8.528], 4.0)
     """
 

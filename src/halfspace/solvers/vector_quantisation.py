@@ -54,7 +54,7 @@ class WinnerTakesAll(Learner):
     --------
     >>> learner = WinnerTakesAll(np.array([[0.0], [10.0]]), Geometric(0.5, 0.5), 0)
     >>> learner.present(np.array([[2.0], [8.0]]))
-    >>> learner.W.ravel().tolist(), learner.error
+    >>> learner.W.ravel().tolist(), float(learner.error)
     ([1.0, 9.0], 8.0)
     """
 
