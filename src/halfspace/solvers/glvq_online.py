@@ -112,16 +112,48 @@ def _move(x: FloatArray, book: Open, plus: int, minus: int, xi: tuple[float, flo
 
 
 @compiled
+def _measure_plainly(x: FloatArray, W: FloatArray, near: FloatArray) -> None:
+    """Write ‖x - w_k‖² for every prototype k."""
+    for k in range(near.size):
+        w, total = W[k], 0.0
+        for j in range(x.size):
+            v = x[j] - w[j]
+            total += v * v
+        near[k] = total
+
+
+@compiled
+def _move_plainly(x: FloatArray, book: Open, plus: int, minus: int, xi: tuple[float, float], full: float) -> None:
+    """Take the step of the rule where the metric is Euclid's and stays so: ‖Λv‖² is the distance itself."""
+    w, u, tally = book.W[plus], book.W[minus], book.tally
+    a, b = book.near[plus], book.near[minus]
+    tally[0] += 1.0
+    tally[1] += a + b
+    tally[2] += a + b
+    rate = 2.0 * full * tally[1] ** 2 / (tally[0] * tally[2]) if tally[2] > 0.0 else 0.0
+    towards, away = share(rate * xi[0], a, a), share(rate * xi[1], b, b)
+    for j in range(x.size):
+        w[j] += towards * (x[j] - w[j])
+        u[j] -= away * (x[j] - u[j])
+
+
+@compiled
 def learn(rows: FloatArray, target: IntArray, s: FloatArray, book: Open, rates: Rates) -> int:
     """Present dense rows, shape (n, d), with weights s of their steps; return how many were classified wrongly."""
-    near = book.near
+    near, plain = book.near, rates.metric == 0.0 and bool((book.omega == 1.0).all())
     wrong = 0
     for i in range(target.size):
-        _measure(rows[i], book.W, book.omega, near)
+        if plain:
+            _measure_plainly(rows[i], book.W, near)
+        else:
+            _measure(rows[i], book.W, book.omega, near)
         plus, minus = nearest_own(near, book.starts, target[i]), nearest_other(near, book.starts, target[i])
         if minus < 0:
             continue
         wrong += near[plus] > near[minus] or (near[plus] == near[minus] and minus < plus)
         xi = slopes(rates.beta, near[plus], near[minus])
-        _move(rows[i], book, plus, minus, xi, (s[i] * rates.prototypes, s[i] * rates.metric))
+        if plain:
+            _move_plainly(rows[i], book, plus, minus, xi, s[i] * rates.prototypes)
+        else:
+            _move(rows[i], book, plus, minus, xi, (s[i] * rates.prototypes, s[i] * rates.metric))
     return wrong
