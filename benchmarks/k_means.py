@@ -8,7 +8,7 @@ from sklearn import cluster
 from benchmarks.race import Case
 from halfspace import KMeans
 
-SIZES = [(1_000, 2, 8, 40), (20_000, 10, 10, 15), (100_000, 20, 10, 7), (300_000, 50, 20, 3)]
+SIZES = [(1_000, 2, 8, 40), (20_000, 10, 10, 40), (100_000, 20, 10, 7), (300_000, 50, 20, 3)]
 """Rows, features, prototypes, repeats."""
 
 

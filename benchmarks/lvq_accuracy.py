@@ -1,9 +1,10 @@
 """Time to the same test accuracy, one prototype per class, the best optimiser of each: ours against sklvq's.
 
-Both minimise the same cost, a sigmoid of slope 20 (sklvq's own default, 1, is as slow and less accurate). Waypoint
-descent and L-BFGS of sklvq run, their settings as they come. Two targets: what its fastest reaches, and the best that any reaches; its time for a
-target is that of its fastest optimiser that reaches it. Ours is the fastest of a fixed list of fits that reaches the target,
-and the whole of that fit is timed: checks, certificate and all. (sklvq's BFGS and Adam, slower than its L-BFGS and no better, are left out.)
+Both minimise the same cost, a sigmoid of slope 20 (sklvq's own default, 1, is as slow and less accurate). Waypoint descent
+and L-BFGS of sklvq run, their settings as they come; its BFGS and Adam, slower than its L-BFGS and no better, are left out. Two
+targets: what its fastest reaches, and the best that any reaches; its time for a target is that of its fastest optimiser that
+reaches it. Ours is the fastest of a fixed list of fits that reaches the target, and the whole of that fit is timed: checks,
+certificate and all.
 """
 
 import time
