@@ -18,7 +18,7 @@ from scipy import linalg, sparse
 from halfspace._typing import FloatArray, Labels, Matrix
 from halfspace.certificates.arithmetic import EPS, is_array, is_number
 from halfspace.certificates.base import Certificate, Verdict
-from halfspace.certificates.ridge import read_targets
+from halfspace.certificates.ridge import fits, read_targets
 
 __all__ = ["GaussianPosterior", "Sums"]
 
@@ -167,12 +167,7 @@ class GaussianPosterior(Certificate):
 
     def confirm(self, X: Matrix, y: Labels) -> Verdict:
         """Recompute the sums, and every equation."""
-        D = X.shape[1] + bool(self.clamp)
-        shaped = Verdict.of(
-            (self.weights.shape == (D,), f"weights for {self.weights.size} inputs, but the data have {D}"),
-            (self.sample_weight is None or self.sample_weight.shape == y.shape[:1], "one sample weight per example expected"),
-            (y.shape[1] == 1, f"the certificate is about one target, but y has {y.shape[1]}"),
-        )
+        shaped = fits(X, y, self.weights, self.clamp, self.sample_weight)
         if not shaped:
             return shaped
         s = np.ones(y.shape[0]) if self.sample_weight is None else self.sample_weight

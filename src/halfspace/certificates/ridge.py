@@ -20,7 +20,7 @@ from halfspace.certificates.arithmetic import EPS, combination, is_array, is_num
 from halfspace.certificates.base import Certificate, Verdict, from_dict
 from halfspace.errors import InputError
 
-__all__ = ["PerOutput", "RidgeGap", "log_likelihood", "read_targets"]
+__all__ = ["PerOutput", "RidgeGap", "fits", "log_likelihood", "read_targets"]
 
 SMALLEST = 1e-280
 """Squares below this have lost digits to underflow."""
@@ -67,6 +67,16 @@ class _Measured(NamedTuple):
     total: float
     blur: float
     """Rounding of the objective."""
+
+
+def fits(X: Matrix, y: Labels, weights: FloatArray, clamp: float, sample_weight: FloatArray | None) -> Verdict:
+    """Judge whether weights, and those of the examples, are of the size of rows X, shape (n, d), and one target y (n, 1)."""
+    D = X.shape[1] + bool(clamp)
+    return Verdict.of(
+        (weights.shape == (D,), f"weights for {weights.size} inputs, but the data have {D}"),
+        (sample_weight is None or sample_weight.shape == y.shape[:1], "one sample weight per example expected"),
+        (y.shape[1] == 1, f"the certificate is about one target, but y has {y.shape[1]}"),
+    )
 
 
 @dataclass(frozen=True, eq=False)
@@ -170,12 +180,7 @@ class RidgeGap(Certificate):
 
     def confirm(self, X: Matrix, y: Labels) -> Verdict:
         """Recompute every number."""
-        D = X.shape[1] + bool(self.clamp)
-        shaped = Verdict.of(
-            (self.weights.shape == (D,), f"weights for {self.weights.size} inputs, but the data have {D}"),
-            (self.sample_weight is None or self.sample_weight.shape == y.shape[:1], "one sample weight per example expected"),
-            (y.shape[1] == 1, f"the certificate is about one target, but y has {y.shape[1]}"),
-        )
+        shaped = fits(X, y, self.weights, self.clamp, self.sample_weight)
         if not shaped:
             return shaped
         found = self._measured(X, y[:, 0], slack=1.0)

@@ -11,7 +11,7 @@ from halfspace._dispatch import compiled
 from halfspace._typing import FloatArray, IntArray
 from halfspace.solvers.glvq import Book, Rates, slopes
 
-__all__ = ["Open", "class_starts", "learn", "nearest_other", "nearest_own", "opened", "share"]
+__all__ = ["Open", "class_starts", "learn", "measure_plainly", "nearest_other", "nearest_own", "opened", "share"]
 
 
 class Open(NamedTuple):
@@ -112,7 +112,7 @@ def _move(x: FloatArray, book: Open, plus: int, minus: int, xi: tuple[float, flo
 
 
 @compiled
-def _measure_plainly(x: FloatArray, W: FloatArray, near: FloatArray) -> None:
+def measure_plainly(x: FloatArray, W: FloatArray, near: FloatArray) -> None:
     """Write ‖x - w_k‖² for every prototype k."""
     for k in range(near.size):
         w, total = W[k], 0.0
@@ -144,7 +144,7 @@ def learn(rows: FloatArray, target: IntArray, s: FloatArray, book: Open, rates: 
     wrong = 0
     for i in range(target.size):
         if plain:
-            _measure_plainly(rows[i], book.W, near)
+            measure_plainly(rows[i], book.W, near)
         else:
             _measure(rows[i], book.W, book.omega, near)
         plus, minus = nearest_own(near, book.starts, target[i]), nearest_other(near, book.starts, target[i])

@@ -13,7 +13,7 @@ import numpy as np
 from halfspace._dispatch import compiled
 from halfspace._typing import FloatArray, IntArray
 from halfspace.solvers.glvq import Book, Rates, slopes
-from halfspace.solvers.glvq_online import class_starts, nearest_other, nearest_own, share
+from halfspace.solvers.glvq_online import class_starts, measure_plainly, nearest_other, nearest_own, share
 
 __all__ = ["OpenMatrix", "closed_matrix", "learn_matrix", "opened_matrix"]
 
@@ -119,17 +119,6 @@ def _freshen(book: OpenMatrix) -> None:
 
 
 @compiled
-def _measure(z: FloatArray, Q: FloatArray, near: FloatArray) -> None:
-    """Write ‖z - q_k‖² for every projected prototype k."""
-    for k in range(near.size):
-        q, total = Q[k], 0.0
-        for r in range(z.size):
-            v = z[r] - q[r]
-            total += v * v
-        near[k] = total
-
-
-@compiled
 def _differ(x: FloatArray, book: OpenMatrix, plus: int, minus: int) -> None:
     """Write v, Ωv and Λv of both prototypes."""
     omega, ends, sides = book.omega, book.ends, book.sides
@@ -225,7 +214,7 @@ def learn_matrix(rows: FloatArray, target: IntArray, s: FloatArray, book: OpenMa
         if book.tally[0] % FRESH == 0.0:
             _freshen(book)
         _project(book.omega, rows[i], ends[0])
-        _measure(ends[0], book.Q, near)
+        measure_plainly(ends[0], book.Q, near)
         plus, minus = nearest_own(near, starts, target[i]), nearest_other(near, starts, target[i])
         if minus < 0:
             continue

@@ -28,15 +28,15 @@ def _gather(X: View, rows: IntArray, out: FloatArray) -> None:
         axpy(1.0, X, rows[r], row)
 
 
-def gathered(X: View, rows: IntArray, width: int) -> FloatArray:
-    """Return a dense copy of some rows, filled up with zeros to a width.
+def gathered(X: View, rows: IntArray, width: int, room: FloatArray | None = None) -> FloatArray:
+    """Return a dense copy of some rows, filled up with zeros to a width; in the memory of `room`, if that is given.
 
     Examples
     --------
     >>> gathered(np.eye(2), np.array([1]), 3)
     array([[0., 1., 0.]])
     """
-    out = np.empty((rows.size, width))
+    out = np.empty((rows.size, width)) if room is None else room[: rows.size]
     _gather(X, rows, out)
     return out
 

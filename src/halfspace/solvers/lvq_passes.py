@@ -2,6 +2,8 @@
 
 from typing import Any
 
+import numpy as np
+
 from halfspace._typing import FloatArray, IntArray, View
 from halfspace.data.views import n_columns
 from halfspace.solvers.glvq import Book, Rates
@@ -12,8 +14,8 @@ from halfspace.solvers.lvq_distances import gathered
 
 __all__ = ["present_rows"]
 
-BLOCK = 2048
-"""Rows copied at a time."""
+BLOCK = 512
+"""Rows copied at a time, into the same memory: fresh pages would cost more than the copy."""
 
 
 def present_rows(rule: Any, book: Book, X: View, order: IntArray, target: IntArray, s: FloatArray) -> tuple[Book, int]:
@@ -34,7 +36,6 @@ def present_rows(rule: Any, book: Book, X: View, order: IntArray, target: IntArr
 
     Examples
     --------
-    >>> import numpy as np
     >>> from halfspace.solvers.lvq import LVQ1
     >>> book = Book(np.array([[0.0], [4.0]]), np.array([0, 1]), np.ones(1), np.zeros(3))
     >>> rows, target = np.array([[1.0], [3.0]]), np.array([0, 0])
@@ -43,7 +44,8 @@ def present_rows(rule: Any, book: Book, X: View, order: IntArray, target: IntArr
     ([[0.5], [4.5]], 1)
     """
     cuts = [order[first : first + BLOCK] for first in range(0, order.size, BLOCK)]
-    blocks = ((gathered(X, rows, n_columns(X)), target[rows], s[rows]) for rows in cuts)
+    room = np.empty((min(BLOCK, order.size), n_columns(X)))
+    blocks = ((gathered(X, rows, n_columns(X), room), target[rows], s[rows]) for rows in cuts)
     if not isinstance(rule, Rates):
         (kohonen, rate), W = rule, book.W.copy()
         wrong = sum(learn_kohonen(rows, c, rate * weight, W, book.labels, kohonen) for rows, c, weight in blocks)
