@@ -13,8 +13,7 @@ from functools import cache
 import numpy as np
 
 from benchmarks.race import Case
-from halfspace.models.linear_regression import LinearRegression
-from halfspace.models.ridge_path import ridge_path
+from halfspace import LinearRegression, ridge_path
 
 ROWS, WIDTH, RIDGES = 1_000_000, 50, 50
 

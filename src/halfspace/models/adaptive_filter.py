@@ -95,7 +95,7 @@ class AdaptiveFilter(RegressorMixin, CallbackSupportMixin, BaseEstimator):
     Examples
     --------
     >>> import numpy as np
-    >>> from halfspace.models.adaptive_filter import AdaptiveFilter
+    >>> from halfspace import AdaptiveFilter
     >>> x = np.random.default_rng(0).normal(size=2000)
     >>> echo = np.convolve(x, [0.5, 0.0, -0.25])[:2000]
     >>> canceller = AdaptiveFilter(n_taps=3).fit(x[:, None], echo)

@@ -69,7 +69,7 @@ class GLVQ(GeneralisedLVQ):
     Examples
     --------
     >>> import numpy as np
-    >>> from halfspace.models.glvq import GLVQ
+    >>> from halfspace import GLVQ
     >>> X, y = np.array([[0.0], [1.0], [4.0], [5.0]]), np.array([0, 0, 1, 1])
     >>> model = GLVQ().fit(X, y)
     >>> model.predict([[2.0], [3.0]]).tolist(), model.outcome_.reason, bool(model.certificate_.verify(X, y))

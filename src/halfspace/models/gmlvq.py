@@ -91,7 +91,7 @@ class GMLVQ(ClassNamePrefixFeaturesOutMixin, TransformerMixin, GeneralisedLVQ):
     Examples
     --------
     >>> import numpy as np
-    >>> from halfspace.models.gmlvq import GMLVQ
+    >>> from halfspace import GMLVQ
     >>> X, y = np.array([[0.0, 3.0], [1.0, -2.0], [4.0, 2.0], [5.0, -3.0]]), np.array([0, 0, 1, 1])
     >>> model = GMLVQ().fit(X, y)
     >>> int(model.relevances_.argmax()), model.certificate_.errors, model.transform(X).shape

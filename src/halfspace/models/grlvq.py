@@ -78,7 +78,7 @@ class GRLVQ(OneToOneFeatureMixin, TransformerMixin, GeneralisedLVQ):
     Examples
     --------
     >>> import numpy as np
-    >>> from halfspace.models.grlvq import GRLVQ
+    >>> from halfspace import GRLVQ
     >>> X, y = np.array([[0.0, 3.0], [1.0, -2.0], [4.0, 2.0], [5.0, -3.0]]), np.array([0, 0, 1, 1])
     >>> model = GRLVQ().fit(X, y)
     >>> model.relevances_.round(2).tolist(), model.certificate_.errors

@@ -67,7 +67,7 @@ class LVQ(PrototypeLearner):
     Examples
     --------
     >>> import numpy as np
-    >>> from halfspace.models.lvq import LVQ
+    >>> from halfspace import LVQ
     >>> X, y = np.array([[0.0], [1.0], [4.0], [5.0]]), np.array(["low", "low", "high", "high"])
     >>> model = LVQ(random_state=0).fit(X, y)
     >>> model.predict([[1.5], [3.5]]).tolist(), model.certificate_.errors, bool(model.certificate_.verify(X, y))

@@ -25,7 +25,7 @@ class ElbowDisplay:
     Examples
     --------
     >>> import numpy as np
-    >>> from halfspace.models.elbow import elbow
+    >>> from halfspace import elbow
     >>> X = np.array([[0.0, 0.0], [0.0, 1.0], [9.0, 0.0], [9.0, 1.0]])
     >>> ElbowDisplay.from_elbow(elbow(X, [1, 2])).errors.round(3).tolist()
     [82.0, 1.0]

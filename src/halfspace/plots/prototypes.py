@@ -37,7 +37,7 @@ class PrototypesDisplay:
     Examples
     --------
     >>> import halfspace as hs
-    >>> from halfspace.models.lvq import LVQ
+    >>> from halfspace import LVQ
     >>> from halfspace.plots.prototypes import PrototypesDisplay
     >>> X, y, *_ = hs.data.two_clouds(60)
     >>> display = PrototypesDisplay.from_estimator(LVQ(random_state=0).fit(X, y), X, y)

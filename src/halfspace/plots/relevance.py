@@ -35,7 +35,7 @@ class RelevanceDisplay:
     Examples
     --------
     >>> from sklearn.datasets import load_iris
-    >>> from halfspace.models.grlvq import GRLVQ
+    >>> from halfspace import GRLVQ
     >>> from halfspace.plots.relevance import RelevanceDisplay
     >>> X, y = load_iris(return_X_y=True)
     >>> display = RelevanceDisplay.from_estimator(GRLVQ(random_state=0).fit(X, y), ["sl", "sw", "pl", "pw"])
