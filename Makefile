@@ -37,7 +37,7 @@ test: .venv/test.stamp
 	@echo "== tests, compiled"
 	$(BIN)/python -m pytest -n 2 --dist loadfile -q
 	@echo "== tests, with the JIT switched off"
-	NUMBA_DISABLE_JIT=1 $(BIN)/python -m pytest -n 2 --dist loadfile -q -m "not compiled" $(patsubst %,--ignore=tests/%,$(NOT_COMPILED))
+	NUMBA_DISABLE_JIT=1 $(BIN)/python -m pytest -n 2 --dist loadfile -q -m "not compiled" tests $(patsubst %,--ignore=tests/%,$(NOT_COMPILED))
 
 check: .venv/check.stamp
 	$(BIN)/ruff check .

@@ -75,6 +75,7 @@ def test_outputs_of_those_held_out_are_those_of_a_separate_fit(free):
     assert np.abs(seen[0, 1] - other).max() <= allowed
 
 
+@pytest.mark.compiled
 def test_scikit_learn_finds_the_same_by_fitting_every_point():
     """GridSearchCV over our own machine chooses a point with the same score."""
     X, y = rings()
