@@ -209,6 +209,8 @@ class Ladder(ClassifierMixin, BaseEstimator):
         reason: Reason = "converged"
         for plan in plans:
             why = STOPPED.get(reason, "") or hopeless(plan, done)
+            if not why and self.rungs is None and ground.y.size < plan.least:
+                why = f"fewer than {plan.least} training rows: tried only if asked for by name"
             if not why:
                 climbed, why, reason = attempt(plan, ground, self.classes_, done)
                 done.extend([climbed] if climbed else [])

@@ -35,6 +35,8 @@ WIDTHS = (0.1, 0.3, 1.0, 3.0, 10.0, 30.0)
 """Widths to choose from, in units of the one that the median distance of the rows suggests."""
 PROTOTYPES, STEPS, DIRECTIONS = 4, 20, 10
 """Prototypes per class (one for each would draw planes, which other rungs do), steps of learning, directions of a metric."""
+FEW_ROWS = 200
+"""Training rows below which prototypes are tried only if asked for: several per class would stand for a few rows each."""
 WIDEST, MOST_PROTOTYPES = 1_000, 1_000_000
 """Most inputs of a metric, and most numbers that all prototypes may have: they are dense, whatever the rows are."""
 MANY_CLASSES = 30
@@ -72,6 +74,8 @@ class Plan:
         `learn(X, y, setting)` returns a `Learnt`.
     sampled : bool
         Whether it learns from a sample when there are very many rows.
+    least : int
+        Training rows below which it is climbed only if asked for by name.
     """
 
     name: str
@@ -79,6 +83,7 @@ class Plan:
     keeps: int
     learn: Callable[[Matrix, Labels, Setting], Learnt]
     sampled: bool = False
+    least: int = 0
 
 
 def sample_of(y: Labels, most: int, seed: int) -> IntArray:
@@ -226,8 +231,8 @@ RUNGS = {
         Plan("perceptron", "averaged perceptron", 1, _perceptron),
         Plan("adaline", "Adaline (least squares)", 2, _adaline),
         Plan("adatron", "AdaTron (linear large margin)", 3, _adatron),
-        Plan("glvq", "GLVQ (prototypes)", 4, _glvq),
-        Plan("gmlvq", "GMLVQ (prototypes and a metric)", 5, _gmlvq),
+        Plan("glvq", "GLVQ (prototypes)", 4, _glvq, least=FEW_ROWS),
+        Plan("gmlvq", "GMLVQ (prototypes and a metric)", 5, _gmlvq, least=FEW_ROWS),
         Plan("kernel", "kernel AdaTron", 6, _kernel, sampled=True),
     )
 }
