@@ -20,7 +20,7 @@ from halfspace._dispatch import compiled
 from halfspace._typing import FloatArray, IntArray, View
 from halfspace.data.views import CSR, Clamped, axpy, dot, entries_per_row, n_columns, n_rows
 
-__all__ = ["gram", "in_chunks", "libraries", "one_blas_thread", "potentials", "sparsified", "take"]
+__all__ = ["gathered", "gram", "in_chunks", "libraries", "one_blas_thread", "potentials", "sparsified", "take"]
 
 SPARSE = 0.25
 """Share of entries other than 0 below which rows are cheaper to read as sparse ones."""
@@ -144,6 +144,28 @@ def take(X: View, rows: IntArray) -> View:
     copy = CSR(np.empty(int(starts[-1]), X.data.dtype), np.empty(int(starts[-1]), X.indices.dtype), starts, X.n_columns)
     _take_sparse(X, rows, copy.data, copy.indices, starts)
     return copy
+
+
+@compiled
+def _gather(X: View, rows: IntArray, out: FloatArray) -> None:
+    for r in range(rows.size):
+        row = out[r]
+        row[:] = 0.0
+        axpy(1.0, X, rows[r], row)
+
+
+def gathered(X: View, rows: IntArray, room: FloatArray | None = None) -> FloatArray:
+    """Return copies of some rows as a dense float64 block, whatever their storage; in `room`, if there is some already.
+
+    Examples
+    --------
+    >>> gathered(np.eye(3, dtype=np.float32), np.array([2, 0]))
+    array([[0., 0., 1.],
+           [1., 0., 0.]])
+    """
+    block = np.empty((rows.size, n_columns(X))) if room is None else room[: rows.size]
+    _gather(X, rows, block)
+    return block
 
 
 @compiled

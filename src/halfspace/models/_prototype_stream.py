@@ -8,12 +8,12 @@ from sklearn.utils.metaestimators import available_if
 
 from halfspace._typing import FloatArray, IntArray, Labels, Matrix
 from halfspace.data.labels import class_numbers, example_weights, given_classes
+from halfspace.data.rows import gathered
 from halfspace.errors import InputError
 from halfspace.models._checks import read_matrix, restored_on_error, usable_rows
 from halfspace.models._nearest_prototype import NearestPrototypeMixin
 from halfspace.models._prototype_starts import counts_per_class
 from halfspace.solvers.glvq import Book
-from halfspace.solvers.lvq_distances import gathered
 from halfspace.solvers.lvq_loop import FAR, is_sound
 from halfspace.solvers.lvq_passes import present_rows
 from halfspace.solvers.outcome import Outcome
@@ -109,7 +109,7 @@ class PrototypeStreamMixin(NearestPrototypeMixin):
             if stop > at:
                 book, _ = present_rows(self._rule(1.0), book, view, np.arange(at, stop), target, s)
             if stop < target.size:
-                book = _joined(book, gathered(view, np.array([stop]), X.shape[1]), int(target[stop]))
+                book = _joined(book, gathered(view, np.array([stop])), int(target[stop]))
             at = stop + 1
         self.classes_ = classes
         limit = FAR * (1.0 + max(float(np.sqrt(q.max())), float(np.abs(before.W).max(initial=0.0))))

@@ -11,34 +11,13 @@ import numpy as np
 
 from halfspace._dispatch import compiled
 from halfspace._typing import FloatArray, IntArray, View
-from halfspace.data.rows import in_chunks, one_blas_thread
-from halfspace.data.views import axpy, n_columns, n_rows
+from halfspace.data.rows import gathered, in_chunks, one_blas_thread
+from halfspace.data.views import n_rows
 
-__all__ = ["class_distances", "distances", "gathered", "map_blocks", "project"]
+__all__ = ["class_distances", "distances", "map_blocks", "project"]
 
 BLOCK = 1024
 """Rows of a block: with their distances they stay in cache."""
-
-
-@compiled
-def _gather(X: View, rows: IntArray, out: FloatArray) -> None:
-    for r in range(rows.size):
-        row = out[r]
-        row[:] = 0.0
-        axpy(1.0, X, rows[r], row)
-
-
-def gathered(X: View, rows: IntArray, width: int, room: FloatArray | None = None) -> FloatArray:
-    """Return a dense copy of some rows, filled up with zeros to a width; in the memory of `room`, if that is given.
-
-    Examples
-    --------
-    >>> gathered(np.eye(2), np.array([1]), 3)
-    array([[0., 1., 0.]])
-    """
-    out = np.empty((rows.size, width)) if room is None else room[: rows.size]
-    _gather(X, rows, out)
-    return out
 
 
 @compiled
@@ -109,7 +88,7 @@ def map_blocks(work: Callable[[IntArray, FloatArray], Any], X: View, cost: float
 
     def chunk(start: int, stop: int) -> list[Any]:
         cuts = [np.arange(first, min(first + BLOCK, stop)) for first in range(start, stop, BLOCK)]
-        return [work(rows, gathered(X, rows, n_columns(X))) for rows in cuts]
+        return [work(rows, gathered(X, rows)) for rows in cuts]
 
     with one_blas_thread():
         return [part for parts in in_chunks(chunk, n_rows(X), cost) for part in parts]

@@ -5,12 +5,12 @@ from typing import Any
 import numpy as np
 
 from halfspace._typing import FloatArray, IntArray, View
+from halfspace.data.rows import gathered
 from halfspace.data.views import n_columns
 from halfspace.solvers.glvq import Book, Rates
 from halfspace.solvers.glvq_online import learn, opened
 from halfspace.solvers.gmlvq_online import closed_matrix, learn_matrix, opened_matrix
 from halfspace.solvers.lvq import learn_kohonen
-from halfspace.solvers.lvq_distances import gathered
 
 __all__ = ["present_rows"]
 
@@ -45,7 +45,7 @@ def present_rows(rule: Any, book: Book, X: View, order: IntArray, target: IntArr
     """
     cuts = [order[first : first + BLOCK] for first in range(0, order.size, BLOCK)]
     room = np.empty((min(BLOCK, order.size), n_columns(X)))
-    blocks = ((gathered(X, rows, n_columns(X), room), target[rows], s[rows]) for rows in cuts)
+    blocks = ((gathered(X, rows, room), target[rows], s[rows]) for rows in cuts)
     if not isinstance(rule, Rates):
         (kohonen, rate), W = rule, book.W.copy()
         wrong = sum(learn_kohonen(rows, c, rate * weight, W, book.labels, kohonen) for rows, c, weight in blocks)

@@ -15,10 +15,10 @@ import numpy as np
 
 from halfspace._dispatch import compiled
 from halfspace._typing import FloatArray, IntArray, View
-from halfspace.data.rows import in_chunks
-from halfspace.data.views import axpy, n_columns, n_rows
+from halfspace.data.rows import gathered, in_chunks
+from halfspace.data.views import n_columns, n_rows
 
-__all__ = ["HOLD", "Learner", "all_distances", "columns", "gathered", "nearest", "present", "pull_column", "shares", "winners"]
+__all__ = ["HOLD", "Learner", "all_distances", "columns", "nearest", "present", "pull_column", "shares", "winners"]
 
 LANES = 8
 """Columns are padded to a multiple of this: a vector of single precision."""
@@ -138,27 +138,6 @@ def pull_column(rate: float, x: FloatArray, V: FloatArray, k: int) -> None:
     """Move prototype k towards x: v_k += rate (x - v_k)."""
     for j in range(V.shape[0]):
         V[j, k] += rate * (x[j] - V[j, k])
-
-
-@compiled
-def _gather(X: View, rows: IntArray, out: FloatArray) -> None:
-    out[:] = 0.0
-    for r in range(rows.size):
-        axpy(1.0, X, rows[r], out[r])
-
-
-def gathered(X: View, rows: IntArray, room: FloatArray | None = None) -> FloatArray:
-    """Return copies of some rows as a dense float64 block, whatever their storage; in `room`, if there is some already.
-
-    Examples
-    --------
-    >>> gathered(np.eye(3, dtype=np.float32), np.array([2, 0]))
-    array([[0., 0., 1.],
-           [1., 0., 0.]])
-    """
-    block = np.empty((rows.size, n_columns(X))) if room is None else room[: rows.size]
-    _gather(X, rows, block)
-    return block
 
 
 def present(learner: Learner, X: View, order_of: Callable[[int], IntArray], epochs: int) -> Iterator[int]:

@@ -17,8 +17,9 @@ import numpy as np
 
 from halfspace._dispatch import compiled
 from halfspace._typing import FloatArray, IntArray, View
+from halfspace.data.rows import gathered
 from halfspace.schedules import Geometric
-from halfspace.solvers.quantising import HOLD, Learner, gathered, nearest, pull_column, shares, squared_distances, winners
+from halfspace.solvers.quantising import HOLD, Learner, nearest, pull_column, shares, squared_distances, winners
 
 __all__ = ["WinnerTakesAll"]
 
