@@ -33,6 +33,13 @@ def test_json_is_the_whole_of_standard_output(answer, table):
     assert body["n_train"] + body["n_test"] == body["data"]["n_rows"] == 120
 
 
+def test_help_names_every_rung(halfspace):
+    """`--rungs` lists all there are, in the order in which they are climbed."""
+    from halfspace.ladder.rungs import RUNGS
+
+    assert ",".join(RUNGS) in "".join(halfspace("fit", "--help").out.split())
+
+
 def test_relevances_by_column_name(answer, halfspace, table, tmp_path):
     """Where a learnt metric wins, text, JSON and `inspect` name the columns it looks at."""
     model = tmp_path / "m.halfspace"

@@ -75,6 +75,16 @@ def test_a_loaded_quantiser_or_regression_gives_bit_equal_answers(name, fitted, 
     assert loaded.certificate_.verify(X, y)
 
 
+def test_a_stream_that_has_not_seen_every_class_is_saved(tmp_path):
+    """Prototypes of the classes seen so far come back, and those of the others can still join them."""
+    X, y = np.array([[0.0], [1.0], [5.0]]), np.array([0, 0, 1])
+    model = hs.LVQ().partial_fit(X, y, classes=[0, 1, 2])
+    hs.save(model, tmp_path / "model.halfspace")
+    loaded = hs.load(tmp_path / "model.halfspace")
+    assert same(loaded.predict(X), model.predict(X))
+    assert loaded.partial_fit([[9.0]], [2]).prototype_labels_.tolist() == [0, 1, 2]
+
+
 @pytest.mark.parametrize("name", ["quantizer", "gas", "bayesian", "filter"])
 def test_a_stream_without_classes_goes_on_after_loading(name, fitted, tmp_path):
     """The next rows lead a loaded model to where they lead the model that was saved."""

@@ -79,7 +79,9 @@ def main() -> None:
 @click.option("--report", type=to_file, metavar="HTML", help="Write a report: one page that opens offline.")
 @with_max_time
 @click.option("--kernel", type=click.Choice(KERNELS), default="rbf", show_default=True, help="Kernel of the last rung.")
-@click.option("--rungs", metavar="A,B,..", help="Rungs to climb: majority,neighbours,perceptron,adaline,adatron,kernel.")
+@click.option(
+    "--rungs", metavar="A,B,..", help="Rungs to climb: majority,neighbours,perceptron,adaline,adatron,glvq,gmlvq,kernel."
+)
 @with_scale
 @with_max_rows
 @click.option(

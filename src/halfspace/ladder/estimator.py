@@ -40,7 +40,8 @@ class Ladder(ClassifierMixin, BaseEstimator):
     """From a table to the simplest model that is good enough, with its proof.
 
     The rungs are the majority class, nearest neighbours, the averaged perceptron, Adaline, the AdaTron with C chosen by
-    cross-validation, and the kernel AdaTron with C and gamma chosen. All are scored in the same repeated stratified folds
+    cross-validation, four prototypes per class (GLVQ; GMLVQ, with a metric of their own, says which columns matter in
+    `relevances_`), and the kernel AdaTron with C and gamma chosen. All are scored in the same repeated stratified folds
     (those that tune, nested), and the winner is the simplest within one standard error of the best. Simple means: keeps little;
     nearest neighbours, which keep every example, count as the least simple. Rungs that can no longer win are not climbed. A
     held-out part is looked at once, at the end.
@@ -48,7 +49,8 @@ class Ladder(ClassifierMixin, BaseEstimator):
     Parameters
     ----------
     rungs : sequence of str, optional
-        Some of "majority", "neighbours", "perceptron", "adaline", "adatron", "glvq", "gmlvq", "kernel"; all by default.
+        Some of "majority", "neighbours", "perceptron", "adaline", "adatron", "glvq", "gmlvq", "kernel"; all by default,
+        but the prototypes only from 200 training rows on.
     encoder : transformer, optional
         Turns rows into numbers; `TableEncoder()` by default. It sees the training rows only, and no labels.
     kernel : str or Kernel, default "rbf"

@@ -206,9 +206,14 @@ def _neighbours(fitted: dict[str, Any], letters: dict[str, int]) -> None:
 
 
 def _prototypes(fitted: dict[str, Any], letters: dict[str, int]) -> None:
-    """Refuse prototypes of other labels than the classes, or classes without one: decisions look for both."""
-    if not np.array_equal(np.unique(fitted["prototype_labels_"]), fitted["classes_"]):
-        _refuse("prototype_labels_", "they are not those of the classes")
+    """Refuse prototypes of other labels than the classes, or not sorted by class: compiled code looks for a class in its place.
+
+    A stream may not have seen every class yet.
+    """
+    classes, labels = fitted["classes_"], fitted["prototype_labels_"]
+    numbers = np.searchsorted(classes, labels).clip(max=classes.size - 1)
+    if not np.array_equal(classes[numbers], labels) or (np.diff(numbers) < 0).any():
+        _refuse("prototype_labels_", "they are not those of the classes, in their order")
     if not letters["P"] or not np.isfinite(fitted["prototypes_"]).all():
         _refuse("prototypes_", "there are none, or they are not finite")
 
