@@ -19,8 +19,8 @@ $(BIN)/python:
 
 EXTRAS_demo := cli
 # What these test imports no Numba, or stands above all that does: the lane with the JIT off would only repeat itself.
-NOT_COMPILED := certificates cli exports modelfiles report tables data/files/test_delimited.py data/files/test_jsonlines.py \
-	data/files/test_targets.py models/test_linear_regression.py models/test_bayesian_regression.py models/test_k_means.py \
+NOT_COMPILED := certificates cli exports modelfiles report tables files/test_csv.py files/test_json_lines.py \
+	files/test_targets.py models/test_linear_regression.py models/test_bayesian_regression.py models/test_k_means.py \
 	models/test_elbow.py laws/test_regression.py test_regression_page.py
 EXTRAS_test := test
 EXTRAS_check := check

@@ -11,11 +11,10 @@ def source_hash() -> str:
     """Return a short hash of the sources that are compiled: none above the solvers is."""
     digest = hashlib.sha256()
     package = ROOT / "src" / "halfspace"
-    for folder in ("data", "kernels", "solvers"):
+    for folder in ("rows", "kernels", "solvers"):
         for path in sorted((package / folder).rglob("*.py")):
             digest.update(path.read_bytes())
-    for name in ("_dispatch.py", "schedules.py"):
-        digest.update((package / name).read_bytes())
+    digest.update((package / "_dispatch.py").read_bytes())
     return digest.hexdigest()[:16]
 
 

@@ -14,9 +14,9 @@ import numpy as np
 from benchmarks.problems import mnist
 from benchmarks.race import Case
 from halfspace.kernels import Polynomial
-from halfspace.models._kernel_learners import Setting, Unbounded
-from halfspace.schedules import shuffled
-from halfspace.solvers.sweep import Task
+from halfspace.models.kernel.learners import Setting, Unbounded
+from halfspace.rows.orders import shuffled
+from halfspace.solvers.rules.sweep import Task
 
 PUBLISHED = {1: 8.1, 2: 1.8, 3: 1.6}
 """Freund and Schapire 1999, voted, 10 epochs, test error in %."""

@@ -12,9 +12,9 @@ import numpy as np
 from sklearn.mixture import GaussianMixture
 
 from benchmarks.race import Case
-from halfspace.data.rows import one_blas_thread
-from halfspace.solvers.mixture import Each, Limits, climb
-from halfspace.solvers.mixture_pass import Mixture
+from halfspace.rows.operations import one_blas_thread
+from halfspace.solvers.prototypes.mixture import Each, Limits, climb
+from halfspace.solvers.prototypes.mixture_pass import Mixture
 
 SIZES = [(100_000, 10, 10, 4.0), (100_000, 2, 5, 4.0), (20_000, 100, 20, 1.0)]
 """Rows, features, Gaussians, bar."""

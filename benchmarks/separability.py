@@ -4,7 +4,7 @@ import numpy as np
 from scipy.optimize import linprog
 
 from benchmarks.race import Case
-from halfspace.proofs import separability
+from halfspace.questions.separability import separability
 
 LIMIT = 60.0
 """Seconds given to a linear program; a peer that needs more is reported as not done, and counts with the limit."""

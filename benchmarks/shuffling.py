@@ -13,7 +13,7 @@ from benchmarks.race import Case
 def _accuracies(X, y, *, single):
     """Return held-out accuracies of the averaged perceptron over ten seeds."""
     X, X_test, y, y_test = train_test_split(X, y, test_size=0.25, random_state=0)
-    with mock.patch("halfspace.schedules.CACHE_ENTRIES", 1 << 62 if single else 0):
+    with mock.patch("halfspace.rows.orders.CACHE_ENTRIES", 1 << 62 if single else 0):
         return np.array([hs.AveragedPerceptron(max_iter=3, random_state=s).fit(X, y).score(X_test, y_test) for s in range(10)])
 
 

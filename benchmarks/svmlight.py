@@ -9,7 +9,7 @@ from scipy import sparse
 from sklearn.datasets import dump_svmlight_file, load_svmlight_file
 
 from benchmarks.race import Case
-from halfspace.data.files import read
+from halfspace.files import read
 
 SIZE = 100_000_000
 

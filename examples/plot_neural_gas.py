@@ -13,8 +13,8 @@ import numpy as np
 from sklearn.cluster import KMeans
 
 from halfspace import NeuralGas, VectorQuantizer
-from halfspace.schedules import Geometric
-from halfspace.solvers.neural_gas import Gas
+from halfspace.rows.orders import Geometric
+from halfspace.solvers.prototypes.neural_gas import Gas
 
 # %%
 # A shape

@@ -9,14 +9,14 @@ import numpy as np
 import pytest
 
 from halfspace._dispatch import open_function
-from halfspace.data.views import Clamped, dot
+from halfspace.rows.views import Clamped, dot
 
 SCRIPT = """
 import numpy as np
 from scipy import sparse
 import halfspace as hs
-from halfspace.solvers import sweep
-from halfspace.data import outputs
+from halfspace.solvers.rules import sweep
+from halfspace.rows import outputs
 
 rng = np.random.default_rng(0)
 X = rng.standard_normal((60, 5))

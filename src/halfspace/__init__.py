@@ -10,7 +10,6 @@ if TYPE_CHECKING:
     from halfspace import certificates, data, kernels
     from halfspace.exports import to_onnx
     from halfspace.ladder import Ladder
-    from halfspace.margins import margin_bracket
     from halfspace.modelfiles import load, save
     from halfspace.models import (
         GLVQ,
@@ -43,11 +42,12 @@ if TYPE_CHECKING:
         VotedPerceptron,
         erle,
     )
-    from halfspace.models.adatron_path import AdaTronPath, adatron_path
-    from halfspace.models.elbow import elbow
-    from halfspace.models.kernel_path import KernelPath, kernel_path
-    from halfspace.models.ridge_path import ridge_path
-    from halfspace.proofs import separability
+    from halfspace.models.kernel.path import KernelPath, kernel_path
+    from halfspace.models.planes.adatron_path import AdaTronPath, adatron_path
+    from halfspace.models.prototypes.elbow import elbow
+    from halfspace.models.regression.ridge_path import ridge_path
+    from halfspace.questions.margin_bracket import margin_bracket
+    from halfspace.questions.separability import separability
     from halfspace.tables import TableEncoder
 
 __all__ = [
@@ -105,9 +105,9 @@ _HOMES = {
     "Ladder": "ladder",
     "TableEncoder": "tables",
     "load": "modelfiles",
-    "margin_bracket": "margins",
+    "margin_bracket": "questions.margin_bracket",
     "save": "modelfiles",
-    "separability": "proofs",
+    "separability": "questions.separability",
     "to_onnx": "exports",
 }
 """Where a name is that is not one of the models."""

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from scipy import sparse
 
 from halfspace.certificates.base import check, from_json
-from halfspace.certificates.filtering import FilterBound, most_errors
+from halfspace.certificates.regression.filtering import FilterBound, most_errors
 from halfspace.errors import CertificateError, InputError
 
 QUICK = settings(max_examples=30, deadline=None, derandomize=True, database=None)

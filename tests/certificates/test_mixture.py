@@ -8,7 +8,7 @@ import pytest
 from scipy import sparse
 
 from halfspace.certificates.base import from_json
-from halfspace.certificates.mixture import MixtureLikelihood
+from halfspace.certificates.prototypes.mixture import MixtureLikelihood
 from halfspace.errors import CertificateError
 
 RNG = np.random.default_rng(0)

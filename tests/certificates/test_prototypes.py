@@ -9,7 +9,7 @@ from scipy import sparse
 from scipy.special import expit
 
 from halfspace.certificates.base import from_json
-from halfspace.certificates.prototypes import PrototypeErrors
+from halfspace.certificates.prototypes.errors import PrototypeErrors
 from halfspace.errors import CertificateError, InputError
 
 RNG = np.random.default_rng(6)

@@ -7,10 +7,10 @@ import pytest
 from scipy import sparse
 
 from halfspace.certificates import from_json
-from halfspace.certificates.ridge import PerOutput, RidgeGap
+from halfspace.certificates.regression.ridge import PerOutput, RidgeGap
 from halfspace.errors import CertificateError, InputError
-from halfspace.models.bayesian_regression import BayesianRegression
-from halfspace.models.linear_regression import LinearRegression
+from halfspace.models.regression.bayesian_regression import BayesianRegression
+from halfspace.models.regression.linear_regression import LinearRegression
 
 RNG = np.random.default_rng(0)
 X = RNG.standard_normal((30, 3)) + 1.0

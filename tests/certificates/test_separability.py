@@ -11,10 +11,10 @@ from scipy import sparse
 from scipy.optimize import linprog
 
 from halfspace.certificates.base import check, from_json
-from halfspace.certificates.separability import Separability
+from halfspace.certificates.margins.separability import Separability
 from halfspace.errors import CertificateError, InputError
-from halfspace.proofs import separability
-from halfspace.solvers.exact import rounded_planes, simplex, vertex
+from halfspace.questions.separability import separability
+from halfspace.solvers.exact.gordan import rounded_planes, simplex, vertex
 
 XOR = np.array([[0.0, 0.0], [1.0, 1.0], [0.0, 1.0], [1.0, 0.0]])
 XOR_LABELS = np.array([0, 0, 1, 1])

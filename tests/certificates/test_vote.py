@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from halfspace.certificates import from_json
-from halfspace.certificates.vote import CommitteeVote, count_votes
+from halfspace.certificates.margins.vote import CommitteeVote, count_votes
 from halfspace.errors import CertificateError
 
 X = np.array([[2.0, 0.5], [1.0, -1.0], [-1.0, 1.0], [-2.0, 0.25]])

@@ -3,7 +3,7 @@
 import pytest
 
 from halfspace.data import catalogue
-from halfspace.data.files import read
+from halfspace.files import read
 
 
 def test_list_names_every_problem(answer, halfspace):

@@ -13,7 +13,7 @@ from scipy import sparse
 
 import halfspace as hs
 from halfspace.cli import predict
-from halfspace.data.files import read, stream
+from halfspace.files import read, stream
 
 
 def rows_of(text):

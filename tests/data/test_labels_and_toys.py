@@ -4,8 +4,8 @@ import numpy as np
 import pytest
 
 from halfspace.data import checkerboard, rings, spirals, teacher_student, two_clouds
-from halfspace.data.labels import class_numbers, example_weights, read_classes
 from halfspace.errors import InputError
+from halfspace.rows.labels import class_numbers, example_weights, read_classes
 
 
 @pytest.mark.parametrize(

@@ -19,8 +19,8 @@ from halfspace.kernels import (
     Polynomial,
     Precomputed,
     Sigmoid,
-    blocks,
 )
+from halfspace.kernels.fast import blocks
 from halfspace.kernels.parameters import median_distance
 
 
@@ -116,7 +116,7 @@ def test_blocks_and_threads_change_nothing(kernel, A, B, monkeypatch):
     """Many small blocks, by one thread or two, give the same numbers."""
     whole = kernel.exact(A, B)
     monkeypatch.setattr(blocks, "BLOCK_ENTRIES", 40)
-    monkeypatch.setattr("halfspace.kernels.tiles.fill", lambda *_: False)
+    monkeypatch.setattr("halfspace.kernels.fast.blocked_products.fill", lambda *_: False)
     out, again = np.empty(whole.shape), np.empty(whole.shape)
     blocks.fill(kernel, A, B, out, threads=2)
     blocks.fill(kernel, A, B, again, threads=1)

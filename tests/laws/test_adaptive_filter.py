@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from halfspace.models.adaptive_filter import AdaptiveFilter
+from halfspace.models.regression.adaptive_filter import AdaptiveFilter
 
 
 def white(n, taps, noise=0.0, seed=0, dtype=np.float64):

@@ -13,15 +13,15 @@ from sklearn.callback import ScoringMonitor
 from sklearn.svm import SVC, LinearSVC
 
 import halfspace as hs
-from halfspace.certificates.separability import Separability
-from halfspace.data import squared_norms, view_of
+from halfspace.certificates.margins.separability import Separability
 from halfspace.errors import GapWarning, NotSeparatedWarning
-from halfspace.models.minover import MinOver
-from halfspace.proofs import separability
-from halfspace.solvers.adatron import AdaTron as Rule
-from halfspace.solvers.shrinking import ascend
-from halfspace.solvers.soft_margin import Haste, Problem, dual_value, primal_value
-from halfspace.solvers.sweep import strengthen
+from halfspace.models.planes.minover import MinOver
+from halfspace.questions.separability import separability
+from halfspace.rows import squared_norms, view_of
+from halfspace.solvers.linear.shrinking import ascend
+from halfspace.solvers.linear.soft_margin import Haste, Problem, dual_value, primal_value
+from halfspace.solvers.rules.adatron import AdaTron as Rule
+from halfspace.solvers.rules.sweep import strengthen
 
 KINDS = ("clamped", "free", "none")
 every_kind = pytest.mark.parametrize("intercept", KINDS)
@@ -676,7 +676,7 @@ def test_an_interrupt_keeps_the_best_so_far(intercept, number):
 @pytest.mark.parametrize("jobs", [1, 2])
 def test_one_interrupt_ends_the_fit_of_all_classes(jobs, monkeypatch):
     """One Ctrl-C ends the fit of many classes, however many threads there are, and keeps what there is."""
-    import halfspace.models._large_margin as module
+    import halfspace.models.planes.large_margin as module
 
     X, _ = clouds(60, 3, 0.8, 10)
     y = np.argmax(X, axis=1)

@@ -5,9 +5,10 @@ import pytest
 from scipy import sparse
 
 import halfspace as hs
-from halfspace.data import Clamped, Gram, squared_norms, teacher_student, two_clouds, view_of, xor
+from halfspace.data import teacher_student, two_clouds, xor
 from halfspace.errors import NotSeparatedWarning
-from halfspace.schedules import in_order
+from halfspace.rows import Clamped, Gram, squared_norms, view_of
+from halfspace.rows.orders import in_order
 from halfspace.solvers import Budget, Method, PassiveAggressive, Rosenblatt, Task, solve, start
 
 FAMILY = [

@@ -3,10 +3,10 @@
 import numpy as np
 import pytest
 
-from halfspace.models.glvq import GLVQ
-from halfspace.models.gmlvq import GMLVQ
-from halfspace.models.grlvq import GRLVQ
-from halfspace.models.lvq import LVQ
+from halfspace.models.prototypes.glvq import GLVQ
+from halfspace.models.prototypes.gmlvq import GMLVQ
+from halfspace.models.prototypes.grlvq import GRLVQ
+from halfspace.models.prototypes.lvq import LVQ
 
 MODELS = [
     LVQ(max_iter=3, random_state=0),

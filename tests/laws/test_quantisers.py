@@ -6,13 +6,13 @@ from numpy.testing import assert_allclose, assert_array_equal
 from scipy import sparse
 from sklearn.cluster import KMeans
 
-from halfspace.data.rows import libraries
-from halfspace.models.neural_gas import NeuralGas
-from halfspace.models.vector_quantizer import VectorQuantizer
-from halfspace.schedules import Geometric
-from halfspace.solvers.neural_gas import Gas
-from halfspace.solvers.quantising import HOLD, all_distances, winners
-from halfspace.solvers.vector_quantisation import WinnerTakesAll
+from halfspace.models.prototypes.neural_gas import NeuralGas
+from halfspace.models.prototypes.vector_quantizer import VectorQuantizer
+from halfspace.rows.operations import libraries
+from halfspace.rows.orders import Geometric
+from halfspace.solvers.prototypes.neural_gas import Gas
+from halfspace.solvers.prototypes.quantising import HOLD, all_distances, winners
+from halfspace.solvers.prototypes.vector_quantisation import WinnerTakesAll
 
 RNG = np.random.default_rng(0)
 X = RNG.standard_normal((40, 5))

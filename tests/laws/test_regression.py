@@ -3,9 +3,9 @@
 import numpy as np
 import pytest
 
-from halfspace.models.bayesian_regression import BayesianRegression
-from halfspace.models.linear_regression import LinearRegression
-from halfspace.models.ridge_path import ridge_path
+from halfspace.models.regression.bayesian_regression import BayesianRegression
+from halfspace.models.regression.linear_regression import LinearRegression
+from halfspace.models.regression.ridge_path import ridge_path
 
 
 def drawn(rng, n=60, d=8, alpha=1.0, beta=4.0):

@@ -6,7 +6,7 @@ from scipy import sparse
 
 import halfspace as hs
 from halfspace.data import teacher_student, two_clouds
-from halfspace.solvers.least_squares import least_squares
+from halfspace.solvers.regression.least_squares import least_squares
 
 quiet = pytest.mark.filterwarnings("ignore::halfspace.errors.NotSeparatedWarning")
 
@@ -109,7 +109,7 @@ def test_all_routes_of_least_squares_agree(shape, storage, monkeypatch):
     A = np.column_stack([X, np.ones(shape[0])])
     for limits in ({"SMALL": 0}, {"SMALL": 0, "SQUARE": 0}):
         for name, value in limits.items():
-            monkeypatch.setattr(f"halfspace.solvers.least_squares.{name}", value)
+            monkeypatch.setattr(f"halfspace.solvers.regression.least_squares.{name}", value)
         W, a = least_squares(storage(X), Y, s, 1.0)
         np.testing.assert_allclose(W, reference, atol=1e-6)
         np.testing.assert_allclose(a @ A, W, atol=1e-6)

@@ -4,10 +4,11 @@ import numpy as np
 import pytest
 
 import halfspace as hs
-from halfspace.data import squared_norms, teacher_student, view_of
-from halfspace.schedules import in_order
+from halfspace.data import teacher_student
+from halfspace.rows import squared_norms, view_of
+from halfspace.rows.orders import in_order
 from halfspace.solvers import Forget, Method, Rosenblatt, Task, iterate, start
-from halfspace.solvers.sweep import present
+from halfspace.solvers.rules.sweep import present
 
 
 def task_of(X, y, clamp=0.0):

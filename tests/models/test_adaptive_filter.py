@@ -9,10 +9,10 @@ from sklearn.callback import ProgressBar
 from sklearn.exceptions import ConvergenceWarning
 
 from halfspace.errors import InputError
-from halfspace.models.adaptive_filter import AdaptiveFilter
-from halfspace.models.echo import erle
+from halfspace.models.regression.adaptive_filter import AdaptiveFilter
+from halfspace.models.regression.echo import erle
 from halfspace.plots.echo import EchoDisplay
-from halfspace.solvers import adaptive_filter as solver
+from halfspace.solvers.linear import adaptive_filter as solver
 
 OPTIONS = {
     "nlms": {},

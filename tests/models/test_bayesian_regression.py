@@ -6,8 +6,8 @@ from scipy import sparse
 from sklearn.linear_model import BayesianRidge
 
 from halfspace.errors import InputError
-from halfspace.models.bayesian_regression import BayesianRegression
-from halfspace.models.linear_regression import LinearRegression
+from halfspace.models.regression.bayesian_regression import BayesianRegression
+from halfspace.models.regression.linear_regression import LinearRegression
 
 
 def problem(n=40, d=5, seed=0):

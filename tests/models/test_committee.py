@@ -11,7 +11,7 @@ import halfspace as hs
 from halfspace.certificates import from_json
 from halfspace.data import two_clouds
 from halfspace.errors import InputError
-from halfspace.models.committee import PerceptronCommittee
+from halfspace.models.planes.committee import PerceptronCommittee
 
 VARIANTS = [
     PerceptronCommittee(n_members=5, max_iter=3, random_state=0),
@@ -156,7 +156,7 @@ def test_outcomes_and_progress(capsys):
 
 def test_interrupts_keep_the_members_there_are(monkeypatch):
     """Ctrl-C in the second member leaves a committee of two, with its certificate."""
-    from halfspace.models import committee
+    from halfspace.models.planes import committee
 
     X, y = overlapping(2)
     original, calls = committee.shuffled, []

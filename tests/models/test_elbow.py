@@ -55,7 +55,7 @@ def test_weights_are_those_of_repeated_rows():
 def test_an_interrupt_and_a_spent_budget_keep_what_is_done(monkeypatch):
     """Ctrl-C and max_time end the table early, and it says so."""
     assert elbow(clouds(), [1, 2, 3], max_time=1e-9).Ks.tolist() == [1]
-    module = sys.modules["halfspace.models.elbow"]  # the name in the package is that of the function
+    module = sys.modules["halfspace.models.prototypes.elbow"]  # the name in the package is that of the function
     real = module._fitted
 
     def interrupted(estimator, K, *rest):

@@ -6,10 +6,10 @@ import numpy as np
 import pytest
 from scipy import sparse
 
-from halfspace.data import rows
-from halfspace.models.glvq import GLVQ
-from halfspace.models.gmlvq import GMLVQ
-from halfspace.models.grlvq import GRLVQ
+from halfspace.models.prototypes.glvq import GLVQ
+from halfspace.models.prototypes.gmlvq import GMLVQ
+from halfspace.models.prototypes.grlvq import GRLVQ
+from halfspace.rows import operations as rows
 
 MODELS = [GLVQ(), GRLVQ(), GMLVQ(), GMLVQ(rank=2), GMLVQ(per_class=True)]
 each = pytest.mark.parametrize("model", MODELS, ids=["GLVQ", "GRLVQ", "GMLVQ", "rank 2", "per class"])

@@ -8,11 +8,11 @@ from sklearn.cluster import KMeans as Lloyd
 from sklearn.mixture import GaussianMixture
 
 from halfspace import IsotropicMixture
-from halfspace.data import rows
 from halfspace.errors import InputError
-from halfspace.solvers import mixture as em
-from halfspace.solvers import mixture_wide
-from halfspace.solvers.mixture_pass import Mixture, responsibilities, sums
+from halfspace.rows import operations as rows
+from halfspace.solvers.prototypes import mixture as em
+from halfspace.solvers.prototypes import mixture_wide
+from halfspace.solvers.prototypes.mixture_pass import Mixture, responsibilities, sums
 
 
 def clouds(n=90, d=2, seed=0, apart=4.0):

@@ -12,7 +12,7 @@ from sklearn.base import clone
 
 from halfspace import KMeans
 from halfspace.errors import InputError
-from halfspace.solvers.farthest_first import farthest_first
+from halfspace.solvers.prototypes.farthest_first import farthest_first
 
 
 def clouds(n=80, d=3, seed=0):

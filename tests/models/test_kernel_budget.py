@@ -9,8 +9,8 @@ import halfspace as hs
 from halfspace.certificates import BudgetedMistakes, Forgetron, KernelBracket, PerClass, Projection, from_json
 from halfspace.data import spirals
 from halfspace.kernels import RBF, Laplacian, Linear, Polynomial
-from halfspace.solvers.budget import exp2_inplace
-from halfspace.solvers.forgetron import shrinking
+from halfspace.solvers.kernel.budget import exp2_inplace
+from halfspace.solvers.kernel.forgetron import shrinking
 
 Model = hs.KernelPerceptron
 RULES = ["forgetron", "projectron"]

@@ -11,8 +11,8 @@ from sklearn.preprocessing import scale
 import halfspace as hs
 from halfspace.errors import GapWarning, InputError
 from halfspace.kernels import RBF, Linear
-from halfspace.solvers.kernel_grid_matrices import WidthMatrices
-from halfspace.solvers.kernel_grid_search import GridLimits, GridRun, search_grid
+from halfspace.solvers.kernel.grid_matrices import WidthMatrices
+from halfspace.solvers.kernel.grid_search import GridLimits, GridRun, search_grid
 
 CS, GAMMAS = [0.3, 3.0, 30.0], [0.1, 1.0]
 

@@ -19,7 +19,7 @@ from halfspace.certificates import KernelGap, LandmarkGap, OneLabel, PerCell, Pe
 from halfspace.certificates.cells import nearest_centres
 from halfspace.errors import CertificateError, GapWarning, InputError
 from halfspace.kernels import RBF
-from halfspace.models._cells import cut
+from halfspace.models.kernel.cells import cut
 
 every_kind = pytest.mark.parametrize("intercept", ["clamped", "free", "none"])
 large = pytest.mark.parametrize(

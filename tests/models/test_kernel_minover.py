@@ -14,7 +14,7 @@ from halfspace.certificates import KernelBracket, PerClass, from_json
 from halfspace.data import spirals, two_clouds, xor
 from halfspace.errors import InputError, NotSeparatedWarning
 from halfspace.kernels import RBF, Polynomial
-from halfspace.solvers import kernel_minover
+from halfspace.solvers.kernel import minover as kernel_minover
 
 quiet = pytest.mark.filterwarnings("ignore::halfspace.errors.NotSeparatedWarning")
 Model = hs.KernelMinOver

@@ -10,10 +10,10 @@ from sklearn.preprocessing import scale
 import halfspace as hs
 from halfspace.errors import GapWarning, InputError
 from halfspace.kernels import RBF, Laplacian, Linear, Polynomial
-from halfspace.solvers.kernel_grid import Place, Shared, advance, confine, refresh, stretch
-from halfspace.solvers.kernel_grid_matrices import WidthMatrices
-from halfspace.solvers.kernel_grid_search import GridLimits, GridRun, search_grid
-from halfspace.solvers.kernel_grid_table import chosen_point
+from halfspace.solvers.kernel.grid import Place, Shared, advance, confine, refresh, stretch
+from halfspace.solvers.kernel.grid_matrices import WidthMatrices
+from halfspace.solvers.kernel.grid_search import GridLimits, GridRun, search_grid
+from halfspace.solvers.kernel.grid_table import chosen_point
 
 GAMMAS = [0.1, 1.0]
 

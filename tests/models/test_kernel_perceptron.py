@@ -11,10 +11,11 @@ from sklearn.model_selection import GridSearchCV
 
 import halfspace as hs
 from halfspace.certificates import KernelBracket, MistakeBound, PerClass, from_json
-from halfspace.data import Gram, spirals, teacher_student, xor
+from halfspace.data import spirals, teacher_student, xor
 from halfspace.errors import InputError, NotSeparatedWarning
 from halfspace.kernels import RBF, FromFunction, Laplacian, Linear, Polynomial
-from halfspace.schedules import in_order
+from halfspace.rows import Gram
+from halfspace.rows.orders import in_order
 from halfspace.solvers import Forget, Method, Rosenblatt, Task, start
 from halfspace.solvers.loop import Budget, solve
 
@@ -84,7 +85,7 @@ def test_a_matrix_that_does_not_fit_is_never_built_and_changes_nothing(variant, 
     reference = Model(**options).fit(X, y)
     asked, matrix = [], RBF.matrix
     monkeypatch.setattr(RBF, "matrix", lambda *args, **kw: asked.append(matrix(*args, **kw).size) or matrix(*args, **kw))
-    monkeypatch.setattr("halfspace.solvers.kernel_perceptron.BLOCK_VALUES", 150 * 20)
+    monkeypatch.setattr("halfspace.solvers.kernel.perceptron.BLOCK_VALUES", 150 * 20)
     model = Model(cache_size=0.01, **options).fit(X, y)
     assert max(asked) <= 150 * 20
     assert "in blocks" in model.outcome_.sentence

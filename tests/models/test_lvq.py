@@ -5,11 +5,12 @@ import pytest
 from scipy import sparse
 
 from halfspace.errors import InputError
-from halfspace.models import _prototype_learner, _prototype_stream
-from halfspace.models.glvq import GLVQ
-from halfspace.models.gmlvq import GMLVQ
-from halfspace.models.grlvq import GRLVQ
-from halfspace.models.lvq import LVQ
+from halfspace.models.prototypes import learner as _prototype_learner
+from halfspace.models.prototypes import stream as _prototype_stream
+from halfspace.models.prototypes.glvq import GLVQ
+from halfspace.models.prototypes.gmlvq import GMLVQ
+from halfspace.models.prototypes.grlvq import GRLVQ
+from halfspace.models.prototypes.lvq import LVQ
 
 LEARNERS = [
     LVQ(max_iter=5, random_state=0),

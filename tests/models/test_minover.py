@@ -12,7 +12,7 @@ from sklearn.callback import ProgressBar, ScoringMonitor
 from halfspace.certificates import MarginBracket, PerClass, from_json
 from halfspace.data import teacher_student, two_clouds, xor
 from halfspace.errors import InputError, NotSeparatedWarning
-from halfspace.models.minover import MinOver
+from halfspace.models.planes.minover import MinOver
 
 quiet = pytest.mark.filterwarnings("ignore::halfspace.errors.NotSeparatedWarning")
 

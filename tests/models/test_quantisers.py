@@ -50,7 +50,7 @@ def test_same_seed_same_answer(model):
 @every_model
 def test_stopped_and_resumed_is_one_go(model, monkeypatch):
     """A fit that runs out of time in the middle of an epoch says so, and goes on with warm_start as if it had not stopped."""
-    monkeypatch.setattr("halfspace.solvers.quantising.PIECE_ENTRIES", 60)
+    monkeypatch.setattr("halfspace.solvers.prototypes.quantising.PIECE_ENTRIES", 60)
     whole = clone(model).fit(X)
     parts = clone(model).set_params(max_time=1e-9, warm_start=True).fit(X)
     assert parts.outcome_.reason == "time budget spent"

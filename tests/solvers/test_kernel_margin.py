@@ -7,11 +7,11 @@ from scipy.optimize import minimize
 from sklearn.datasets import make_moons
 
 from halfspace.kernels import RBF, Precomputed
-from halfspace.kernels.lazy import LazyGram
-from halfspace.solvers import kernel_margin
-from halfspace.solvers.kernel_hard import hard_gap, solve_hard
-from halfspace.solvers.kernel_margin import KernelLimits, KernelProblem, solve_kernel
-from halfspace.solvers.kernel_sweep import solve_sweep
+from halfspace.kernels.gram import LazyGram
+from halfspace.solvers.kernel import machine as kernel_margin
+from halfspace.solvers.kernel.hard_margin import hard_gap, solve_hard
+from halfspace.solvers.kernel.machine import KernelLimits, KernelProblem, solve_kernel
+from halfspace.solvers.kernel.sweep import solve_sweep
 
 both = pytest.mark.parametrize("free", [False, True], ids=["no bias", "free bias"])
 

@@ -6,8 +6,9 @@ import numpy as np
 import pytest
 
 import halfspace as hs
-from halfspace.data import squared_norms, two_clouds
-from halfspace.schedules import in_order
+from halfspace.data import two_clouds
+from halfspace.rows import squared_norms
+from halfspace.rows.orders import in_order
 from halfspace.solvers import Budget, Method, Rosenblatt, Task, iterate, solve, start
 
 RULE = Method(lambda _: Rosenblatt())

@@ -4,12 +4,12 @@ import numpy as np
 import pytest
 from scipy import sparse
 
-from halfspace.data.views import view_of
-from halfspace.solvers.glvq import Book, Rates, bend, present, slope, slopes
-from halfspace.solvers.glvq_batch import Landscape, cost_and_gradient, descend
-from halfspace.solvers.lvq import LVQ1, LVQ3
-from halfspace.solvers.lvq_distances import class_distances, distances
-from halfspace.solvers.lvq_passes import present_rows
+from halfspace.rows.views import view_of
+from halfspace.solvers.prototypes.distances import class_distances, distances
+from halfspace.solvers.prototypes.glvq import Book, Rates, bend, present, slope, slopes
+from halfspace.solvers.prototypes.glvq_batch import Landscape, cost_and_gradient, descend
+from halfspace.solvers.prototypes.kohonen import LVQ1, LVQ3
+from halfspace.solvers.prototypes.passes import present_rows
 
 LABELS = np.array([0, 0, 1])
 

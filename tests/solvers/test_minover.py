@@ -6,11 +6,20 @@ from numpy.testing import assert_allclose, assert_array_equal
 from scipy import sparse
 from scipy.optimize import minimize
 
-from halfspace.data import Gram, squared_norms, teacher_student, two_clouds, view_of, xor
+from halfspace.data import teacher_student, two_clouds, xor
+from halfspace.rows import Gram, squared_norms, view_of
+from halfspace.solvers.linear.minover_accelerated import (
+    Columns,
+    Nearby,
+    accelerate,
+    push_columns,
+    push_nearby,
+    start_columns,
+    start_nearby,
+)
+from halfspace.solvers.linear.minover_loop import KEPT, Course, solve
 from halfspace.solvers.loop import Budget
-from halfspace.solvers.minover import RETURNED, TIGHT, Problem, push_plain, start, width
-from halfspace.solvers.minover_fast import Columns, Nearby, accelerate, push_columns, push_nearby, start_columns, start_nearby
-from halfspace.solvers.minover_loop import KEPT, Course, solve
+from halfspace.solvers.rules.minover import RETURNED, TIGHT, Problem, push_plain, start, width
 
 ENDLESS = 10**15
 

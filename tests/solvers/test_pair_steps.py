@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from sklearn.svm import SVC
 
-from halfspace.solvers.pair_steps import Box, climb_free, climb_pairs, gap_at, middle
+from halfspace.solvers.kernel.pair_steps import Box, climb_free, climb_pairs, gap_at, middle
 
 KINDS = [np.float32, np.float64]
 

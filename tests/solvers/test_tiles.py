@@ -5,8 +5,8 @@ import pytest
 from scipy import sparse
 
 from halfspace.kernels import RBF, Laplacian, Linear, Polynomial
-from halfspace.kernels.lazy import LazyGram
-from halfspace.kernels.tiles import combined, fill, prepare, single_error, times, values
+from halfspace.kernels.fast.blocked_products import combined, fill, prepare, single_error, times, values
+from halfspace.kernels.gram import LazyGram
 
 pytestmark = pytest.mark.compiled
 
@@ -103,7 +103,7 @@ def test_the_answer_does_not_depend_on_the_number_of_threads(monkeypatch):
     """Pieces are cut by the problem: one thread or many, the same bits."""
     from concurrent.futures import ThreadPoolExecutor
 
-    from halfspace.kernels import pieces
+    from halfspace.rows import threads as pieces
 
     X, kernel = rows(2500, 30, 7, np.float32), RBF(0.1)
     before = kernel.matrix(X)

@@ -21,8 +21,8 @@ from halfspace.cli.answers import Answer, notes
 from halfspace.cli.frame import REFUTED, refuse
 from halfspace.cli.reading import as_numbers, labels, read_data
 from halfspace.cli.text import count, shortened
-from halfspace.data.files import Dataset, stream
 from halfspace.errors import CertificateError, FileError, InputError, ModelFileError
+from halfspace.files import Dataset, stream
 from halfspace.modelfiles import read_tree
 from halfspace.tables import TableEncoder
 

@@ -14,8 +14,8 @@ from halfspace.cli.outputs import check_outputs
 from halfspace.cli.progress import Watch
 from halfspace.cli.reading import BUILT_IN, labels, read_data
 from halfspace.cli.text import count, listed
-from halfspace.data.files import Dataset
 from halfspace.errors import FileError, ModelFileError
+from halfspace.files import Dataset
 from halfspace.ladder import Ladder
 from halfspace.ladder.rungs import RUNGS
 from halfspace.modelfiles import save

@@ -24,7 +24,7 @@ import numpy as np
 
 from halfspace import __version__
 from halfspace.cli.reading import labels
-from halfspace.data.files import Dataset
+from halfspace.files import Dataset
 from halfspace.report.outputs import potentials
 
 __all__ = ["HARDEST", "describe"]

@@ -18,7 +18,7 @@ from halfspace.cli.reading import as_numbers
 from halfspace.cli.tallies import Tally
 from halfspace.cli.text import count
 from halfspace.cli.writers import Writer, writer_for
-from halfspace.data.files import stream
+from halfspace.files import stream
 from halfspace.ladder import Ladder
 from halfspace.ladder.climbing import labels_of
 from halfspace.modelfiles import load

@@ -7,8 +7,8 @@ import pyarrow as pa
 
 from halfspace._typing import Labels
 from halfspace.data import catalogue
-from halfspace.data.files import Dataset, Source, read
 from halfspace.errors import InputError
+from halfspace.files import Dataset, Source, read
 
 __all__ = ["BUILT_IN", "as_numbers", "built_in", "labels", "read_data"]
 
@@ -26,7 +26,7 @@ def read_data(file: str | None, target: str | None, **options: Any) -> Dataset:
     target : str or None
         Column of the labels.
     **options
-        As `halfspace.data.files.read` takes them: format, max_rows, random_state, rows.
+        As `halfspace.files.read` takes them: format, max_rows, random_state, rows.
 
     Returns
     -------

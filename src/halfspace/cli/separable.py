@@ -29,8 +29,8 @@ from halfspace.cli.ladders import verdicts
 from halfspace.cli.outputs import check_outputs, complete_file
 from halfspace.cli.reading import labels, read_data
 from halfspace.cli.text import count
-from halfspace.data.files import Dataset
-from halfspace.proofs import separability
+from halfspace.files import Dataset
+from halfspace.questions.separability import separability
 from halfspace.tables import TableEncoder
 
 __all__ = ["run"]

@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 
 from halfspace._typing import FloatArray
-from halfspace.certificates.vote import TIE_BREAK
+from halfspace.certificates.margins.vote import TIE_BREAK
 from halfspace.errors import InputError
 from halfspace.exports.graph import Graph
 from halfspace.exports.kernels import kernel_values
@@ -14,9 +14,9 @@ from halfspace.exports.prototypes import prototype_scores
 from halfspace.kernels import Linear
 from halfspace.kernels.rows import dense
 from halfspace.models import GLVQ, GMLVQ, GRLVQ, LVQ, PerceptronCommittee, VotedPerceptron
-from halfspace.models._kernel_plane import Expansion, KernelPlaneMixin
-from halfspace.models._plane import PlaneMixin
-from halfspace.solvers.voted import Log, join
+from halfspace.models.kernel.prediction import Expansion, KernelPlaneMixin
+from halfspace.models.planes.prediction import PlaneMixin
+from halfspace.solvers.rules.voted import Log, join
 
 __all__ = ["model_scores", "refusal"]
 
@@ -144,7 +144,7 @@ def _tally(graph: Graph, products: str, log: Log, votes: FloatArray, problems: i
 
 
 def _committee(model: PerceptronCommittee, graph: Graph, X: str) -> str:
-    """Add up the votes of the members, or their stabilities, as `halfspace.certificates.vote.count_votes` does."""
+    """Add up the votes of the members, or their stabilities, as `halfspace.certificates.margins.vote.count_votes` does."""
     (M, K, _), clamp, R = model.members_.shape, model._clamp, model._radius or 1.0  # noqa: SLF001
     lengths = np.linalg.norm(model.members_, axis=2)
     W = model.members_[:, :, :-1] if clamp else model.members_

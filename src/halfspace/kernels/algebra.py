@@ -12,7 +12,7 @@ import numpy as np
 from halfspace._typing import FloatArray
 from halfspace.errors import InputError
 from halfspace.kernels.base import Entries, Kernel, plainly
-from halfspace.kernels.basic import integer_power, power_bounds
+from halfspace.kernels.inner_product import integer_power, power_bounds
 from halfspace.kernels.monomials import root, tensor
 from halfspace.kernels.parameters import check_count, check_number, coefficient
 from halfspace.kernels.rows import EPS

@@ -13,7 +13,7 @@ import numpy as np
 
 from halfspace._typing import FloatArray, IntArray, Matrix
 from halfspace.errors import InputError
-from halfspace.kernels import blocks
+from halfspace.kernels.fast import blocks
 from halfspace.kernels.rows import checked_pair, doubled
 from halfspace.kernels.values import Value
 
@@ -213,7 +213,7 @@ class Kernel(Value, ABC):
 
     def feature_map(self) -> Any:
         """Return the finite feature map of this kernel as a scikit-learn transformer, if it has one."""
-        from halfspace.kernels.features import FeatureMap  # noqa: PLC0415  (features are made of kernels)
+        from halfspace.kernels.feature_maps import FeatureMap  # noqa: PLC0415  (features are made of kernels)
 
         return FeatureMap(self)
 
@@ -229,7 +229,7 @@ class Kernel(Value, ABC):
         random_state : int or None
             Seed.
         """
-        from halfspace.kernels.features import features  # noqa: PLC0415  (features are made of kernels)
+        from halfspace.kernels.feature_maps import features  # noqa: PLC0415  (features are made of kernels)
 
         return features(self, n_components, method, random_state)
 

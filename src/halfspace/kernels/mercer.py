@@ -15,7 +15,7 @@ from halfspace.errors import InputError
 from halfspace.kernels.algebra import check_kernel
 from halfspace.kernels.base import Kernel
 from halfspace.kernels.fourier import transform
-from halfspace.kernels.given import FromFunction
+from halfspace.kernels.precomputed import FromFunction
 from halfspace.kernels.rows import checked
 from halfspace.kernels.values import frozen
 from halfspace.kernels.witness import Spectrum, is_asymmetric, quadratic_form, search, shortest_witness, spectrum

@@ -9,7 +9,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from halfspace._typing import FloatArray, Labels, Matrix
 from halfspace.errors import InputError
-from halfspace.kernels.features import _Map
+from halfspace.kernels.feature_maps import _Map
 from halfspace.kernels.parameters import check_count
 
 __all__ = ["Lift", "PolarCoordinates", "RandomMasks"]

@@ -18,10 +18,10 @@ import numpy as np
 from sklearn.model_selection import StratifiedKFold
 
 from halfspace._typing import FloatArray, IntArray, Labels, Matrix
-from halfspace.data.labels import mean_per_class
 from halfspace.errors import InputError
 from halfspace.ladder.rungs import RUNGS, Learnt, Plan, Setting, again, describe, gap_of, quietly, sample_of
 from halfspace.ladder.values import Rung
+from halfspace.rows.labels import mean_per_class
 from halfspace.solvers.outcome import Reason
 
 __all__ = [

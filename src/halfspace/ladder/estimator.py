@@ -14,8 +14,6 @@ from sklearn.utils.validation import check_is_fitted
 
 from halfspace._typing import FloatArray, Labels, Matrix
 from halfspace.certificates import Certificate, Verdict
-from halfspace.data.labels import read_classes
-from halfspace.data.rows import one_blas_thread
 from halfspace.errors import InputError
 from halfspace.ladder.calibration import Calibration
 from halfspace.ladder.climbing import Climbed, Ground, attempt, chosen, hopeless, labels_of, learning_curve
@@ -27,7 +25,9 @@ from halfspace.ladder.relevances import by_column
 from halfspace.ladder.rungs import Plan
 from halfspace.ladder.values import Progress, Rung
 from halfspace.ladder.verdict import outcome_of, verdict_of
-from halfspace.models._checks import restored_on_error
+from halfspace.models.parameters import restored_on_error
+from halfspace.rows.labels import read_classes
+from halfspace.rows.operations import one_blas_thread
 from halfspace.solvers.outcome import Reason
 from halfspace.tables import TableEncoder
 

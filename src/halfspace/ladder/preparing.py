@@ -11,7 +11,7 @@ from halfspace._typing import Labels, Matrix
 from halfspace.errors import InputError
 from halfspace.ladder.climbing import Ground, cuts
 from halfspace.ladder.rungs import RUNGS, Plan, Setting
-from halfspace.models._checks import require, require_choice, require_number, require_switch
+from halfspace.models.parameters import require, require_choice, require_number, require_switch
 
 __all__ = ["checked_labels", "checked_plans", "prepared", "shorter"]
 

@@ -9,7 +9,7 @@ from scipy import sparse
 from halfspace._typing import IntArray, Label, Labels, Matrix
 from halfspace.certificates import Separability
 from halfspace.ladder.climbing import Ground
-from halfspace.proofs import separability
+from halfspace.questions.separability import separability
 from halfspace.tables.columns import as_table
 
 __all__ = ["dense_if_small", "plain", "separable", "take"]

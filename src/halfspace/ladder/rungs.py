@@ -17,7 +17,7 @@ from sklearn.base import clone
 from halfspace._typing import IntArray, Labels, Matrix
 from halfspace.certificates import PerClass, PerPair, PrototypeErrors
 from halfspace.errors import GapWarning, InputError, NotSeparatedWarning
-from halfspace.kernels.specs import as_kernel
+from halfspace.kernels.names import as_kernel
 from halfspace.ladder.baselines import Majority, Neighbours
 from halfspace.models import GLVQ, GMLVQ, Adaline, AdaTron, AveragedPerceptron, KernelAdaTron, KernelAdaTronCV
 

@@ -28,22 +28,22 @@ _ALL_ROWS = ("alpha", "lower_alpha", "upper_alpha")
 RECORDS: dict[str, Place] = {
     "Outcome": Place("solvers.outcome", "Outcome", {"reason": "str", "sentence": "str", "remedy": "str"}),
     "sweep.State": Place(
-        "solvers.sweep",
+        "solvers.rules.sweep",
         "State",
         {"W": "f8(K,D)", "alpha": "f8(K,n)", "mistakes": "i8(K)", "updates": "i8(K)", "clock": "i8(1)"},
     ),
-    "sweep.Forget": Place("solvers.sweep", "Forget", {"nothing": "int"}),
+    "sweep.Forget": Place("solvers.rules.sweep", "Forget", {"nothing": "int"}),
     "averaged.Mean": Place(
-        "solvers.averaged", "Mean", {"beta": "f8(K,n)", "settled": "f8(K,n) | f8(K,0)", "U": "f8(K,D) | f8(K,0)"}
+        "solvers.rules.averaged", "Mean", {"beta": "f8(K,n)", "settled": "f8(K,n) | f8(K,0)", "U": "f8(K,D) | f8(K,0)"}
     ),
     "pocket.Pocket": Place(
-        "solvers.pocket",
+        "solvers.rules.pocket",
         "Pocket",
         {"W": "f8(K,D)", "alpha": "f8(K,n)", "run": "i8(K)", "errors": "f8(K)", "last": "i8(K)", "ratchet": "i8(1)"},
     ),
-    "voted.Log": Place("solvers.voted", "Log", _LOG),
+    "voted.Log": Place("solvers.rules.voted", "Log", _LOG),
     "minover.State": Place(
-        "solvers.minover",
+        "solvers.rules.minover",
         "State",
         {
             **dict.fromkeys(("w", "lower_w", "anchor_w"), "f8(D)"),
@@ -54,7 +54,7 @@ RECORDS: dict[str, Place] = {
         },
     ),
     "kernel_minover.State": Place(
-        "solvers.kernel_minover",
+        "solvers.kernel.minover",
         "State",
         {
             **dict.fromkeys(("E", *_ALL_ROWS), "f8(n)"),
@@ -65,12 +65,12 @@ RECORDS: dict[str, Place] = {
         },
     ),
     "kernel_perceptron.State": Place(
-        "solvers.kernel_perceptron",
+        "solvers.kernel.perceptron",
         "State",
         {"outputs": "f8(K,n)", "alpha": "f8(K,n)", "mistakes": "i8(K)", "updates": "i8(K)", "clock": "i8(1)"},
     ),
     "Expansion": Place(
-        "models._kernel_plane",
+        "models.kernel.prediction",
         "Expansion",
         {
             "kernel": "kernel",
@@ -82,17 +82,17 @@ RECORDS: dict[str, Place] = {
         },
     ),
     "Cells": Place(
-        "models._cells",
+        "models.kernel.cells",
         "Cells",
         {"centres": "f8(_q,d)", "columns": ["i8(_c)"], "bias": "f8(_q,K)", "present": "b(_q,K)"},
     ),
     "kernel_margin.Task": Place(
-        "models._kernel_margin",
+        "models.kernel.margin",
         "Task",
         {"rows": "i8(_r) in 0..n", "sign": "f8(_r)", "s": "f8(_r)", "positive": "label"},
     ),
     "KernelAnswer": Place(
-        "solvers.kernel_run",
+        "solvers.kernel.run",
         "KernelAnswer",
         {
             **dict.fromkeys(("b", "h", "error"), "f8(_r)"),
@@ -103,14 +103,14 @@ RECORDS: dict[str, Place] = {
         },
     ),
     "Solved": Place(
-        "models._kernel_margin", "Solved", {"n": "=n", "tasks": ["@kernel_margin.Task"], "answers": ["@KernelAnswer"]}
+        "models.kernel.margin", "Solved", {"n": "=n", "tasks": ["@kernel_margin.Task"], "answers": ["@KernelAnswer"]}
     ),
     "Setting": Place(
-        "models._kernel_learners", "Setting", {"kernel": "kernel", "shift": "number", "variant": "str", "room": "number"}
+        "models.kernel.learners", "Setting", {"kernel": "kernel", "shift": "number", "variant": "str", "room": "number"}
     ),
-    "Page": Place("models._kernel_learners", "_Page", _PAGE),
+    "Page": Place("models.kernel.learners", "_Page", _PAGE),
     "Unbounded": Place(
-        "models._kernel_learners",
+        "models.kernel.learners",
         "Unbounded",
         {
             "setting": "@Setting",
@@ -127,7 +127,7 @@ RECORDS: dict[str, Place] = {
         },
     ),
     "OnBudget": Place(
-        "models._kernel_learners",
+        "models.kernel.learners",
         "OnBudget",
         {
             "setting": "@Setting",
@@ -144,7 +144,7 @@ RECORDS: dict[str, Place] = {
         },
     ),
     "Keep": Place(
-        "solvers.budgeted",
+        "solvers.kernel.budgeted",
         "Keep",
         {
             "slots": ["@Slots"],
@@ -154,7 +154,7 @@ RECORDS: dict[str, Place] = {
         },
     ),
     "Slots": Place(
-        "solvers.budget",
+        "solvers.kernel.budget",
         "Slots",
         {
             "columns": "f8(0,B) | f8(d,B)",
@@ -165,10 +165,12 @@ RECORDS: dict[str, Place] = {
             "counts": "i8(2)",
         },
     ),
-    "Counts": Place("solvers.budget", "Counts", {"mistakes": "i8(K)", "updates": "i8(K)", "clock": "i8(1)"}),
-    "Forgetron": Place("solvers.forgetron", "Forgetron", {"mistakes": "i8(1)", "fastest": "number"}),
-    "Projectron": Place("solvers.projectron", "Projectron", {"inverse": "f8(B,B)"}),
-    "filter.Stream": Place("solvers.adaptive_filter", "Stream", {"weights": "f8(_w)", "past": "f8(_p,d)", "tally": "f8(6)"}),
+    "Counts": Place("solvers.kernel.budget", "Counts", {"mistakes": "i8(K)", "updates": "i8(K)", "clock": "i8(1)"}),
+    "Forgetron": Place("solvers.kernel.forgetron", "Forgetron", {"mistakes": "i8(1)", "fastest": "number"}),
+    "Projectron": Place("solvers.kernel.projectron", "Projectron", {"inverse": "f8(B,B)"}),
+    "filter.Stream": Place(
+        "solvers.linear.adaptive_filter", "Stream", {"weights": "f8(_w)", "past": "f8(_p,d)", "tally": "f8(6)"}
+    ),
     "Rung": Place(
         "ladder.values",
         "Rung",

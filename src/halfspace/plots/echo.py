@@ -7,7 +7,7 @@ import numpy as np
 
 from halfspace._typing import FloatArray
 from halfspace.errors import InputError
-from halfspace.models.echo import erle
+from halfspace.models.regression.echo import erle
 from halfspace.plots.axes import axes_or_new, class_colours
 
 __all__ = ["EchoDisplay"]

@@ -7,8 +7,8 @@ import numpy as np
 
 from halfspace._typing import FloatArray, IntArray, Labels, Matrix
 from halfspace.errors import InputError
-from halfspace.models._kernel_plane import KernelPlaneMixin
-from halfspace.models._plane import PlaneMixin
+from halfspace.models.kernel.prediction import KernelPlaneMixin
+from halfspace.models.planes.prediction import PlaneMixin
 from halfspace.plots.axes import TWO, axes_or_new, training_support
 
 __all__ = ["StabilityDisplay"]

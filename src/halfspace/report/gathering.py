@@ -39,7 +39,7 @@ def gather(
     y : array, shape (n,)
         Their labels.
     dataset : Dataset, optional
-        What `halfspace.data.files.read` returned: names the file and numbers its rows.
+        What `halfspace.files.read` returned: names the file and numbers its rows.
     model_path, file_path : path, optional
         Model file and data file, for the command that checks the certificate.
 

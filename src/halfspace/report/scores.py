@@ -80,7 +80,7 @@ def separations(proofs: Sequence[tuple[Any, Any]], file_rows: IntArray) -> tuple
 
     Examples
     --------
-    >>> from halfspace.proofs import separability
+    >>> from halfspace.questions.separability import separability
     >>> X, y = np.array([[0.0], [1.0], [2.0]]), np.array(["a", "b", "a"])
     >>> separations([("b", separability(X, y))], np.array([7, 8, 9]))[0].rows
     (7, 8, 9)

@@ -13,10 +13,10 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from halfspace._typing import FloatArray, IntArray
-from halfspace.data.views import entries_per_row
-from halfspace.solvers.multiclass import present_native
+from halfspace.rows.views import entries_per_row
 from halfspace.solvers.outcome import Outcome
-from halfspace.solvers.sweep import Forget, State, Task, present
+from halfspace.solvers.rules.multiclass import present_native
+from halfspace.solvers.rules.sweep import Forget, State, Task, present
 
 __all__ = ["Budget", "Method", "Progress", "Run", "iterate", "present_rows", "solve"]
 

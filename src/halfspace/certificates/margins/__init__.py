@@ -1,0 +1,1 @@
+"""Certificates of planes and kernel expansions: brackets, gaps, mistakes, separability."""

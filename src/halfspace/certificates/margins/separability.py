@@ -1,0 +1,272 @@
+"""Separable or not: a plane, or the examples that forbid one, each checked without rounding.
+
+Gordan's theorem. Of the two statements exactly one is true:
+
+    some (w, b) has  y_i (w·x_i + b) > 0  for all i;
+    some λ >= 0, λ != 0, has  Σ λ_i y_i (x_i, 1) = 0.
+
+The second says that a point lies in the hulls of both classes: Σ λ_i x_i over the one equals Σ λ_i x_i over the other. By
+Carathéodory's theorem D + 1 examples are enough, with D = d + 1 inputs (d without an intercept). Reference: Gordan 1873;
+Schrijver 1986, section 7.8.
+
+Why a float residual is not a proof. A sum such as 1e-17 may be the rounding of 0 or of 1e-17, and between the two lies the
+verdict: hulls that touch, or a plane through a gap that thin. Floats are fractions, so both statements can be checked in
+rational arithmetic, and only that is accepted here.
+"""
+
+import math
+import re
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import Any, Self
+
+import numpy as np
+from flint import fmpz
+
+from halfspace._typing import FloatArray, IntArray, Label, Labels, Matrix
+from halfspace.certificates.arithmetic import EPS, is_array, is_label, is_number, signs
+from halfspace.certificates.base import Certificate, Verdict, _plain, from_dict
+from halfspace.certificates.margins.margin import MarginBracket, both_signs
+from halfspace.certificates.rational import CLEAR, combination_vanishes, dense_rows, exact_potentials, margin_holds, potentials
+
+__all__ = ["Separability", "certain_margin"]
+
+VERDICTS = ("separable", "inseparable", "undecided")
+DIGITS = 1 << 17
+"""Longest numerator or denominator that is read: about 60,000 are needed with 1000 features."""
+BITS = 1 << 20
+"""Longest common denominator of multipliers that is computed with."""
+
+
+@dataclass(frozen=True, eq=False)
+class Separability(Certificate):
+    """Whether some plane separates two classes, with the proof.
+
+    Parameters
+    ----------
+    verdict : {"separable", "inseparable", "undecided"}
+        What was found. Undecided means too thin to tell in the time given: the bracket says how thin.
+    w : ndarray, shape (d,)
+        Weights of the separating plane; of the bracket's plane if undecided; zero if inseparable.
+    b : float
+        Bias of that plane.
+    margin : float
+        Positive if separable: every example is at least this far on its side, y_i (w·x_i + b) >= margin·‖w‖ exactly.
+    multipliers : dict of int to Fraction
+        If inseparable, λ of at most d + 2 rows (d + 1 without intercept), with sum 1; otherwise empty.
+    bracket : MarginBracket or None
+        If undecided, the best margin known from both sides (of the clamped problem, if there is an intercept).
+    intercept : bool
+        Whether the plane may have a bias.
+    positive : label
+        The label that counts as +1.
+
+    Examples
+    --------
+    >>> from halfspace.questions.separability import separability
+    >>> XOR, y = np.array([[0.0, 0.0], [1.0, 1.0], [0.0, 1.0], [1.0, 0.0]]), np.array([0, 0, 1, 1])
+    >>> proof = separability(XOR, y)
+    >>> print(proof)
+    inseparable: the hulls of 4 examples cross (rows 0, 1, 2, 3), in exact arithmetic
+    >>> {row: str(share) for row, share in proof.multipliers.items()}
+    {0: '1/4', 1: '1/4', 2: '1/4', 3: '1/4'}
+    >>> bool(proof.verify(XOR, y)), bool(proof.verify(XOR, np.array([0, 1, 1, 1])))
+    (True, False)
+    """
+
+    verdict: str
+    w: FloatArray
+    b: float
+    margin: float
+    multipliers: dict[int, Fraction]
+    bracket: MarginBracket | None
+    intercept: bool
+    positive: Label
+
+    @classmethod
+    def by_plane(cls, weights: FloatArray, margin: float, *, intercept: bool, positive: Label) -> Self:
+        """Claim separable, by a plane (D,), bias last if there is one, with a margin from `certain_margin`."""
+        return cls("separable", *_plane(weights, intercept=intercept), margin, {}, None, intercept, positive)
+
+    @classmethod
+    def by_multipliers(cls, multipliers: dict[int, Fraction], width: int, *, intercept: bool, positive: Label) -> Self:
+        """Claim inseparable, by multipliers of examples with `width` features."""
+        ordered = dict(sorted(multipliers.items()))
+        return cls("inseparable", np.zeros(width), 0.0, 0.0, ordered, None, intercept, positive)
+
+    @classmethod
+    def by_bracket(cls, bracket: MarginBracket, *, intercept: bool) -> Self:
+        """Leave it undecided, with a bracket around 0."""
+        plane = _plane(bracket.weights, intercept=intercept)
+        return cls("undecided", *plane, 0.0, {}, bracket, intercept, bracket.positive)
+
+    @property
+    def obstacle(self) -> IntArray:
+        """Rows of the examples whose hulls cross, shape (m,); none unless inseparable."""
+        return np.array(list(self.multipliers), dtype=np.int64)
+
+    def __str__(self) -> str:
+        if self.verdict == "separable":
+            return f"separable: every example is at least {self.margin:.4g} on its side of a plane, in exact arithmetic"
+        if self.verdict == "inseparable":
+            rows = ", ".join(map(str, self.obstacle[:5])) + (", ..." if self.obstacle.size > 5 else "")
+            few = f"the hulls of {self.obstacle.size} examples cross" if self.obstacle.size > 1 else "an example is zero"
+            return f"inseparable: {few} (row{'s' * (self.obstacle.size > 1)} {rows}), in exact arithmetic"
+        return f"undecided: {self.bracket}"
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the certificate as plain values; multipliers become strings "p/q"."""
+        shares = {str(row): f"{fmpz(share.numerator)}/{fmpz(share.denominator)}" for row, share in self.multipliers.items()}
+        names = ("verdict", "w", "b", "margin", "bracket", "intercept", "positive")
+        return {"kind": type(self).__name__, "multipliers": shares, **{name: _plain(getattr(self, name)) for name in names}}
+
+    @classmethod
+    def from_fields(cls, body: dict[str, Any]) -> Self:
+        """Rebuild from the plain form."""
+        if not isinstance(body["multipliers"], dict):
+            msg = "its multipliers are not a table of rows and fractions"
+            raise TypeError(msg)
+        body["multipliers"] = {_row(row): _fraction(text) for row, text in body["multipliers"].items()}
+        body["bracket"] = None if body["bracket"] is None else from_dict(body["bracket"])
+        body["w"] = np.asarray(body["w"], dtype=np.float64)
+        return cls(**{**body, "b": float(body["b"]), "margin": float(body["margin"])})
+
+    def well_formed(self) -> Verdict:
+        """Check types, shapes and ranges of the fields, and that they belong to the verdict."""
+        fields = Verdict.of(
+            (isinstance(self.verdict, str) and self.verdict in VERDICTS, f"the verdict is none of {', '.join(VERDICTS)}"),
+            (is_array(self.w, 1) and is_number(self.b), "w and b are not finite numbers"),
+            (is_number(self.margin, least=0.0), "the margin is not a number >= 0"),
+            (_sound_multipliers(self.multipliers), "the multipliers are not positive fractions of rows >= 0"),
+            (isinstance(self.intercept, bool), "the intercept is neither True nor False"),
+            (self.bracket is None or isinstance(self.bracket, MarginBracket), "the bracket is not a margin bracket"),
+            (is_label(self.positive), f"{self.positive!r} cannot be a label"),
+        )
+        if not fields:
+            return fields
+        most = self.w.size + self.intercept + 1
+        undecided, separable, inseparable = (self.verdict == v for v in ("undecided", "separable", "inseparable"))
+        return Verdict.of(
+            (self.intercept or self.b == 0, "there is a bias without an intercept"),
+            ((self.margin > 0) == separable, "a positive margin belongs to the verdict separable, and only to it"),
+            (bool(self.multipliers) == inseparable, "multipliers belong to the verdict inseparable, and only to it"),
+            (len(self.multipliers) <= most, f"{len(self.multipliers)} examples, but {most} are always enough"),
+            (not inseparable or not (self.w.any() or self.b), "a plane belongs to no verdict of inseparable"),
+            ((self.bracket is not None) == undecided, "a bracket belongs to the verdict undecided, and only to it"),
+            *(_sound_bracket(self, self.bracket) if self.bracket is not None else ()),
+        )
+
+    def confirm(self, X: Matrix, y: Labels) -> Verdict:
+        """Recompute the claim in rational arithmetic."""
+        shaped = Verdict.of(
+            (self.w.size == X.shape[1], f"weights for {self.w.size} features, but the data have {X.shape[1]}"),
+            (both_signs(y, self.positive), f"not both {self.positive!r} and others in y"),
+        )
+        if not shaped:
+            return shaped
+        if self.bracket is not None:
+            return Verdict.all_of([("bracket", self.bracket.confirm(X, y))])
+        clamp = float(self.intercept)
+        if self.verdict == "separable":
+            weights = np.append(self.w, self.b) if self.intercept else self.w
+            short = margin_holds(X, signs(y, self.positive), weights, clamp, self.margin)
+            return Verdict.of((not short.size, f"{short.size} rows are not {self.margin:.6g} on their side, e.g. {short[:3]}"))
+        if self.obstacle.max() >= X.shape[0]:
+            return Verdict.of((False, f"a row outside 0..{X.shape[0] - 1}"))
+        zero = _signed_sum_vanishes(self.multipliers, X, signs(y, self.positive), clamp)
+        return Verdict.of((zero, "the signed sum of the examples is not exactly zero"))
+
+
+def certain_margin(X: Matrix, y: FloatArray, weights: FloatArray, clamp: float) -> tuple[float, IntArray]:
+    """Return a margin that `verify` will confirm, or 0 and rows that are on the wrong side for certain.
+
+    Parameters
+    ----------
+    X : ndarray or CSR matrix, shape (n, d)
+        Checked examples.
+    y : ndarray, shape (n,)
+        Their signs.
+    weights : ndarray, shape (D,)
+        The plane, bias last if there is one.
+    clamp : float
+        1 with a bias, 0 without.
+    """
+    found = potentials(X, y, weights, clamp)
+    clear = CLEAR * found.error < found.E
+    deep = np.flatnonzero(-CLEAR * found.error > found.E)
+    if deep.size:
+        return 0.0, deep
+    thin = np.flatnonzero(~clear)
+    exact = exact_potentials(dense_rows(X, thin, clamp) * y[thin, None], weights)
+    wrong = thin[np.array([E <= 0 for E in exact], dtype=bool)]
+    if wrong.size:
+        return 0.0, wrong
+    least = float((found.E - CLEAR / 2 * found.error)[clear].min(initial=np.inf)) / found.length * (1 - 8 * EPS)
+    if exact:
+        w = weights[: X.shape[1]]
+        squared = min(exact) ** 2 / exact_potentials(w[None], w)[0]
+        least = min(least, _root(squared))
+    return least, wrong
+
+
+def _root(value: Fraction) -> float:
+    """Return the square root of a positive fraction, rounded down; down to 0 only below the smallest float."""
+    shift = min(52 - (value.numerator.bit_length() - value.denominator.bit_length()) // 2, 1074)
+    return math.ldexp(math.isqrt(int(value * Fraction(4) ** shift)), -shift)
+
+
+def _plane(weights: FloatArray, *, intercept: bool) -> tuple[FloatArray, float]:
+    """Cut a plane into w and b."""
+    return (weights[:-1].copy(), float(weights[-1])) if intercept else (weights.copy(), 0.0)
+
+
+def _row(text: str) -> int:
+    """Read a row number."""
+    if not re.fullmatch(r"0|[1-9][0-9]{0,15}", text, re.ASCII):
+        msg = f"{text[:20]!r} is not a row number"
+        raise ValueError(msg)
+    return int(text)
+
+
+def _fraction(text: Any) -> Fraction:
+    """Read a positive fraction "p/q" in lowest terms, of any sensible length."""
+    parts = text.split("/") if isinstance(text, str) else []
+    if len(parts) != 2 or not all(p.isascii() and p.isdigit() and p[0] != "0" and len(p) <= DIGITS for p in parts):
+        msg = f"{str(text)[:20]!r} is not a positive fraction p/q"
+        raise ValueError(msg)
+    return Fraction(*(int(fmpz(part)) for part in parts))
+
+
+def _sound_multipliers(multipliers: Any) -> bool:
+    """Tell whether a field is a table of rows >= 0 and positive fractions."""
+    return isinstance(multipliers, dict) and all(
+        isinstance(row, int) and not isinstance(row, bool) and 0 <= row < 2**53 and isinstance(share, Fraction) and share > 0
+        for row, share in multipliers.items()
+    )
+
+
+def _sound_bracket(proof: Separability, bracket: MarginBracket) -> list[tuple[bool, str]]:
+    """Return the claims that a bracket is about the same problem and leaves it open."""
+    sound = bracket.well_formed()
+    if not sound:
+        return [(False, f"bracket: {reason}") for reason in sound.reasons]
+    plane = np.append(proof.w, proof.b) if proof.intercept else proof.w
+    return [
+        (bracket.lower <= 0.0 < bracket.upper, "the bracket does not leave the question open"),
+        (bracket.clamp == float(proof.intercept), "the bracket is for another intercept"),
+        (type(bracket.positive) is type(proof.positive) and bracket.positive == proof.positive, "another positive label"),
+        (np.array_equal(plane, bracket.weights), "w and b are not the bracket's plane"),
+    ]
+
+
+def _signed_sum_vanishes(multipliers: dict[int, Fraction], X: Matrix, y: FloatArray, clamp: float) -> bool:
+    """Tell whether Σ λ_i y_i x̃_i = 0 exactly, over a common denominator."""
+    least = fmpz(1)
+    for share in multipliers.values():
+        least = least.lcm(fmpz(share.denominator))
+        if least.bit_length() > BITS:  # made up to keep the checker busy
+            return False
+    common = int(least)
+    rows = np.array(list(multipliers), dtype=np.int64)
+    shares = [share.numerator * (common // share.denominator) for share in multipliers.values()]
+    return combination_vanishes(X, rows, [int(y[row]) * share for row, share in zip(rows, shares, strict=True)], clamp)

@@ -1,0 +1,1 @@
+"""Certificates of prototypes: errors, quantisation, mixtures."""

@@ -1,0 +1,1 @@
+"""Certificates of regression: ridge, posterior, adaptive filters."""

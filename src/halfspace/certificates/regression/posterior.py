@@ -1,0 +1,248 @@
+"""The posterior certificate: a Gaussian belief about weights, every number of it recomputed from the data.
+
+With a prior N(0, I/α) on the weights and Gaussian noise of variance 1/β the posterior is N(m, Σ) with  Σ⁻¹ = P = αI + βX̃ᵀSX̃
+and  P m = βX̃ᵀSy. The log evidence is  ½ (D log α - log|P| + n log(β/2π) - β‖y - X̃m‖² - α‖m‖²); where α or β maximise it,
+α‖m‖² = γ  or  β‖y - X̃m‖² = n - γ,  with  γ = D - α tr Σ  the effective number of weights (MacKay 1992, section 4).
+
+The checker never forms P, whose condition number is that of the data squared: with the triangle of a QR factorisation of
+√(βS) (X̃, y) above √α (I, 0), P = TᵀT, and mean, covariance and determinant follow from T. What rounding of the data does to
+them grows with the condition number of T, and with the ratio of the targets to the noise; a claim gives that away.
+"""
+
+from dataclasses import dataclass
+from typing import Any, NamedTuple, Self
+
+import numpy as np
+from scipy import linalg, sparse
+
+from halfspace._typing import FloatArray, Labels, Matrix
+from halfspace.certificates.arithmetic import EPS, is_array, is_number
+from halfspace.certificates.base import Certificate, Verdict
+from halfspace.certificates.regression.ridge import fits, read_targets
+
+__all__ = ["GaussianPosterior", "Sums"]
+
+BLOCK = 1 << 20
+COARSEST = 0.1
+"""Numbers that are right only to this are no posterior."""
+
+
+class Sums(NamedTuple):
+    """What a posterior depends on: a triangle over all examples, less their means if the constant is free."""
+
+    triangle: FloatArray
+    """R of √S (X̃, y) = QR, shape (k, D + 1) with k <= D + 1."""
+    total: float
+    """Σ s."""
+    x_mean: FloatArray
+    """Mean that was subtracted, shape (d,); 0 if the constant is not free."""
+    y_mean: float
+
+
+class _Posterior(NamedTuple):
+    """The posterior that belongs to two precisions."""
+
+    T: FloatArray
+    """Triangle with TᵀT = P."""
+    mean: FloatArray
+    covariance: FloatArray
+    least: float
+    """β‖y - X̃m‖² + α‖m‖²."""
+
+    @classmethod
+    def of(cls, sums: Sums, alpha: float, beta: float) -> Self:
+        D = sums.triangle.shape[1] - 1
+        stacked = np.vstack([np.sqrt(beta) * sums.triangle, np.sqrt(alpha) * np.eye(D, D + 1)])
+        R = np.asarray(np.linalg.qr(stacked, mode="r"))
+        T = R[:D, :D]
+        inverse = linalg.solve_triangular(T, np.eye(D), check_finite=False)
+        return cls(T, inverse @ R[:D, D], inverse @ inverse.T, float(R[D, D] ** 2))
+
+
+@dataclass(frozen=True, eq=False)
+class GaussianPosterior(Certificate):
+    """Posterior mean and covariance of weights, precisions of prior and noise, and the evidence.
+
+    Parameters
+    ----------
+    alpha, beta : float
+        Precision of the prior on each weight, and of the noise.
+    maximised : tuple of str
+        Which of "alpha" and "beta" maximise the evidence.
+    weights : ndarray, shape (D,)
+        Posterior mean, the clamped weight last if there is one.
+    covariance : ndarray, shape (D, D)
+        Posterior covariance.
+    constant : float
+        The unpenalised constant; 0 if there is none.
+    free : bool
+        Whether the constant was fitted, at the mean of the examples.
+    gamma : float
+        Effective number of weights.
+    log_evidence : float
+        Log probability of the targets.
+    precision : float
+        Largest relative error of any of these, with room for rounding: of the mean in posterior standard deviations, of an
+        entry of the covariance relative to its two variances.
+    clamp : float
+        Value of the clamped input; 0 for none.
+    sample_weight : ndarray, shape (n,), or None
+        Weights of the examples, if not all 1.
+
+    Examples
+    --------
+    >>> X, y = np.array([[1.0]]), np.array([2.0])
+    >>> sums = Sums(np.array([[1.0, 2.0]]), 1.0, np.zeros(1), 0.0)
+    >>> proof = GaussianPosterior.of(sums, alpha=1.0, beta=1.0, weights=np.array([1.0]), covariance=np.array([[0.5]]))
+    >>> print(proof, bool(proof.verify(X, y)), bool(proof.verify(X, y + 1)))
+    posterior of 1 weight, log evidence -2.26551, to 1e-09 True False
+    """
+
+    alpha: float
+    beta: float
+    maximised: tuple[str, ...]
+    weights: FloatArray
+    covariance: FloatArray
+    constant: float
+    free: bool
+    gamma: float
+    log_evidence: float
+    precision: float
+    clamp: float
+    sample_weight: FloatArray | None
+
+    def __str__(self) -> str:
+        count = f"{self.weights.size} weight{'' if self.weights.size == 1 else 's'}"
+        return f"posterior of {count}, log evidence {self.log_evidence:.6g}, to {self.precision:.1g}"
+
+    @classmethod
+    def of(
+        cls,
+        sums: Sums,
+        *,
+        alpha: float,
+        beta: float,
+        weights: FloatArray,
+        covariance: FloatArray,
+        maximised: tuple[str, ...] = (),
+        free: bool = False,
+        clamp: float = 0.0,
+        sample_weight: FloatArray | None = None,
+    ) -> Self:
+        """Claim a posterior from the sums it was made of; what rounding can have changed in them is given away."""
+        d = sums.x_mean.size
+        constant = float(sums.y_mean - sums.x_mean @ weights[:d]) if free else 0.0
+        with np.errstate(all="ignore"):  # a claim that is not finite is refused
+            truth = _Posterior.of(sums, alpha, beta)
+            gamma = float(weights.size - alpha * np.trace(truth.covariance))
+            evidence = _log_evidence(sums, alpha, beta, truth)
+            fields = (alpha, beta, maximised, weights.copy(), covariance.copy(), constant, free, gamma, evidence)
+            claim = cls(*fields, 0.0, clamp, sample_weight)
+            found = max(value for value, _ in claim._errors(sums))
+            lost = np.sqrt(weights.size) * EPS * _magnified(sums, beta, truth.T)
+        return cls(*fields, max(1e-9, 8.0 * float(found + lost)), clamp, sample_weight)
+
+    def read(self, X: Matrix, y: Labels | None) -> tuple[Any, Labels]:
+        """Check what is handed in: finite examples, and one real target each."""
+        return read_targets(X, y, type(self).__name__)
+
+    def well_formed(self) -> Verdict:
+        """Check types, shapes and ranges of the fields."""
+        s = self.sample_weight
+        weighted = s is None or (is_array(s, 1) and bool((s >= 0).all()) and bool(s.any()))
+        rows = is_array(self.weights, 1) and is_array(self.covariance, 2)
+        named = isinstance(self.maximised, tuple) and all(isinstance(name, str) for name in self.maximised)
+        fitted = is_number(self.constant) and isinstance(self.free, bool) and (self.free or self.constant == 0.0)
+        precise = is_number(self.precision, least=0.0) and self.precision <= COARSEST
+        return Verdict.of(
+            (all(is_number(v, least=1e-300) for v in (self.alpha, self.beta)), "the precisions are not positive numbers"),
+            (named and {*self.maximised} <= {"alpha", "beta"}, "what was maximised is neither alpha nor beta"),
+            (rows and self.covariance.shape == (self.weights.size,) * 2, "mean and covariance do not belong together"),
+            (fitted, "the constant is not a number, or not 0 though it was not fitted"),
+            (is_number(self.gamma) and is_number(self.log_evidence), "the evidence is not a number"),
+            (precise, f"the equations are not claimed to hold to {COARSEST:g}"),
+            (is_number(self.clamp), "the clamped input is not a number"),
+            (weighted, "the sample weights are not numbers >= 0"),
+        )
+
+    def confirm(self, X: Matrix, y: Labels) -> Verdict:
+        """Recompute the sums, and every equation."""
+        shaped = fits(X, y, self.weights, self.clamp, self.sample_weight)
+        if not shaped:
+            return shaped
+        s = np.ones(y.shape[0]) if self.sample_weight is None else self.sample_weight
+        errors = self._errors(_sums(X, y[:, 0], s, self))
+        return Verdict.of(*((bool(value <= self.precision), text) for value, text in errors))
+
+    def _errors(self, sums: Sums) -> list[tuple[float, str]]:
+        """Return the relative error of each number, with what to say if it is too large."""
+        m, D = self.weights, self.weights.size
+        truth = _Posterior.of(sums, self.alpha, self.beta)
+        constant = float(sums.y_mean - sums.x_mean @ m[: sums.x_mean.size]) if self.free else 0.0
+        scale = abs(sums.y_mean) + float(np.abs(sums.x_mean * m[: sums.x_mean.size]).sum()) or 1.0
+        gamma = D - self.alpha * np.trace(truth.covariance)
+        evidence = _log_evidence(sums, self.alpha, self.beta, truth)
+        spread = sums.total * (1.0 + abs(np.log(self.beta))) + truth.least + D * (1.0 + abs(np.log(self.alpha)))
+        deviations = np.sqrt(np.diag(truth.covariance))
+        off = np.linalg.norm(truth.T @ (m - truth.mean))
+        signal = np.sqrt(self.beta) * np.linalg.norm(sums.triangle[:, D])
+        seen = min(signal, np.sqrt(D) + np.linalg.norm(truth.T @ truth.mean))
+        found = [
+            (np.divide(off, seen) if off else 0.0, "mean"),
+            (np.abs((self.covariance - truth.covariance) / np.outer(deviations, deviations)).max(), "covariance"),
+            (abs(constant - self.constant) / scale, "constant"),
+            (abs(self.gamma - gamma) / D, "effective number of weights"),
+            (abs(evidence - self.log_evidence) / spread, "log evidence"),
+        ]
+        if "alpha" in self.maximised:
+            found.append((abs(gamma - self.alpha * (m @ m)) / D, "largest evidence by alpha"))
+        if "beta" in self.maximised:
+            error = np.square(sums.triangle[:, D] - sums.triangle[:, :D] @ m).sum()
+            found.append((abs(sums.total - gamma - self.beta * error) / sums.total, "largest evidence by beta"))
+        return [(float(value), f"the {name} is off by {value:.2g}") for value, name in found]
+
+    @classmethod
+    def from_fields(cls, body: dict[str, Any]) -> Self:
+        """Rebuild from the plain form."""
+        weighted = body["sample_weight"]
+        arrays = {
+            "weights": np.asarray(body["weights"], dtype=np.float64),
+            "covariance": np.asarray(body["covariance"], dtype=np.float64),
+            "sample_weight": None if weighted is None else np.asarray(weighted, dtype=np.float64),
+            "maximised": tuple(body["maximised"]),
+        }
+        return cls(**{**body, **arrays})
+
+
+def _magnified(sums: Sums, beta: float, T: FloatArray) -> float:
+    """Return how much larger than the rounding of the data that of the posterior can be; infinite if there is none."""
+    if not np.isfinite(T).all():
+        return float("inf")
+    singular = np.linalg.svd(T, compute_uv=False)
+    scale = np.sqrt(beta * sums.total)
+    x, y = scale * np.linalg.norm(sums.x_mean), scale * abs(sums.y_mean) + np.sqrt(beta) * np.linalg.norm(sums.triangle[:, -1])
+    return float((singular[0] + x) / singular[-1] + y / np.sqrt(sums.total))
+
+
+def _log_evidence(sums: Sums, alpha: float, beta: float, truth: _Posterior) -> float:
+    """Return the log probability of the targets."""
+    determinant = float(np.log(np.abs(np.diag(truth.T) / np.sqrt(alpha))).sum())  # of T, α taken out
+    return float(0.5 * (sums.total * np.log(beta / (2 * np.pi)) - truth.least) - determinant)
+
+
+def _sums(X: Matrix, y: FloatArray, s: FloatArray, claim: GaussianPosterior) -> Sums:
+    """Return the triangle over the examples, block by block."""
+    d, D, total = X.shape[1], claim.weights.size, float(s.sum())
+    x_mean = np.asarray(X.T @ s).ravel() / total if claim.free else np.zeros(d)
+    y_mean = float(s @ y) / total if claim.free else 0.0
+    R = np.zeros((0, D + 1))
+    step = max(2 * D, BLOCK // D)
+    for first in range(0, y.size, step):
+        rows = slice(first, first + step)
+        block = X[rows].toarray() if sparse.issparse(X) else X[rows]
+        A = np.full((block.shape[0], D + 1), claim.clamp)
+        A[:, :d] = block
+        A[:, :d] -= x_mean
+        A[:, D] = y[rows] - y_mean
+        R = np.asarray(np.linalg.qr(np.vstack([R, np.sqrt(s[rows])[:, None] * A]), mode="r"))
+    return Sums(R, total, x_mean, y_mean)

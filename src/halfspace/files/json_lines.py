@@ -1,0 +1,120 @@
+"""JSON lines: one object per line, keys are columns.
+
+A key that a line lacks, null and NaN are missing values. Numbers keep their text until all rows are seen, so that a column is
+typed by the whole file (see `columns`); strings are words even where they look like numbers. Columns with lists or objects in
+them are left out with a note.
+"""
+
+import json
+from collections.abc import Iterator
+from typing import Any
+
+import pyarrow as pa
+
+from halfspace.errors import FileError
+from halfspace.files.columns import Columns, concatenated
+from halfspace.files.opening import OpenedFile
+from halfspace.files.text import line_blocks
+from halfspace.files.values import Piece
+
+__all__ = ["Reader"]
+
+
+class _Number(str):
+    """The text of a number."""
+
+    __slots__ = ()
+
+
+CONSTANTS = {"NaN": None, "Infinity": _Number("inf"), "-Infinity": _Number("-inf")}
+DECODER = json.JSONDecoder(parse_int=_Number, parse_float=_Number, parse_constant=CONSTANTS.__getitem__)
+
+
+class Reader:
+    """Read JSON lines; see `halfspace.files.reading.Reader` for what the members mean."""
+
+    settled = False
+    details: tuple[str, ...] = ()
+
+    def __init__(self, file: OpenedFile) -> None:
+        self._file = file
+        self.notes: list[str] = []
+        self._columns = Columns()
+        self._nested: set[str] = set()
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """Keys seen so far, in the order of their first appearance, without the nested ones."""
+        return tuple(name for name in self._columns.kinds if name not in self._nested)
+
+    def pieces(self, batch_rows: int) -> Iterator[Piece]:
+        """Yield the rows as tables of text."""
+        line = 1
+        objects: list[dict[str, Any]] = []
+        for block in line_blocks(self._file, self.notes, 1 << 20):
+            # Only "\n" ends a line here: strings may hold other separators.
+            for text in block.decode().removesuffix("\n").split("\n"):
+                if text.strip():
+                    objects.append(self._object(text, line))
+                line += 1
+                if len(objects) >= batch_rows:
+                    yield self._piece(objects)
+                    objects = []
+        if objects:
+            yield self._piece(objects)
+
+    def _object(self, text: str, line: int) -> dict[str, Any]:
+        """Decode one line."""
+        try:
+            found = DECODER.decode(text.strip())
+        except (ValueError, RecursionError) as error:
+            msg = f"{self._file.name}: line {line} is not JSON ({error}); expected one object per line."
+            raise FileError(msg) from None
+        if not isinstance(found, dict):
+            msg = f"{self._file.name}: line {line} holds a JSON {type(found).__name__}; expected one object per line."
+            raise FileError(msg)
+        return found
+
+    def _piece(self, objects: list[dict[str, Any]]) -> Piece:
+        """Make a table of text of some objects, and learn from it."""
+        names = dict.fromkeys(key for found in objects for key in found)
+        columns, texts = [], set()
+        for name in names:
+            values = [found.get(name) for found in objects]
+            kinds = set(map(type, values))
+            if kinds & {dict, list}:
+                self._leave_out(name)
+            if str in kinds:
+                texts.add(name)
+            try:
+                columns.append(pa.array(map(_text, values), pa.string()))
+            except UnicodeEncodeError:
+                msg = f"{self._file.name}: column {name!r} holds half a character (a lone surrogate such as \\ud800); mend it."
+                raise FileError(msg) from None
+        table = pa.table(columns, names=list(names)) if names else pa.table({"": pa.nulls(len(objects), pa.string())})
+        self._columns.learn(table, frozenset(texts))
+        return Piece(table)
+
+    def _leave_out(self, name: str) -> None:
+        if name not in self._nested:
+            self._nested.add(name)
+            self.notes.append(f"column {name!r} holds lists or objects, not plain values, and is left out.")
+
+    def join(self, pieces: list[Any]) -> Any:
+        """Return one table with the types of the whole file."""
+        return concatenated([self._columns.typed(pieces.pop(0)).select(self.names) for _ in range(len(pieces))])
+
+    def cleaned(self, column: Any) -> Any:
+        """Return a column of a piece with all that is missing in it null."""
+        return column
+
+    def keep_text(self, names: frozenset[str]) -> None:
+        """Leave columns as text whatever is in them."""
+        self._columns.texts = names
+
+
+def _text(value: Any) -> str | None:
+    """Return a plain JSON value as text; a list or object counts as missing."""
+    if value is None or isinstance(value, (dict, list)):
+        return None
+    return str(value).lower() if isinstance(value, bool) else str(value)

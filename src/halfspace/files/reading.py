@@ -1,0 +1,276 @@
+"""`read` and `stream`: from a file of any known format to rows.
+
+Each format has a file of its own with a `Reader`; what it must offer is said there in one place, `Reader` below.
+"""
+
+from collections.abc import Generator, Iterable, Iterator
+from importlib import import_module
+from pathlib import Path
+from typing import Any, Protocol, cast
+
+import numpy as np
+from numpy.typing import NDArray
+
+from halfspace._typing import Labels
+from halfspace.errors import FileError, InputError
+from halfspace.files.opening import OpenedFile, format_of, opened
+from halfspace.files.sampling import Chosen, Everything, Sample
+from halfspace.files.targets import coded, column_named, is_whole, labels_of
+from halfspace.files.values import Batch, Dataset, Piece, Source
+
+__all__ = ["Reader", "read", "stream"]
+
+HOMES = {
+    "csv": "csv",
+    "jsonl": "json_lines",
+    "parquet": "parquet",
+    "arrow": "arrow",
+    "npz": "npz",
+    "svmlight": "svmlight",
+}
+BATCH_ROWS = 65_536
+
+
+class Reader(Protocol):
+    """What a format must offer: rows in pieces, as often as asked, and their final types once all pieces have been seen."""
+
+    settled: bool
+    """Whether `join` is right before all pieces have been seen."""
+    notes: list[str]
+    """What was assumed, renamed or left out."""
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """Names of the columns, known when the first piece has been seen; empty if the format has none."""
+
+    @property
+    def details(self) -> tuple[str, ...]:
+        """How the file is written."""
+
+    def pieces(self, batch_rows: int) -> Iterator[Piece]:
+        """Yield the rows from the start, at most so many at a time."""
+
+    def cleaned(self, column: Any) -> Any:
+        """Return a column of a piece with all that is missing in it null."""
+
+    def join(self, pieces: list[Any]) -> Any:
+        """Put the X of pieces one below the other, in their final types; the list is used up."""
+
+
+def read(
+    path: str | Path,
+    target: str | int | None = None,
+    *,
+    format: str | None = None,  # noqa: A002 - the word users know from the command
+    max_rows: int | None = None,
+    random_state: int = 0,
+    rows: Any = None,
+) -> Dataset:
+    r"""Read a file: CSV, TSV, Parquet, Arrow, JSON lines, svmlight (these text formats also with gzip) or npz.
+
+    Parameters
+    ----------
+    path : str or Path
+        The file, or "-" for standard input.
+    target : str or int, optional
+        Column with the labels: its name, or its place (from 0; -1 is the last). Needed for tables; svmlight files and npz
+        archives bring their labels. Rows without a label are left out.
+    format : str, optional
+        "csv", "tsv", "parquet", "arrow", "jsonl", "svmlight" or "npz"; by default by suffix, else by content.
+    max_rows : int, optional
+        Keep a uniform random sample of at most so many rows, in bounded memory.
+    random_state : int, default 0
+        Seed of the sample.
+    rows : array-like of int, optional
+        Keep exactly the rows with these numbers, in this order.
+
+    Returns
+    -------
+    Dataset
+        Types of columns and labels come from all rows of the file, so a part of it has the values of the whole, bit for bit.
+
+    Raises
+    ------
+    FileError
+        If the file cannot be read: one sentence with the line where there is one.
+    InputError
+        If the target does not hold classes.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     file = Path(folder) / "flowers.csv"
+    ...     _ = file.write_text("height,species\n1.5,rose\n2,lily\n,rose\n")
+    ...     flowers = read(file, "species")
+    >>> flowers.X.column_names, flowers.y.tolist(), flowers.n_rows
+    (['height'], ['rose', 'lily', 'rose'], 3)
+    """
+    keep = Chosen(rows) if rows is not None else Everything() if max_rows is None else Sample(max_rows, random_state)
+    with opened(path) as file:
+        kind = format_of(file, format)
+        return _Reading(file, kind, keep).run(target, check=rows is None)
+
+
+def stream(
+    path: str | Path,
+    *,
+    format: str | None = None,  # noqa: A002 - as in `read`
+    batch_rows: int = BATCH_ROWS,
+    texts: Iterable[str] = (),
+    first_index: int | None = None,
+) -> Generator[Batch]:
+    r"""Read a file in batches, in bounded memory.
+
+    Formats without types of their own are gone through twice, so that all batches have the same types.
+
+    Parameters
+    ----------
+    path : str or Path
+        The file, or "-" for standard input (spooled to a temporary file).
+    format : str, optional
+        As in `read`.
+    batch_rows : int, default 65536
+        Most rows in a batch.
+    texts : iterable of str
+        Columns that stay text even if all their values look like numbers, dates or truth values: those that were text in a
+        file read before. Only formats without types of their own need this.
+    first_index : int, optional
+        Number of the first column in an svmlight file, 0 or 1; by default 0 if it occurs, else 1.
+
+    Yields
+    ------
+    Batch
+        Rows in the order of the file, with all columns.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     file = Path(folder) / "three.csv"
+    ...     _ = file.write_text("a\n1\n2\n2.5\n")
+    ...     [batch.X["a"].to_pylist() for batch in stream(file, batch_rows=2)]
+    [[1.0, 2.0], [2.5]]
+    """
+    with opened(path) as file:
+        reader = _reader(file, format_of(file, format))
+        if hasattr(reader, "keep_text"):
+            reader.keep_text(frozenset(texts))
+        if hasattr(reader, "first_index"):
+            reader.first_index = first_index
+        if not reader.settled:
+            for _ in reader.pieces(batch_rows):
+                pass
+        first = 0
+        for piece in reader.pieces(batch_rows):
+            yield Batch(reader.join([piece.X]), first)
+            first += piece.X.shape[0]
+        if first == 0:
+            raise FileError(_no_rows(file))
+
+
+def _reader(file: OpenedFile, kind: str) -> Reader:
+    """Return the reader of a format."""
+    try:
+        module = import_module(f"halfspace.files.{HOMES[kind]}")
+    except ModuleNotFoundError as error:
+        if (error.name or "").split(".")[0] != "pyarrow":
+            raise
+        msg = f'{file.name}: reading {kind} needs pyarrow; install it by: pip install "halfspace[cli]"'
+        raise InputError(msg) from error
+    return cast("Reader", module.Reader(file))
+
+
+def _no_rows(file: OpenedFile) -> str:
+    return f"{file.name}: has no rows, at most a header; expected at least one row of values."
+
+
+class _Reading:
+    """One pass over a file that keeps some rows."""
+
+    def __init__(self, file: OpenedFile, kind: str, keep: Everything) -> None:
+        self.file, self.kind, self.keep = file, kind, keep
+        self.reader = _reader(file, kind)
+        self.n_rows = 0
+        self.whole = True
+
+    def run(self, target: str | int | None, *, check: bool) -> Dataset:
+        """Go through the file and return the rows kept."""
+        column = None
+        for piece in self.reader.pieces(BATCH_ROWS):
+            if self.reader.names and column is None:
+                column = column_named(target, self.reader.names, self.file.name)
+            self.keep.add(self.n_rows, piece, self._labelled(piece, column))
+            self.n_rows += piece.X.shape[0]
+            if isinstance(self.keep, Sample) and self.keep.is_full:
+                self.keep.prune()
+        if self.n_rows == 0:
+            raise FileError(_no_rows(self.file))
+        return self._dataset(column, target, check=check)
+
+    def _labelled(self, piece: Piece, column: str | None) -> NDArray[np.bool_]:
+        """Tell which rows have a label, and go on finding out whether all labels are whole numbers."""
+        n = piece.X.shape[0]
+        if column is not None:
+            if column not in piece.X.column_names:
+                return np.zeros(n, dtype=bool)
+            values = self.reader.cleaned(piece.X.column(column))
+            self.whole = self.whole and is_whole(values.drop_null())
+            return np.asarray(values.is_valid())
+        if piece.y is None or piece.y.dtype.kind != "f":
+            return np.ones(n, dtype=bool)
+        known = ~np.isnan(piece.y)
+        self.whole = self.whole and is_whole(piece.y[known])
+        return known
+
+    def _dataset(self, column: str | None, target: str | int | None, *, check: bool) -> Dataset:
+        """Put together what was kept."""
+        keep = self.keep
+        if isinstance(keep, Sample):
+            keep.prune()
+        order, rows = keep.order(), keep.all_rows()
+        if not keep.pieces:
+            msg = f"{self.file.name}: the target {column or 'y'!r} is missing in all rows; expected a class for every row."
+            raise InputError(msg)
+        y = self._own_labels(target)
+        X = self.reader.join([piece.X for piece in keep.pieces])
+        keep.pieces.clear()
+        if order is not None:
+            X, y, rows = X.take(order) if column else X[order], None if y is None else y[order], rows[order]
+        if column is not None:
+            y, X = X.column(column), X.drop_columns([column])
+        labels = None if y is None else self._labels(y, column, check=check)
+        details = (*(("packed with gzip",) if self.file.gzipped else ()), *self.reader.details)
+        source = Source(self.file.name, self.kind, self.file.n_bytes, self.reader.names, details)
+        return Dataset(X, labels, rows, self.n_rows, column, self._notes(rows.size, target, check=check), source)
+
+    def _own_labels(self, target: str | int | None) -> Labels | None:
+        """Return the labels that came with the rows, if the format has them."""
+        labels = [piece.y for piece in self.keep.pieces if piece.y is not None]
+        if labels:
+            return np.concatenate(labels)
+        if target is not None and not self.reader.names:
+            msg = f"{self.file.name}: has neither labels (an array y) nor named columns, so there is no target {target!r}."
+            raise FileError(msg)
+        return None
+
+    def _labels(self, y: Any, column: str | None, *, check: bool) -> Labels:
+        """Return labels of their final type."""
+        name = f"{self.file.name}: the target" + (f" {column!r}" if column else "")
+        if getattr(y, "null_count", 0):
+            msg = f"{name} has a dash (-) among its numbers; leave it empty if the label is missing, or name the class."
+            raise InputError(msg)
+        codes, values = coded(y, name)
+        return labels_of(codes, values, whole=self.whole, name=name, check=check)
+
+    def _notes(self, n_kept: int, target: str | int | None, *, check: bool) -> tuple[str, ...]:
+        """Return all notes, those of the reader first."""
+        notes = list(dict.fromkeys(self.reader.notes))
+        unlabelled = self.n_rows - self.keep.n_labelled
+        if unlabelled:
+            notes.append(f"{unlabelled:,} of {self.n_rows:,} rows have no target and are left out.")
+        if check and n_kept < self.keep.n_labelled:
+            notes.append(f"a sample of {n_kept:,} of {self.keep.n_labelled:,} rows.")
+        if target is not None and not self.reader.names:
+            notes.append(f"{self.file.name} brings its own labels; the target {str(target)!r} was not used.")
+        return tuple(notes)

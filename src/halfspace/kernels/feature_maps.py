@@ -1,0 +1,219 @@
+"""Explicit features: finite maps φ with <φ(x), φ(x')> = k(x, x'), approximate ones, and some for particular shapes.
+
+The maps of scikit-learn (Nystroem, RBFSampler) are used where they know the kernel; the rest is here. All are scikit-learn
+transformers.
+"""
+
+from typing import Any, Self
+
+import numpy as np
+from sklearn.base import BaseEstimator, TransformerMixin
+from sklearn.kernel_approximation import Nystroem, RBFSampler
+from sklearn.utils import check_random_state
+from sklearn.utils.validation import check_is_fitted, validate_data
+
+from halfspace._typing import FloatArray, Labels, Matrix
+from halfspace.errors import InputError
+from halfspace.kernels.base import Kernel
+from halfspace.kernels.inner_product import Cosine, Linear, Polynomial, Sigmoid
+from halfspace.kernels.parameters import check_count
+from halfspace.kernels.radial import RBF, Laplacian
+
+__all__ = ["FeatureMap", "FourierMap", "LandmarkMap", "features"]
+
+DIRECTIONS = 1e-12
+"""Directions of the landmarks shorter than this, relative to the longest, are rounding and left out."""
+
+
+def features(kernel: Kernel, n_components: int, method: str, random_state: Any) -> Any:
+    """Return a transformer whose inner products approximate the kernel; see `Kernel.features`."""
+    check_count(n_components, "features", "n_components")
+    if method == "nystroem":
+        named = _name_in_sklearn(kernel)
+        if named is None:
+            return LandmarkMap(kernel, n_components=n_components, random_state=random_state)
+        return Nystroem(n_components=n_components, random_state=random_state, **named)
+    if method != "fourier":
+        msg = f"features: method must be 'nystroem' or 'fourier', got {method!r}"
+        raise InputError(msg)
+    if isinstance(kernel, RBF) and (kernel.is_resolved() or kernel.gamma == "scale"):
+        return RBFSampler(gamma=kernel.gamma, n_components=n_components, random_state=random_state)
+    if isinstance(kernel, RBF | Laplacian):
+        return FourierMap(kernel, n_components=n_components, random_state=random_state)
+    msg = f"features: random Fourier features are known for RBF and Laplacian, not for {kernel}; use method='nystroem'"
+    raise InputError(msg)
+
+
+def _name_in_sklearn(kernel: Kernel) -> dict[str, Any] | None:
+    """Return the parameters by which scikit-learn knows this kernel; None if it does not, or some are still to be learnt."""
+    if not kernel.is_resolved():
+        return None
+    if isinstance(kernel, Linear | Cosine):
+        return {"kernel": type(kernel).__name__.lower()}
+    if isinstance(kernel, RBF):
+        return {"kernel": "rbf", "gamma": kernel.gamma}
+    if isinstance(kernel, Polynomial):
+        return {"kernel": "poly", "gamma": kernel.gamma, "degree": kernel.degree, "coef0": kernel.coef0}
+    if isinstance(kernel, Sigmoid):
+        return {"kernel": "sigmoid", "gamma": kernel.gamma, "coef0": kernel.coef0}
+    return None
+
+
+class _Map(TransformerMixin, BaseEstimator):
+    """What the maps here share: checked rows in, an array of floats out."""
+
+    def _checked(self, X: Matrix, *, reset: bool) -> Any:
+        """Return rows, checked as scikit-learn does."""
+        return validate_data(self, X, accept_sparse="csr", dtype=[np.float64, np.float32], reset=reset)
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.sparse = True
+        return tags
+
+
+class FeatureMap(_Map):
+    """The finite feature map of a kernel that has one: inner products of the result are the kernel.
+
+    Parameters
+    ----------
+    kernel : Kernel
+        Made of Linear, Polynomial, Constant, Cosine, ConditionalExpectation by the algebra.
+
+    Examples
+    --------
+    >>> phi = Polynomial(2).feature_map()
+    >>> phi.fit_transform([[1.0, 2.0]])  # x², sqrt(2) x y, y²
+    array([[1.        , 2.82842712, 4.        ]])
+    """
+
+    def __init__(self, kernel: Kernel) -> None:
+        self.kernel = kernel
+
+    def fit(self, X: Matrix, y: Labels | None = None) -> Self:
+        """Learn what the kernel learns from the rows X, shape (n, d)."""
+        del y
+        rows = self._checked(X, reset=True)
+        self.kernel_ = self.kernel.resolved(rows)
+        self.n_features_out_ = self.kernel_.mapped(rows[:1]).shape[1]
+        return self
+
+    def transform(self, X: Matrix) -> FloatArray:
+        """Return φ(x_i) for every row, shape (n, D)."""
+        check_is_fitted(self, "kernel_")
+        rows = self._checked(X, reset=False)
+        return self.kernel_.mapped(rows.astype(np.float64, copy=False))
+
+    def get_feature_names_out(self, input_features: Any = None) -> Any:
+        """Return a name for every feature: the kernel's kind and a number."""
+        del input_features
+        check_is_fitted(self, "kernel_")
+        kind = type(self.kernel).__name__.lower()
+        return np.array([f"{kind}{i}" for i in range(self.n_features_out_)], dtype=object)
+
+
+class LandmarkMap(_Map):
+    """Nystroem's map for any kernel value: coordinates in the span of randomly chosen rows, the landmarks.
+
+    Parameters
+    ----------
+    kernel : Kernel
+        A kernel; parameters like gamma="scale" are learnt in `fit`.
+    n_components : int
+        Number of landmarks; fewer if there are fewer rows, or if they are dependent in feature space.
+    random_state : int or None
+        Seed of the choice.
+
+    Examples
+    --------
+    >>> X = np.arange(6.0)[:, None]
+    >>> Z = LandmarkMap(Laplacian(1.0), n_components=6).fit_transform(X)  # all rows: exact
+    >>> bool(np.allclose(Z @ Z.T, Laplacian(1.0).exact(X)))
+    True
+    """
+
+    def __init__(self, kernel: Kernel, *, n_components: int = 100, random_state: Any = 0) -> None:
+        self.kernel = kernel
+        self.n_components = n_components
+        self.random_state = random_state
+
+    def fit(self, X: Matrix, y: Labels | None = None) -> Self:
+        """Choose landmarks among the rows X, shape (n, d)."""
+        del y
+        rows = self._checked(X, reset=True)
+        self.kernel_ = self.kernel.resolved(rows)
+        chosen = check_random_state(self.random_state).permutation(rows.shape[0])[: self.n_components]
+        self.component_indices_ = np.sort(chosen)
+        self.components_ = rows[self.component_indices_]
+        values, vectors = np.linalg.eigh(self.kernel_.exact(self.components_))
+        kept = values > DIRECTIONS * max(values[-1], 0.0)
+        self.normalization_ = vectors[:, kept] / np.sqrt(values[kept])
+        return self
+
+    def transform(self, X: Matrix) -> FloatArray:
+        """Return the coordinates of every row, shape (n, D)."""
+        check_is_fitted(self, "components_")
+        rows = self._checked(X, reset=False)
+        Z: FloatArray = self.kernel_.matrix(rows, self.components_, dtype=np.float64) @ self.normalization_
+        return Z
+
+    def get_feature_names_out(self, input_features: Any = None) -> Any:
+        """Return a name for every feature."""
+        del input_features
+        check_is_fitted(self, "components_")
+        return np.array([f"landmark{i}" for i in range(self.normalization_.shape[1])], dtype=object)
+
+
+class FourierMap(_Map):
+    """Random Fourier features, sqrt(2/D) cos(ω·x + b), for the Gaussian and the exponential kernel.
+
+    The frequencies ω are drawn from the kernel's Fourier transform: a Gaussian for `RBF`, a multivariate Cauchy distribution
+    for `Laplacian`. The error of an inner product falls like 1/sqrt(n_components).
+
+    Parameters
+    ----------
+    kernel : RBF or Laplacian
+        Parameters like gamma="median" are learnt in `fit`.
+    n_components : int
+        Number of features.
+    random_state : int or None
+        Seed of the frequencies.
+
+    Examples
+    --------
+    >>> X = np.arange(4.0)[:, None]
+    >>> Z = FourierMap(Laplacian(1.0), n_components=20000).fit_transform(X)
+    >>> bool(np.abs(Z @ Z.T - Laplacian(1.0).exact(X)).max() < 0.03)
+    True
+    """
+
+    def __init__(self, kernel: RBF | Laplacian, *, n_components: int = 100, random_state: Any = 0) -> None:
+        self.kernel = kernel
+        self.n_components = n_components
+        self.random_state = random_state
+
+    def fit(self, X: Matrix, y: Labels | None = None) -> Self:
+        """Draw frequencies for rows like those of X, shape (n, d)."""
+        del y
+        rows = self._checked(X, reset=True)
+        self.kernel_ = self.kernel.resolved(rows)
+        random, gamma = check_random_state(self.random_state), float(self.kernel_.gamma)  # type: ignore[attr-defined]
+        self.frequencies_ = random.normal(size=(rows.shape[1], self.n_components))
+        if isinstance(self.kernel_, RBF):
+            self.frequencies_ *= np.sqrt(2.0 * gamma)
+        else:  # a Gaussian of random width, a multivariate t of one degree of freedom
+            self.frequencies_ *= gamma / np.abs(random.normal(size=self.n_components))
+        self.phases_ = random.uniform(0.0, 2.0 * np.pi, size=self.n_components)
+        return self
+
+    def transform(self, X: Matrix) -> FloatArray:
+        """Return the features of every row, shape (n, n_components)."""
+        check_is_fitted(self, "frequencies_")
+        angles = np.asarray(self._checked(X, reset=False) @ self.frequencies_) + self.phases_
+        Z: FloatArray = np.sqrt(2.0 / self.n_components) * np.cos(angles)
+        return Z
+
+    def get_feature_names_out(self, input_features: Any = None) -> Any:
+        """Return a name for every feature."""
+        del input_features
+        return np.array([f"wave{i}" for i in range(self.n_components)], dtype=object)

@@ -1,0 +1,177 @@
+"""Kernel values of the training examples, computed when they are asked for: `LazyGram` never holds n x n of them.
+
+Three kinds, chosen by the kernel: *tiled* (a compiled form exists: values are cheaper to compute than to fetch), *stored* (a
+matrix that was given, or one of any kernel that fits in memory), *blocked* (any kernel, block by block).
+The clamped input adds its square to every value.
+"""
+
+from functools import cached_property
+from typing import Any, Protocol
+
+import numpy as np
+from scipy import sparse
+
+from halfspace._typing import FloatArray, IntArray, Matrix
+from halfspace.kernels.base import Kernel
+from halfspace.kernels.fast.blocked_products import Prepared, prepare, single_error, times, values
+from halfspace.kernels.radial import RBF, Laplacian
+
+__all__ = ["LazyGram"]
+
+STORED = 1 << 28
+"""Bytes up to which the matrix of a kernel without compiled form is stored."""
+BLOCK = 1 << 22
+"""Values computed at a time otherwise."""
+
+
+class _Source(Protocol):
+    def block(self, rows: IntArray, columns: IntArray, out: Any, packed: Any) -> None: ...
+
+    def times(self, rows: IntArray, coefficients: FloatArray, columns: IntArray, dtype: Any) -> FloatArray: ...
+
+
+class _Tiled:
+    """Values by compiled tiles; rows are prepared once for each precision."""
+
+    def __init__(self, kernel: Kernel, X: Matrix, prepared: Prepared) -> None:
+        self.kernel, self.X = kernel, X
+        self.rows: dict[Any, Prepared] = {np.float32: prepared}
+
+    def prepared(self, dtype: Any) -> Prepared:
+        if dtype not in self.rows:
+            rows = prepare(self.kernel, self.X, dtype, self.rows[np.float32].centre)
+            if rows is None:
+                raise AssertionError("a kernel has a compiled form in both precisions or in none")
+            self.rows[dtype] = rows
+        return self.rows[dtype]
+
+    def block(self, rows: IntArray, columns: IntArray, out: Any, packed: Any) -> None:
+        P = self.prepared(out.dtype.type)
+        values(P, rows, P, columns, out, symmetric=rows is columns, packed=packed)
+
+    def times(self, rows: IntArray, coefficients: FloatArray, columns: IntArray, dtype: Any) -> FloatArray:
+        P = self.prepared(dtype)
+        return times(P, rows, coefficients, P, columns)
+
+
+class _Stored:
+    """Values looked up in a matrix."""
+
+    def __init__(self, K: FloatArray) -> None:
+        self.K = K
+
+    def block(self, rows: IntArray, columns: IntArray, out: Any, packed: Any) -> None:  # noqa: ARG002
+        out[:] = self.K[np.ix_(rows, columns)]
+
+    def times(self, rows: IntArray, coefficients: FloatArray, columns: IntArray, dtype: Any) -> FloatArray:  # noqa: ARG002
+        out = np.empty(columns.size)
+        step = max(1, BLOCK // max(rows.size, 1))
+        for first in range(0, columns.size, step):
+            out[first : first + step] = self.K[np.ix_(columns[first : first + step], rows)] @ coefficients
+        return out
+
+
+class _Blocked:
+    """Values of any kernel, by its `matrix`, a block at a time."""
+
+    def __init__(self, kernel: Kernel, X: Matrix) -> None:
+        self.kernel, self.X = kernel, X
+
+    def block(self, rows: IntArray, columns: IntArray, out: Any, packed: Any) -> None:  # noqa: ARG002
+        out[:] = self.kernel.matrix(self.X[rows], self.X[columns], dtype=out.dtype)
+
+    def times(self, rows: IntArray, coefficients: FloatArray, columns: IntArray, dtype: Any) -> FloatArray:
+        out = np.empty(columns.size)
+        step = max(1, BLOCK // max(rows.size, 1))
+        for first in range(0, columns.size, step):
+            part = self.kernel.matrix(self.X[columns[first : first + step]], self.X[rows], dtype=dtype)
+            out[first : first + step] = part @ coefficients.astype(dtype)
+        return out
+
+
+def _varying(kernel: Kernel, X: Matrix) -> Matrix:
+    """Leave out constant columns where only differences of rows count."""
+    if sparse.issparse(X) or not isinstance(kernel, RBF | Laplacian):
+        return X
+    varying = X.max(axis=0) > X.min(axis=0)
+    return X[:, varying] if 0.0 < varying.mean() < 0.95 else X
+
+
+class LazyGram:
+    """Kernel values of n examples with each other, on demand.
+
+    Parameters
+    ----------
+    kernel : Kernel
+        With numbers for parameters.
+    X : array or CSR matrix, shape (n, d)
+        Examples; for a precomputed kernel the matrix itself.
+    clamp : float, default 0.0
+        Value of the clamped input: its square is added to every value.
+
+    Examples
+    --------
+    >>> from halfspace.kernels import Linear
+    >>> gram = LazyGram(Linear(), np.array([[1.0], [2.0]]), clamp=1.0)
+    >>> everything = np.arange(2)
+    >>> gram.block(everything, everything).tolist(), gram.times(everything, np.ones(2), everything).tolist()
+    ([[2.0, 3.0], [3.0, 5.0]], [5.0, 8.0])
+    """
+
+    def __init__(self, kernel: Kernel, X: Matrix, clamp: float = 0.0) -> None:
+        self.n, self.clamped, self.width = int(X.shape[0]), float(clamp) ** 2, int(X.shape[1])
+        self._source: _Source
+        if kernel.is_precomputed:
+            K = np.asarray(kernel.exact(X), dtype=np.float64)
+            self._source, diagonal = _Stored(K), np.diag(K)
+        else:
+            diagonal, X = kernel.exact_diagonal(X), _varying(kernel, X)
+            prepared = prepare(kernel, X, np.float32)
+            if prepared is not None:
+                self._source = _Tiled(kernel, X, prepared)
+            elif 8 * self.n * self.n <= STORED:
+                self._source = _Stored(kernel.exact(X))
+            else:
+                self._source = _Blocked(kernel, X)
+        self.diagonal: FloatArray = diagonal + self.clamped
+
+    @cached_property
+    def single_error(self) -> float:
+        """Bound on the relative error of values in single precision, sums of a few included; infinite where none is known."""
+        if not isinstance(self._source, _Tiled):
+            return np.inf
+        return single_error(self._source.prepared(np.float32)) + 64 * 2.0**-24
+
+    @property
+    def lookup(self) -> bool:
+        """Whether values are looked up, not computed."""
+        return isinstance(self._source, _Stored)
+
+    def block(self, rows: IntArray, columns: IntArray, dtype: Any = np.float32, out: Any = None, packed: Any = None) -> Any:
+        """Return k(row, column), shape (rows, columns), in `out` if that is given; faster if both are the same array.
+
+        `packed` is what `packed(columns)` returned: worth it where the same columns are needed again.
+        """
+        out = np.empty((rows.size, columns.size), dtype=dtype) if out is None else out
+        self._source.block(rows, columns, out, packed)
+        if self.clamped:
+            out += dtype(self.clamped)
+        return out
+
+    def packed(self, columns: IntArray) -> Any:
+        """Return the panels of these examples in single precision; of 16 k of them and further from `[16 k d:]` on."""
+        return self._source.prepared(np.float32).panels(columns, 16) if isinstance(self._source, _Tiled) else None
+
+    @property
+    def inputs(self) -> int:
+        """Columns of the prepared rows: constant ones are left out."""
+        return int(self._source.prepared(np.float32).U.shape[1]) if isinstance(self._source, _Tiled) else self.width
+
+    def times(self, rows: IntArray, coefficients: FloatArray, columns: IntArray, dtype: Any = np.float32) -> FloatArray:
+        """Return Σ_r coefficients_r k(row_r, column) for every column, shape (columns,), values in this precision."""
+        if rows.size == 0:
+            return np.zeros(columns.size)
+        out = self._source.times(rows, coefficients, columns, dtype)
+        if self.clamped:
+            out += self.clamped * coefficients.sum()
+        return out

@@ -1,0 +1,1 @@
+"""Estimators in a kernel's space."""

@@ -1,0 +1,300 @@
+"""The kernel AdaTron whose cap and width are chosen by cross-validation."""
+
+import time
+import warnings
+from typing import Any, Self
+
+import numpy as np
+from sklearn.base import BaseEstimator, ClassifierMixin
+from sklearn.model_selection import check_cv
+from sklearn.utils import check_random_state
+from sklearn.utils.validation import check_is_fitted
+
+from halfspace._typing import FloatArray, IntArray, Labels, Matrix
+from halfspace.certificates import Certificate
+from halfspace.errors import GapWarning
+from halfspace.kernels import Kernel
+from halfspace.models.kernel.adatron import KernelAdaTron
+from halfspace.models.kernel.margin import tasks_of
+from halfspace.models.kernel.path import Width, announced, decided, matrices_of, problems_of, read_grid
+from halfspace.models.parameters import (
+    Examples,
+    read_examples,
+    require,
+    require_choice,
+    require_number,
+    require_switch,
+    restored_on_error,
+)
+from halfspace.rows.labels import example_weights, mean_per_class
+from halfspace.solvers.kernel.grid_search import GridLimits, GridRun, Machine, search_grid
+from halfspace.solvers.kernel.grid_table import chosen_point, results_table
+from halfspace.solvers.outcome import Outcome
+
+__all__ = ["KernelAdaTronCV"]
+
+
+class KernelAdaTronCV(ClassifierMixin, BaseEstimator):
+    """A kernel AdaTron whose cap C and width gamma are chosen by stratified cross-validation.
+
+    For each gamma all folds and caps share one kernel matrix, and each cap starts from the machine of the one before. A point
+    of the grid whose remaining folds cannot make it the best is left. The chosen point is fitted to all examples, to `tol` and
+    with a certificate, as by `KernelAdaTron`.
+
+    Parameters
+    ----------
+    kernel : str, Kernel or callable, default "rbf"
+        As for `KernelAdaTron`. A kernel value whose gamma is a number keeps it unless `gammas` are given.
+    Cs : sequence of float, optional
+        Finite caps to choose from; ten from 0.1 to 1000 by default.
+    gammas : sequence of float, optional
+        Widths to choose from; by default ten from 0.1 to 100 times the one that the median distance of the rows suggests
+        (`gamma="median"`). None for a kernel without gamma.
+    cv : int or splitter, default 5
+        Number of stratified folds, shuffled by `random_state`, or a scikit-learn splitter.
+    one_standard_error : bool, default False
+        Take the smallest cap that has a point within one standard error of the best, and of its widths the best one: the
+        simplest machine that is as good. All folds of all points are then needed, as with `full_grid`.
+    scoring : {"accuracy", "balanced_accuracy"}, default "accuracy"
+        Share of right answers, or its mean over the classes.
+    full_grid : bool, default False
+        Score every point in every fold, also those that cannot win.
+    cv_tol : float, default 1e-2
+        Relative duality gap at which to stop inside the cross-validation, in single precision.
+    tol : float, default 1e-3
+        Relative duality gap of the final fit, certified.
+    cache_size : float, default 2000.0
+        Most megabytes for kernel values: the search needs about 10 n² bytes per thread and 4 n² for all.
+    max_time : float, optional
+        Most seconds in all; the search stops at four fifths of it and the best point so far is fitted.
+    degree, coef0, intercept, intercept_scaling, multi_class, max_iter, class_weight, n_jobs, verbose, random_state
+        As for `KernelAdaTron`; the choice does not depend on `n_jobs`.
+
+    Attributes
+    ----------
+    best_params_ : dict
+        "C", and "gamma" if the kernel has one.
+    best_score_ : float
+        Mean score of the chosen point.
+    cv_results_ : dict of ndarray
+        One entry per point, as in scikit-learn: params, param_C, param_gamma, split0_test_score, ..., mean_test_score (over the
+        folds done), rank_test_score; ours: skipped_folds, reachable_score (the most the mean could become), mean_gap, steps.
+    estimator_ : KernelAdaTron
+        The model fitted to all examples; `certificate_`, `alpha_`, `support_`, `dual_coef_`, ... are its own.
+    outcome_ : Outcome
+        Why the last fit stopped; or why the search did, if that ended early.
+    classes_, n_features_in_
+        As usual.
+
+    Examples
+    --------
+    >>> import numpy as np, halfspace as hs
+    >>> X = np.random.default_rng(0).standard_normal((80, 2))
+    >>> y = np.where(X[:, 0] * X[:, 1] > 0, "same", "different")
+    >>> model = hs.KernelAdaTronCV(Cs=[0.1, 10.0], gammas=[0.01, 1.0], cv=4).fit(X, y)
+    >>> model.best_params_, bool(model.certificate_.verify(X, y))
+    ({'C': 10.0, 'gamma': 1.0}, True)
+    """
+
+    def __init__(
+        self,
+        kernel: Any = "rbf",
+        *,
+        Cs: Any = None,
+        gammas: Any = None,
+        cv: Any = 5,
+        one_standard_error: bool = False,
+        scoring: str = "accuracy",
+        full_grid: bool = False,
+        degree: int = 3,
+        coef0: float = 0.0,
+        intercept: str = "clamped",
+        intercept_scaling: float = 1.0,
+        tol: float = 1e-3,
+        cv_tol: float = 1e-2,
+        multi_class: str = "ovr",
+        max_iter: int = 10_000,
+        max_time: float | None = None,
+        cache_size: float = 2000.0,
+        class_weight: dict[Any, float] | str | None = None,
+        n_jobs: int | None = None,
+        verbose: int = 0,
+        random_state: Any = 0,
+    ) -> None:
+        self.kernel = kernel
+        self.Cs = Cs
+        self.gammas = gammas
+        self.cv = cv
+        self.one_standard_error = one_standard_error
+        self.scoring = scoring
+        self.full_grid = full_grid
+        self.degree = degree
+        self.coef0 = coef0
+        self.intercept = intercept
+        self.intercept_scaling = intercept_scaling
+        self.tol = tol
+        self.cv_tol = cv_tol
+        self.multi_class = multi_class
+        self.max_iter = max_iter
+        self.max_time = max_time
+        self.cache_size = cache_size
+        self.class_weight = class_weight
+        self.n_jobs = n_jobs
+        self.verbose = verbose
+        self.random_state = random_state
+
+    def __sklearn_tags__(self) -> Any:
+        """Say that sparse matrices are welcome, and that rows of a precomputed kernel belong together with their columns."""
+        tags = super().__sklearn_tags__()
+        tags.input_tags.sparse = True
+        tags.input_tags.pairwise = getattr(self.kernel, "is_precomputed", False) or self.kernel == "precomputed"
+        return tags
+
+    def _model(self, **chosen: Any) -> KernelAdaTron:
+        """Return an unfitted KernelAdaTron with the parameters of this one."""
+        own = {"Cs", "gammas", "cv", "one_standard_error", "scoring", "full_grid", "cv_tol"}
+        return KernelAdaTron(**{n: v for n, v in self.get_params(deep=False).items() if n not in own} | chosen)
+
+    def fit(self, X: Matrix, y: Labels, sample_weight: Any = None) -> Self:
+        """Choose C and gamma, and learn from all examples with them.
+
+        Parameters
+        ----------
+        X : array or CSR matrix, shape (n, d)
+            Examples; of a precomputed kernel its matrix, shape (n, n).
+        y : array, shape (n,)
+            Labels.
+        sample_weight : array, shape (n,), optional
+            Multiplies the caps per example in every fold; scores are not weighted.
+        """
+        with restored_on_error(self):
+            began = time.perf_counter()
+            judge = self._model()
+            judge._check_parameters()  # noqa: SLF001  (a model and its choice are one)
+            for name in ("one_standard_error", "full_grid"):
+                require_switch(self, name)
+            require_choice(self, "scoring", "accuracy", "balanced_accuracy")
+            require_number(self, "cv_tol")
+            require(self, "cv_tol", "below 1", holds=self.cv_tol < 1)
+            data = read_examples(self, X, y, judge._asked_clamp())  # noqa: SLF001
+            data.inspection()
+            s = example_weights(self.class_weight, sample_weight, data.classes, data.target, type(self).__name__)
+            caps, widths = read_grid(type(self).__name__, self.Cs, self.gammas, judge._asked_kernel(), data.X)  # noqa: SLF001
+            run = self._search(data, s, caps, widths, began)
+            self.classes_ = data.classes
+            self.cv_results_ = results_table(run, np.array([width.gamma for width in widths]))
+            self._refit(X, y, sample_weight, run, caps, widths, began)
+            return self
+
+    def _search(self, data: Examples, s: FloatArray, caps: FloatArray, widths: list[Width], began: float) -> GridRun:
+        """Score the grid."""
+        owner, n = type(self).__name__, data.y.size
+        folds = self._folds(data)
+        tasks = tasks_of(data, s, pairs=self.multi_class == "ovo")
+        balanced = self.scoring == "balanced_accuracy"
+        voting = self.multi_class == "ovo" and data.classes.size > 2
+        problems = [problems_of(tasks, train, n, owner) for train, _ in folds]
+        matrices, workers = matrices_of(owner, widths, data, float(self.cache_size), self.n_jobs)
+
+        def score(_width: int, _cap: int, fold: int, machines: list[Machine]) -> float:
+            test = folds[fold][1]
+            outputs = np.stack([machine.outputs(test) for machine in machines], axis=1)
+            right = decided(outputs, data.classes.size, voting=voting) == data.target[test]
+            return float(mean_per_class(right, data.target[test]) if balanced else np.mean(right))
+
+        deadline = None if self.max_time is None else began + 0.8 * float(self.max_time)
+        skip = not (self.full_grid or self.one_standard_error)
+        limits = GridLimits(float(self.cv_tol), self.intercept == "free", deadline, skip, announced(owner, self.verbose))
+        run = GridRun(matrices, caps, problems, score, limits)
+        search_grid(run, workers)
+        return run
+
+    def _folds(self, data: Examples) -> list[tuple[IntArray, IntArray]]:
+        """Return the rows to learn from and to score, for every fold."""
+        cv = check_cv(self.cv, data.y, classifier=True)
+        if isinstance(self.cv, int | np.integer):
+            require(self, "cv", "at least 2 folds, or a splitter", holds=int(self.cv) >= 2)
+            cv.shuffle, cv.random_state = True, check_random_state(self.random_state).randint(np.iinfo(np.int32).max)
+            fewest = int(np.bincount(data.target).min())
+            require(self, "cv", f"at most {fewest}, the size of the smallest class", holds=int(self.cv) <= fewest)
+        return list(cv.split(data.X, data.target))
+
+    def _refit(
+        self, X: Matrix, y: Labels, sample_weight: Any, run: GridRun, caps: FloatArray, widths: list[Width], began: float
+    ) -> None:
+        """Choose a point and fit it to all examples."""
+        point = chosen_point(run, one_standard_error=self.one_standard_error)
+        C, width = float(caps[point.cap]), widths[point.width]
+        self.best_params_ = {"C": C} | ({} if np.isnan(width.gamma) else {"gamma": width.gamma})
+        self.best_score_, self.best_index_ = point.score, point.width * caps.size + point.cap
+        rest = self.max_time
+        rest = None if rest is None else max(float(rest) - (time.perf_counter() - began), 0.1 * float(rest))
+        self.estimator_ = self._model(kernel=width.kernel, C=C, max_time=rest).fit(X, y, sample_weight)
+        self.outcome_ = self.estimator_.outcome_
+        if run.reason != "converged":
+            done, total = int(np.isfinite(run.scores).all(axis=2).sum()), run.scores.shape[0] * run.scores.shape[1]
+            sentence = (
+                f"The search stopped ({run.reason}) with {done} of {total} points scored in all folds; "
+                f"the best so far, {self.best_params_}, was fitted to all examples. {self.outcome_.sentence}"
+            )
+            self.outcome_ = Outcome(run.reason, sentence, "Raise max_time, or give fewer Cs, gammas, folds or rows.")
+            if run.reason == "time budget spent":
+                warnings.warn(f"{type(self).__name__}: {self.outcome_}", GapWarning, stacklevel=3)
+
+    # ------------------------------------------------------------ the model chosen
+    def _chosen(self) -> KernelAdaTron:
+        check_is_fitted(self, "estimator_")
+        model: KernelAdaTron = self.estimator_
+        return model
+
+    @property
+    def certificate_(self) -> Certificate:
+        """The proof of the model fitted to all examples."""
+        return self._chosen().certificate_
+
+    @property
+    def kernel_(self) -> Kernel:
+        """The kernel chosen, every parameter a number."""
+        return self._chosen().kernel_
+
+    @property
+    def alpha_(self) -> FloatArray:
+        """Strengths, shape (n,) or (K, n)."""
+        return self._chosen().alpha_
+
+    @property
+    def support_(self) -> IntArray:
+        """Rows of positive strength in any class, shape (m,)."""
+        return self._chosen().support_
+
+    @property
+    def support_vectors_(self) -> Matrix:
+        """Support vectors, shape (m, d)."""
+        return self._chosen().support_vectors_
+
+    @property
+    def dual_coef_(self) -> FloatArray:
+        """Strength times label of every support vector, shape (K, m)."""
+        return self._chosen().dual_coef_
+
+    @property
+    def intercept_(self) -> FloatArray:
+        """Bias, shape (K,)."""
+        return self._chosen().intercept_
+
+    @property
+    def n_iter_(self) -> int:
+        """Rounds of the fit to all examples."""
+        return self._chosen().n_iter_
+
+    def support_table(self, *, everyone: bool = False) -> Any:
+        """List the support vectors, as `KernelAdaTron.support_table` does."""
+        return self._chosen().support_table(everyone=everyone)
+
+    def decision_function(self, X: Matrix) -> FloatArray:
+        """Return the outputs f(x), shape (n,) for two classes and (n, K) for more."""
+        return self._chosen().decision_function(X)
+
+    def predict(self, X: Matrix) -> Labels:
+        """Return the predicted labels, shape (n,)."""
+        return self._chosen().predict(X)

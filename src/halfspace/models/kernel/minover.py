@@ -1,0 +1,234 @@
+"""MinOver in a kernel's space."""
+
+import time
+import warnings
+from copy import deepcopy
+from typing import Any, Self
+
+import numpy as np
+from sklearn.base import BaseEstimator, ClassifierMixin
+from sklearn.callback import CallbackSupportMixin, with_callbacks
+
+from halfspace._typing import FloatArray, Labels, Matrix
+from halfspace.certificates import PerClass
+from halfspace.errors import NotSeparatedWarning
+from halfspace.kernels import Kernel
+from halfspace.models.kernel.learners import fingerprint
+from halfspace.models.kernel.prediction import Expansion, KernelPlaneMixin, Measured, measured
+from halfspace.models.parameters import (
+    Examples,
+    check_common,
+    read_examples,
+    require,
+    require_choice,
+    require_number,
+    restored_on_error,
+)
+from halfspace.models.progress import Reporter
+from halfspace.solvers.kernel.minover import State, Table, solve, start
+from halfspace.solvers.kernel.rows import KernelRows
+from halfspace.solvers.linear.minover_loop import Progress, Run
+from halfspace.solvers.loop import Budget
+from halfspace.solvers.outcome import Outcome
+from halfspace.solvers.rules.minover import width
+
+__all__ = ["KernelMinOver"]
+
+
+class KernelMinOver(KernelPlaneMixin, ClassifierMixin, CallbackSupportMixin, BaseEstimator):
+    """The function of maximal stability in a kernel's space: push the example of lowest potential until the margin is known.
+
+    After every push the best margin kappa* lies between the stability of the function and ‖f‖/pushes; the fit stops when the
+    two are within `tol` of each other, which takes pushes like 1/tol². It tolerates no errors. A push costs one row of the
+    kernel matrix, computed once if the matrix fits `cache_size`.
+
+    Parameters
+    ----------
+    kernel : str, Kernel or callable, default "rbf"
+        "rbf", "linear", "poly", "laplacian", "cosine", "sigmoid", "precomputed", a value of `halfspace.kernels`, or a function
+        of two rows.
+    gamma, degree, coef0
+        Parameters of a kernel given by name, as in scikit-learn.
+    tol : float, default 1e-2
+        Relative width of the bracket, (upper - lower)/upper, to reach; below 1.
+    intercept : {"clamped", "none"}, default "clamped"
+        Bias as the weight of a clamped input, which adds the square of `intercept_scaling` to the kernel, or none.
+    intercept_scaling : float, default 1.0
+        Value of the clamped input.
+    max_iter : int, default 100_000
+        Most pushes, for each class where there are more than two.
+    max_time : float, optional
+        Most seconds.
+    cache_size : float, default 512.0
+        Megabytes for rows of the kernel matrix; those that do not fit are computed when they are needed.
+    warm_start : bool, default False
+        Go on from the last fit if the data are the same; with other data start afresh.
+    verbose : int, default 0
+        1: a line every half second; 2: a line every few milliseconds.
+
+    Attributes
+    ----------
+    certificate_ : KernelBracket or PerClass
+        `lower <= kappa* <= upper` with the witnesses of both sides; `certificate_.verify(X, y)` checks it.
+    outcome_ : Outcome
+        Why the fit stopped, and a remedy.
+    kernel_ : Kernel
+        The kernel, every parameter a number.
+    alpha_ : ndarray, shape (n,) or (K, n)
+        Strengths: how often each example was pushed on the way to the most stable function found.
+    support_, support_vectors_, dual_coef_, intercept_
+        As in scikit-learn's SVC; `dual_coef_` has one row per class, or one for two classes.
+    history_ : dict of ndarray
+        `push`, `lower`, `upper` and `seconds`, thinned out: the bracket over the pushes.
+    n_iter_ : int
+        Pushes made in this fit; the most of any class.
+    classes_, n_features_in_
+        As in scikit-learn.
+
+    Examples
+    --------
+    >>> import halfspace as hs
+    >>> X, y, *_ = hs.data.xor()
+    >>> model = hs.KernelMinOver("poly", degree=2, gamma=1.0, coef0=1.0, intercept="none").fit(X, y)
+    >>> print(model.certificate_, model.outcome_.reason, bool(model.certificate_.verify(X, y)))
+    1.414 <= kappa* <= 1.414 converged True
+    """
+
+    _states: list[State]
+
+    def __init__(
+        self,
+        kernel: Any = "rbf",
+        *,
+        gamma: Any = "scale",
+        degree: int = 3,
+        coef0: float = 0.0,
+        tol: float = 1e-2,
+        intercept: str = "clamped",
+        intercept_scaling: float = 1.0,
+        max_iter: int = 100_000,
+        max_time: float | None = None,
+        cache_size: float = 512.0,
+        warm_start: bool = False,
+        verbose: int = 0,
+    ) -> None:
+        self.kernel = kernel
+        self.gamma = gamma
+        self.degree = degree
+        self.coef0 = coef0
+        self.tol = tol
+        self.intercept = intercept
+        self.intercept_scaling = intercept_scaling
+        self.max_iter = max_iter
+        self.max_time = max_time
+        self.cache_size = cache_size
+        self.warm_start = warm_start
+        self.verbose = verbose
+
+    def __sklearn_tags__(self) -> Any:
+        """Say that overlapping classes are not what it is for: it looks at the worst example only."""
+        tags = super().__sklearn_tags__()
+        tags.classifier_tags.poor_score = True
+        return tags
+
+    @with_callbacks
+    def fit(self, X: Matrix, y: Labels) -> Self:
+        """Learn from examples.
+
+        Parameters
+        ----------
+        X : array or CSR matrix, shape (n, d)
+            Examples; of a precomputed kernel its matrix, shape (n, n).
+        y : array, shape (n,)
+            Labels of any kind: numbers, strings, bools.
+
+        Returns
+        -------
+        self
+            With `certificate_`, `outcome_`, `alpha_`, `support_`, `dual_coef_`, `history_`, `n_iter_`, `classes_`.
+        """
+        with restored_on_error(self):
+            return self._fit(X, y, time.perf_counter())
+
+    def _fit(self, X: Matrix, y: Labels, begin: float) -> Self:
+        self._check_parameters()
+        before = dict(vars(self))
+        data = read_examples(self, X, y, self._asked_clamp())
+        data.inspection()
+        kernel, shift = self._proved_kernel(data.X)
+        signs = np.where(data.target == data.positive[:, None], 1.0, -1.0)
+        self._mark = (fingerprint(data.X, data.target), kernel, data.clamp)
+        again = self.warm_start and before.get("_mark") == self._mark and np.array_equal(before["classes_"], data.classes)
+        self._states = deepcopy(before["_states"]) if again else [start(data.y.size) for _ in signs]
+        self._fitted_clamp, self.classes_ = data.clamp, data.classes
+        room = 1e6 * self.cache_size
+        table = Table(KernelRows(kernel, data.X, data.clamp**2, room, np.float64), room)
+
+        def so_far() -> dict[str, Any]:
+            self._store(data, kernel, signs)
+            return deepcopy({name: value for name, value in vars(self).items() if name.startswith("_") or name == "classes_"})
+
+        def watch(at: Progress) -> bool:
+            widest = max(map(width, at.states))
+            return reporter.tell(f"{int(at.pushes.sum()):,} pushes, bracket within {widest:.2g}, {at.seconds:.1f} s")
+
+        reporter = Reporter(self, X, y, so_far, int(self.max_iter) + 1)
+        left = None if self.max_time is None else max(self.max_time - (time.perf_counter() - begin), 0.0)
+        run = solve(signs, self._states, table, float(self.tol), Budget(int(self.max_iter), left), watch)
+        self.n_iter_, self.history_ = int(run.pushes.max()), run.course.history()
+        seen = self._certify(data, kernel, shift, signs)
+        self.outcome_ = self._explained(run, seen, whole=table.kernel.whole is not None)
+        reporter.line(str(self.outcome_))
+        reporter.close()
+        return self
+
+    def _check_parameters(self) -> None:
+        require_number(self, "tol")
+        require(self, "tol", "below 1", holds=self.tol < 1)
+        require_choice(self, "intercept", "clamped", "none")
+        require_number(self, "cache_size")
+        self._asked_kernel()
+        check_common(self)
+
+    def _store(self, data: Examples, kernel: Kernel, signs: FloatArray) -> None:
+        """Keep the most stable functions found."""
+        self._alpha = np.array([state.lower_alpha for state in self._states])
+        rows = np.flatnonzero(self._alpha.any(axis=0))
+        c = (self._alpha * signs)[:, rows]
+        self._expansion = Expansion(kernel, data.X[rows], rows, c, data.clamp**2 * c.sum(axis=1))
+
+    def _certify(self, data: Examples, kernel: Kernel, shift: float, signs: FloatArray) -> Measured:
+        """Measure the bracket of every problem from the data, in double precision."""
+        self._store(data, kernel, signs)
+        strengths = np.array([state.upper_alpha for state in self._states])
+        seen = measured(data, kernel, shift, strengths, self._alpha * signs)
+        parts, labels = tuple(seen.parts), data.classes.tolist()
+        self.certificate_ = parts[0] if len(parts) == 1 else PerClass(tuple(labels), parts)
+        self._potentials, self._lengths, self._labels = seen.E, seen.lengths, data.y
+        self._caps = np.full(data.y.size, np.inf)
+        return seen
+
+    def _explained(self, run: Run, seen: Measured, *, whole: bool) -> Outcome:
+        """Say how far the fit came, and what to do if that is not far enough."""
+        reached = max((part.upper - part.lower) / part.upper for part in seen.parts)
+        counted, share = max(map(width, self._states)), f"{self.tol:.3g}"  # type: ignore[arg-type]
+        rows = f" Rows of the kernel matrix, too large for cache_size={self.cache_size:g} MB, were computed when needed."
+        rows = "" if whole else rows
+        if counted <= self.tol:
+            known = f"after {self.n_iter_} pushes: the margin is known to within {reached:.2g}."
+            if reached <= self.tol * (1 + 1e-6):
+                return Outcome("converged", f"Converged {known}{rows}")
+            remedy = (
+                f"Rounding lets no narrower bracket be proved: use a tol above {reached:.2g}, or scale the kernel's inputs."
+            )
+            return Outcome("rounding limit reached", f"Stopped {known}{rows}", remedy)
+        remedy = "Raise max_iter or max_time (warm_start=True goes on), or accept a larger tol."
+        if all(part.lower > 0.0 for part in seen.parts):
+            known = f"Separated; the best margin is known to within {reached:.2g} > tol={share}."
+            return Outcome(run.outcome.reason, f"{run.outcome.sentence} {known}{rows}", remedy)
+        remedy += " If the kernel does not separate the classes, use a narrower one (larger gamma or degree)."
+        sentence = f"{run.outcome.sentence} The classes are neither separated nor proved inseparable.{rows}"
+        outcome = Outcome(run.outcome.reason, sentence, remedy)
+        if outcome.reason != "interrupted":
+            warnings.warn(f"{type(self).__name__}: {outcome}", NotSeparatedWarning, stacklevel=5)
+        return outcome

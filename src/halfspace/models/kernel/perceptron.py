@@ -1,0 +1,262 @@
+"""The kernel perceptron."""
+
+import time
+import warnings
+from typing import Any, Self
+
+import numpy as np
+from sklearn.base import BaseEstimator, ClassifierMixin
+from sklearn.callback import CallbackSupportMixin, with_callbacks
+
+from halfspace._typing import FloatArray, IntArray, Labels, Matrix
+from halfspace.errors import NotSeparatedWarning
+from halfspace.models.kernel.learners import Setting
+from halfspace.models.kernel.proofs import mistakes_certificate
+from halfspace.models.kernel.stream import KernelStreamMixin
+from halfspace.models.parameters import (
+    as_float,
+    check_common,
+    read_examples,
+    require,
+    require_choice,
+    require_number,
+    restored_on_error,
+    usable_rows,
+)
+from halfspace.models.progress import Reporter
+from halfspace.rows.labels import example_weights
+from halfspace.solvers.kernel.loop import Progress, solve
+from halfspace.solvers.loop import Budget
+from halfspace.solvers.outcome import Outcome
+from halfspace.solvers.rules.sweep import Task
+
+__all__ = ["KernelPerceptron"]
+
+
+class KernelPerceptron(KernelStreamMixin, ClassifierMixin, CallbackSupportMixin, BaseEstimator):
+    """Rosenblatt's perceptron in a kernel's space: plain, averaged or voted, with all its support vectors or a budget of them.
+
+    It makes the mistakes of the perceptron on the feature map, in the same order, and at most (R/kappa)² of them where the
+    kernel separates the classes. With `budget=B` it follows a stream in constant memory: B support vectors per class.
+
+    Parameters
+    ----------
+    kernel : str, Kernel or callable, default "rbf"
+        "rbf", "linear", "poly", "laplacian", "cosine", "sigmoid", "precomputed", a value of `halfspace.kernels`, or a function
+        of two rows.
+    gamma, degree, coef0
+        Parameters of a kernel given by name, as in scikit-learn.
+    variant : {"plain", "averaged", "voted"}, default "plain"
+        Predict by the last function, by the mean of all, or by the vote of all (Freund and Schapire 1999).
+    budget : int, optional
+        Most support vectors of a class; only for `variant="plain"`.
+    budget_rule : {"forgetron", "projectron"}, default "forgetron"
+        On a full budget shrink and forget the oldest, or project on those there are (better, and B² work per mistake).
+    intercept : {"clamped", "none"}, default "clamped"
+        Bias as the weight of a clamped input, which adds the square of `intercept_scaling` to the kernel, or none.
+    intercept_scaling : float, default 1.0
+        Value of the clamped input.
+    max_iter : int, default 100
+        Most epochs; fewer if one brings no mistake.
+    max_time : float, optional
+        Most seconds.
+    shuffle : bool, default True
+        New order in every epoch.
+    class_weight : dict or "balanced", optional
+        Rate multiplier per class.
+    cache_size : float, default 512.0
+        Megabytes for kernel values. A larger kernel matrix is never built: examples are presented in blocks instead.
+    warm_start : bool, default False
+        Go on from the last fit if the data are the same; with other data start afresh (`partial_fit` goes on with others).
+    verbose : int, default 0
+        1: a line every half second; 2: a line every epoch.
+    random_state : int, RandomState or None
+        Seed of the order.
+
+    Attributes
+    ----------
+    certificate_ : MistakeBound, BudgetedMistakes, KernelBracket or PerClass
+        Mistakes made and the most the theorem allows, with the margin bracket in the kernel's space.
+    outcome_ : Outcome
+        Why the fit stopped, and a remedy.
+    kernel_ : Kernel
+        The kernel, every parameter a number.
+    alpha_ : ndarray, shape (n,) or (K, n)
+        Strengths of the training examples (of a stream: of the last chunk's).
+    support_, support_vectors_, dual_coef_, intercept_
+        As in scikit-learn's SVC; `dual_coef_` has one row per class, or one for two classes.
+    mistakes_ : int or ndarray, shape (K,)
+        Mistakes made.
+    history_ : dict of ndarray
+        Per epoch: mistakes so far, squared norm of the function, overlap with the last one, seconds.
+    classes_, n_features_in_, n_iter_
+        As in scikit-learn.
+
+    Examples
+    --------
+    >>> import halfspace as hs
+    >>> X, y, *_ = hs.data.xor()
+    >>> model = hs.KernelPerceptron("poly", degree=2, gamma=1.0, intercept="none", shuffle=False).fit(X, y)
+    >>> model.predict(X).tolist(), model.mistakes_
+    ([1, -1, -1, 1], 2)
+    >>> print(model.certificate_, bool(model.certificate_.verify(X, y)))
+    2 mistakes, at most 2 by Novikoff's theorem; 1.414 <= kappa* <= 1.414 True
+    """
+
+    def __init__(
+        self,
+        kernel: Any = "rbf",
+        *,
+        gamma: Any = "scale",
+        degree: int = 3,
+        coef0: float = 0.0,
+        variant: str = "plain",
+        budget: int | None = None,
+        budget_rule: str = "forgetron",
+        intercept: str = "clamped",
+        intercept_scaling: float = 1.0,
+        max_iter: int = 100,
+        max_time: float | None = None,
+        shuffle: bool = True,
+        class_weight: dict[Any, float] | str | None = None,
+        cache_size: float = 512.0,
+        warm_start: bool = False,
+        verbose: int = 0,
+        random_state: Any = None,
+    ) -> None:
+        self.kernel = kernel
+        self.gamma = gamma
+        self.degree = degree
+        self.coef0 = coef0
+        self.variant = variant
+        self.budget = budget
+        self.budget_rule = budget_rule
+        self.intercept = intercept
+        self.intercept_scaling = intercept_scaling
+        self.max_iter = max_iter
+        self.max_time = max_time
+        self.shuffle = shuffle
+        self.class_weight = class_weight
+        self.cache_size = cache_size
+        self.warm_start = warm_start
+        self.verbose = verbose
+        self.random_state = random_state
+
+    @with_callbacks
+    def fit(self, X: Matrix, y: Labels) -> Self:
+        """Learn from examples.
+
+        Parameters
+        ----------
+        X : array or CSR matrix, shape (n, d)
+            Examples; of a precomputed kernel its matrix, shape (n, n).
+        y : array, shape (n,)
+            Labels of any kind: numbers, strings, bools.
+
+        Returns
+        -------
+        self
+            With `certificate_`, `outcome_`, `alpha_`, `support_`, `dual_coef_`, `mistakes_`, `history_`, `classes_`.
+        """
+        with restored_on_error(self):
+            return self._fit(X, y, time.perf_counter())
+
+    def _fit(self, X: Matrix, y: Labels, begin: float) -> Self:
+        self._check_parameters()
+        before = dict(vars(self))
+        data = read_examples(self, X, y, self._asked_clamp())
+        data.inspection()
+        kernel, shift = self._proved_kernel(data.X)
+        s = example_weights(self.class_weight, None, data.classes, data.target, type(self).__name__)
+        task = Task(data.view, data.target, data.positive, data.q, s)
+        setting = Setting(kernel, data.clamp**2, self.variant, 1e6 * self.cache_size)
+        self._learner, presenter = self._begin(setting, data, task, before)
+        self._fitted_clamp, self.classes_, self._native = data.clamp, data.classes, False
+        reporter = Reporter(self, X, y, lambda: self._so_far(data.X), int(self.max_iter))
+
+        def watch(at: Progress) -> bool:
+            self._learner.settle(data.X)
+            text = f"epoch {at.epoch + 1}: {at.mistakes:,} mistakes, {at.seconds:.1f} s"
+            return reporter.tell(text, last=at.epoch + 1 >= self.max_iter)
+
+        left = None if self.max_time is None else max(self.max_time - (time.perf_counter() - begin), 0.0)
+        run = solve(presenter, self._orders(data), Budget(int(self.max_iter), left), watch)
+        self._store(data.X)
+        self.n_iter_, self.history_ = run.epochs, run.course.history(presenter)
+        self.certificate_, seen = mistakes_certificate(self._learner, data, s, shift)
+        self._potentials, self._lengths, self._labels = seen.E, seen.lengths, data.y
+        self._caps = np.full(data.y.size, np.inf)
+        self.outcome_ = self._explained(run.outcome)
+        reporter.line(str(self.outcome_))
+        reporter.close()
+        return self
+
+    def partial_fit(self, X: Matrix, y: Labels, classes: Labels | None = None, sample_weight: Any = None) -> Self:
+        """Learn from the next examples of a stream, each once and in order; any cut into chunks makes the same mistakes.
+
+        Parameters
+        ----------
+        X : array or CSR matrix, shape (n, d)
+            The next examples. A `gamma` that is learnt from data is learnt from the first ones.
+        y : array, shape (n,)
+            Their labels.
+        classes : array, shape (K,), optional
+            All labels there will ever be; needed at the first call.
+        sample_weight : array, shape (n,), optional
+            Rate multipliers.
+
+        Returns
+        -------
+        self
+            Ready to predict; `alpha_` is of the rows of this call. Without a budget the support grows with the mistakes.
+        """
+        return self._partial_fit(X, y, classes, sample_weight)
+
+    def _check_parameters(self) -> None:
+        require_choice(self, "variant", "plain", "averaged", "voted")
+        require_choice(self, "budget_rule", "forgetron", "projectron")
+        require_choice(self, "intercept", "clamped", "none")
+        whole = isinstance(self.budget, int | np.integer) and not isinstance(self.budget, bool)
+        require(
+            self, "budget", "a whole number >= 1, or None", holds=self.budget is None or (whole and as_float(self.budget) >= 1)
+        )
+        require(self, "budget", "None unless variant='plain'", holds=self.budget is None or self.variant == "plain")
+        require_number(self, "cache_size")
+        self._asked_kernel()
+        check_common(self)
+
+    @property
+    def votes_(self) -> list[IntArray]:
+        """Votes of each function, per problem, in the order they arose; only with `variant="voted"`."""
+        self._known()
+        if self._learner.setting.variant != "voted":
+            msg = f"only variant='voted' has votes_, this KernelPerceptron is {self._learner.setting.variant}"
+            raise AttributeError(msg)
+        log, votes = self._learner.votes()
+        return [votes[log.k == k].astype(np.int64) for k in range(self._expansion.coefficients.shape[0])]
+
+    def _scores(self, X: Matrix) -> FloatArray:
+        if self._learner.setting.variant != "voted":
+            return super()._scores(X)
+        usable_rows(X, 0.0, type(self).__name__)
+        tally: FloatArray = self._learner.tally(X)
+        return tally
+
+    def _explained(self, outcome: Outcome) -> Outcome:
+        """Add what the certificate knows, and a remedy, to why the loop stopped."""
+        memory = ""
+        if not self._learner.whole:
+            memory = f" The kernel matrix does not fit cache_size={self.cache_size:g} MB: examples were presented in blocks."
+        if outcome.converged or outcome.reason == "interrupted":
+            return Outcome(outcome.reason, outcome.sentence + memory, outcome.remedy)
+        if self.variant != "plain" or self.budget is not None:
+            kept = f"{self._expansion.rows.size:,} support vectors, {int(np.sum(self.mistakes_)):,} mistakes."
+            if outcome.reason == "iteration budget spent":
+                return Outcome("passes done", f"{self.n_iter_} epochs, as asked; {kept}{memory}")
+            return Outcome(outcome.reason, f"{outcome.sentence} {kept}{memory}", outcome.remedy)
+        sentence = f"{outcome.sentence} The last epoch still brought mistakes.{memory}"
+        remedy = "If the kernel separates the classes, raise max_iter or max_time (warm_start=True goes on); if not, "
+        remedy += "variant='averaged' or 'voted' tolerates errors, and so does a narrower kernel (larger gamma or degree)."
+        outcome = Outcome(outcome.reason, sentence, remedy)
+        warnings.warn(f"{type(self).__name__}: {outcome}", NotSeparatedWarning, stacklevel=5)
+        return outcome

@@ -1,0 +1,214 @@
+"""What kernel models share: a plane in the kernel's space, known by its support vectors, and its margin bracket."""
+
+from typing import Any, NamedTuple, Self
+
+import numpy as np
+from scipy import sparse
+
+from halfspace._typing import FloatArray, IntArray, Label, Labels, Matrix
+from halfspace.certificates import KernelBracket
+from halfspace.certificates.expansion import indefiniteness, outputs, scales, squares_of
+from halfspace.errors import InputError
+from halfspace.kernels import Kernel, as_kernel
+from halfspace.kernels.fast.blocked_products import Group, combined
+from halfspace.models.parameters import Examples, usable_rows
+from halfspace.models.planes.large_margin import support_table
+from halfspace.models.planes.prediction import PredictingMixin
+
+__all__ = ["Expansion", "KernelPlaneMixin", "Measured", "measured", "stacked"]
+
+BLOCK = 1 << 22
+"""Kernel values held at a time while predicting."""
+
+
+class Expansion(NamedTuple):
+    """K functions f_k = Σ_j coefficients[k, j] k(x_j, ·) + bias_k on the same support vectors."""
+
+    kernel: Kernel
+    support: Matrix  # (m, d) support vectors
+    rows: IntArray  # (m,) the training examples they are, -1 where there is no telling; for a precomputed kernel its columns
+    coefficients: FloatArray  # (K, m)
+    bias: FloatArray  # (K,)
+    groups: tuple[Group, ...] = ()  # support vectors, and the functions that use them, if that is not all of them
+
+    def values(self, X: Matrix) -> Any:
+        """Return the kernel values of rows of X with the support vectors, shape (n, m)."""
+        if self.kernel.is_precomputed:
+            part = X[:, self.rows]
+            return np.asarray(part.toarray() if sparse.issparse(part) else part, dtype=np.float64)
+        if self.rows.size == 0:
+            return np.zeros((X.shape[0], 0))
+        return self.kernel.matrix(X, self.support)
+
+    def blocks(self, X: Matrix) -> list[slice]:
+        """Cut the rows of X into blocks of some million kernel values."""
+        step = max(1, BLOCK // max(self.rows.size, 1))
+        return [slice(first, min(first + step, X.shape[0])) for first in range(0, X.shape[0], step)]
+
+    def outputs(self, X: Matrix) -> FloatArray:
+        """Return the outputs on rows of X, shape (n, K)."""
+        if self.rows.size and not self.kernel.is_precomputed:
+            single = X.dtype == self.support.dtype == np.float32
+            kind = np.float32 if single else np.float64
+            quick = combined(self.kernel, self.support, self.coefficients, X, kind, self.groups)
+            if quick is not None:
+                return quick + self.bias
+        parts = [self.values(X[rows]) @ self.coefficients.T for rows in self.blocks(X)]
+        return np.asarray(np.concatenate(parts) + self.bias, dtype=np.float64)
+
+
+class KernelPlaneMixin(PredictingMixin):
+    """A model whose answer is an `Expansion` (`_expansion`) and strengths of its training examples (`_alpha`, shape (K, n)).
+
+    It has the parameters `kernel`, `gamma`, `degree`, `coef0`, `intercept` and `intercept_scaling`.
+    """
+
+    kernel: Any
+    gamma: Any
+    degree: int
+    coef0: float
+    classes_: Labels
+    _expansion: Expansion
+    _alpha: FloatArray
+    _potentials: FloatArray  # (K, n), (K,), (n,) and (n,): what `support_table` needs
+    _lengths: FloatArray
+    _caps: FloatArray
+    _labels: Labels
+
+    def __sklearn_tags__(self) -> Any:
+        """Say that rows of a precomputed kernel belong together with their columns."""
+        tags = super().__sklearn_tags__()
+        tags.input_tags.pairwise = getattr(self.kernel, "is_precomputed", False) or self.kernel == "precomputed"
+        return tags
+
+    def set_params(self, **params: Any) -> Self:
+        """Set parameters; `kernel__gamma` and the like replace a kernel value by another one."""
+        inner = {name.removeprefix("kernel__"): params.pop(name) for name in list(params) if name.startswith("kernel__")}
+        super().set_params(**params)  # type: ignore[misc]
+        if inner and not isinstance(self.kernel, Kernel):
+            msg = f"{type(self).__name__}: 'kernel__{next(iter(inner))}' needs a kernel of halfspace.kernels, but kernel is "
+            msg += f"{self.kernel!r}: set 'gamma', 'degree' or 'coef0' instead."
+            raise InputError(msg)
+        self.kernel = self.kernel.with_params(**inner) if inner else self.kernel
+        return self
+
+    def _asked_kernel(self) -> Kernel:
+        """Return the kernel that the parameters ask for."""
+        try:
+            return as_kernel(self.kernel, gamma=self.gamma, degree=self.degree, coef0=self.coef0)
+        except InputError as error:
+            msg = f"The 'kernel' parameter of {type(self).__name__} (with 'gamma', 'degree', 'coef0') cannot be used: {error}"
+            raise InputError(msg) from error
+
+    def _proved_kernel(self, X: Matrix) -> tuple[Kernel, float]:
+        """Return the kernel with parameters learnt from X, and what makes its matrix surely positive semi-definite."""
+        kernel = self._asked_kernel().resolved(X)
+        shift, objection = indefiniteness(kernel, X)
+        if objection is not None:
+            msg = f"{type(self).__name__}: {objection}"
+            raise InputError(msg)
+        return kernel, shift
+
+    def _answer(self) -> tuple[FloatArray, FloatArray]:
+        return self._expansion.coefficients, self._alpha
+
+    @property
+    def kernel_(self) -> Kernel:
+        """The kernel, every parameter a number."""
+        self._known()
+        return self._expansion.kernel
+
+    @property
+    def support_vectors_(self) -> Matrix:
+        """Support vectors, shape (m, d)."""
+        self._known()
+        return self._expansion.support.copy()
+
+    @property
+    def dual_coef_(self) -> FloatArray:
+        """Strength times label of every support vector, shape (K, m)."""
+        return self._known()[0].copy()
+
+    @property
+    def intercept_(self) -> FloatArray:
+        """Bias, shape (K,); of a clamped input its square times the sum of `dual_coef_`."""
+        self._known()
+        return self._expansion.bias.copy()
+
+    def _scores(self, X: Matrix) -> FloatArray:
+        usable_rows(X, 0.0, type(self).__name__)
+        return self._expansion.outputs(X)
+
+    def support_table(self, *, everyone: bool = False) -> Any:
+        """List the support vectors: row, label, strength, stability, slack and role (with more than two classes: class).
+
+        Parameters
+        ----------
+        everyone : bool, default False
+            List the examples of strength 0 too.
+
+        Returns
+        -------
+        DataFrame or structured array
+            Of the last `fit`; a structured array where pandas is not installed.
+        """
+        alpha = self._known()[1]
+        if not hasattr(self, "_potentials"):
+            msg = f"{type(self).__name__}.support_table lists the examples of a data set, but this model learnt from a stream"
+            raise AttributeError(msg)
+        classes = [None] if alpha.shape[0] == 1 else self.classes_.tolist()
+        return support_table(alpha, self._potentials, self._lengths, self._caps, self._labels, classes, everyone=everyone)
+
+
+def stacked(first: Matrix, second: Matrix) -> Matrix:
+    """Put rows one below the other.
+
+    Examples
+    --------
+    >>> stacked(np.zeros((1, 2)), np.ones((1, 2))).tolist()
+    [[0.0, 0.0], [1.0, 1.0]]
+    """
+    if sparse.issparse(first) or sparse.issparse(second):
+        return sparse.vstack([sparse.csr_array(first), sparse.csr_array(second)], format="csr")
+    return np.concatenate([first, second])
+
+
+class Measured(NamedTuple):
+    """What K functions look like on the training examples."""
+
+    parts: list[KernelBracket]
+    E: FloatArray  # (K, n) potentials
+    lengths: FloatArray  # (K,) ‖f_k‖
+
+
+def measured(
+    data: Examples, kernel: Kernel, shift: float, alpha: FloatArray, coefficients: FloatArray | None = None
+) -> Measured:
+    """Measure the margin bracket of every problem, in one pass over the kernel's exact values.
+
+    Parameters
+    ----------
+    data : Examples
+        Checked examples.
+    kernel, shift
+        As `KernelPlaneMixin._proved_kernel` returns them.
+    alpha : ndarray, shape (K, n)
+        Strengths: the witnesses of the upper sides. Negative ones count as 0; without any the shortest example is taken.
+    coefficients : ndarray, shape (K, n), optional
+        The functions of the lower sides; strengths times labels by default.
+    """
+    labels: list[Label] = data.classes[data.positive].tolist()
+    signs = np.where(data.target == data.positive[:, None], 1.0, -1.0)
+    size = scales(kernel, data.X, data.clamp, shift)
+    functions = alpha * signs if coefficients is None else coefficients
+    alpha = np.maximum(alpha, 0.0)
+    alpha[~alpha.any(axis=1), np.argmin(size.lengths)] = 1.0
+    rows = np.flatnonzero(alpha.any(axis=0) | functions.any(axis=0))
+    c = np.concatenate([functions[:, rows], (alpha * signs)[:, rows]]).T
+    F = outputs(kernel, data.X, rows, c, data.clamp)
+    squares, K = squares_of(F, rows, c), len(labels)
+    E, parts = signs * F[:, :K].T, []
+    for k, label in enumerate(labels):
+        draft = KernelBracket.draft(kernel, signs[k], alpha[k], coefficients=functions[k], clamp=data.clamp, positive=label)
+        parts.append(draft.claim(size, signs[k], E[k], float(squares[k]), witness_square=float(squares[K + k])))
+    return Measured(parts, E, np.sqrt(squares[:K]))

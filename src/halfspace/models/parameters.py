@@ -1,0 +1,237 @@
+"""Checks of parameters and data, before anything is learnt or changed."""
+
+from collections.abc import Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager
+from dataclasses import dataclass
+from functools import cached_property
+from numbers import Real
+from typing import Any
+
+import numpy as np
+from scipy import sparse
+from sklearn.utils import check_array, check_random_state
+from sklearn.utils.validation import validate_data
+
+from halfspace._typing import FloatArray, IntArray, Labels, Matrix, View
+from halfspace.errors import InputError
+from halfspace.rows.labels import read_classes
+from halfspace.rows.outputs import fill_squared_norms, squared_norms
+from halfspace.rows.views import indices_inside, view_of
+
+__all__ = [
+    "Examples",
+    "as_float",
+    "check_common",
+    "is_ready",
+    "read_examples",
+    "read_matrix",
+    "require",
+    "require_choice",
+    "require_number",
+    "require_switch",
+    "restored_on_error",
+    "usable_rows",
+]
+
+FLOATS = (np.float64, np.float32)
+LARGEST = 1e150
+"""Largest squared length of an example: beyond, products with weights could overflow."""
+
+
+def require(estimator: Any, name: str, expected: str, *, holds: bool) -> None:
+    """Refuse a parameter value with the words scikit-learn's users know."""
+    if not holds:
+        value = getattr(estimator, name)
+        msg = f"The {name!r} parameter of {type(estimator).__name__} must be {expected}. Got {value!r} instead."
+        raise InputError(msg)
+
+
+def require_number(estimator: Any, name: str, *, least: float | None = None) -> None:
+    """Refuse a parameter that is not a number arithmetic can bear: positive, or at least `least`."""
+    value = getattr(estimator, name)
+    number = isinstance(value, Real) and not isinstance(value, bool)
+    expected = "a positive number from 1e-50 to 1e50" if least is None else f"a number from {least:g} to 1e50"
+    smallest = 1e-50 if least is None else least
+    require(estimator, name, expected, holds=number and smallest <= as_float(value) <= 1e50)
+
+
+def as_float(value: Any) -> float:
+    """Return a number as a Python float, infinity if it is too large: a float32 cannot be compared with 1e50."""
+    try:
+        return float(value)
+    except OverflowError:
+        return np.inf
+
+
+def require_choice(estimator: Any, name: str, *choices: str) -> None:
+    """Refuse a word that is not one of the choices."""
+    value = getattr(estimator, name)
+    words = ", ".join(map(repr, choices[:-1])) + f" or {choices[-1]!r}"
+    require(estimator, name, words, holds=isinstance(value, str) and value in choices)
+
+
+def require_switch(estimator: Any, name: str) -> None:
+    """Refuse a switch that is neither True nor False."""
+    require(estimator, name, "True or False", holds=isinstance(getattr(estimator, name), bool | np.bool_))
+
+
+def check_common(estimator: Any) -> None:
+    """Refuse what cannot be used among the parameters that many estimators share: bias, budget, switches, threads, chance."""
+    has = estimator.get_params(deep=False)
+    if "intercept_scaling" in has:
+        require_number(estimator, "intercept_scaling")
+    for name in has.keys() & {"shuffle", "warm_start", "ratchet"}:
+        require_switch(estimator, name)
+    for name in has.keys() & {"max_iter", "n_members", "n_prototypes", "n_starts"}:
+        require(estimator, name, "a positive integer", holds=_is_whole(has[name]) and int(has[name]) > 0)
+    if has.get("max_time") is not None:
+        require_number(estimator, "max_time")
+    if has.get("n_jobs") is not None:
+        require(
+            estimator, "n_jobs", "a whole number other than 0, or None", holds=_is_whole(has["n_jobs"]) and has["n_jobs"] != 0
+        )
+    verbose = estimator.verbose
+    require(estimator, "verbose", "a whole number >= 0", holds=isinstance(verbose, int | np.integer) and int(verbose) >= 0)
+    try:
+        check_random_state(has.get("random_state"))
+    except ValueError as error:
+        msg = f"The 'random_state' parameter of {type(estimator).__name__} must be None, a seed or a RandomState: {error}."
+        raise InputError(msg) from error
+
+
+def _is_whole(value: Any) -> bool:
+    """Tell whether a parameter is a whole number, which True and False are not."""
+    return isinstance(value, int | np.integer) and not isinstance(value, bool)
+
+
+@contextmanager
+def restored_on_error(estimator: Any) -> Iterator[None]:
+    """Give an estimator back as it was if anything goes wrong inside, but for what scikit-learn needs to end callbacks."""
+    before = dict(vars(estimator))
+    try:
+        yield
+    except BaseException:
+        open_callbacks = ("_callback_fit_ctx", "_skl_callbacks_to_teardown")
+        before.update({name: vars(estimator)[name] for name in open_callbacks if name in vars(estimator)})
+        vars(estimator).clear()
+        vars(estimator).update(before)
+        raise
+
+
+@dataclass(frozen=True)
+class Examples:
+    """Checked examples and labels, and the view the solvers read."""
+
+    X: Matrix
+    y: Labels
+    view: View
+    classes: Labels
+    target: IntArray
+    q: FloatArray
+    clamp: float
+    inspection: Callable[[], None] = lambda: None
+    """Waits for `q` to be filled and refuses rows that cannot be used; to be called before `q` is read."""
+
+    @cached_property
+    def radius(self) -> float:
+        """Length of the longest example, rounded up."""
+        return float(np.sqrt(self.q.max())) * (1.0 + 1e-12)
+
+    @property
+    def positive(self) -> IntArray:
+        """Class numbers that count as +1, one per two-class problem."""
+        return np.array([1]) if self.classes.size == 2 else np.arange(self.classes.size)
+
+
+def read_matrix(estimator: Any, X: Matrix, y: Any = "no_validation", *, reset: bool) -> Any:
+    """Run scikit-learn's checks, except for the search for NaN, which `usable_rows` does faster."""
+    if isinstance(X, np.ndarray) and X.dtype.kind in "mM":
+        msg = f"{type(estimator).__name__}: X holds {X.dtype}, not numbers. Turn dates into numbers first."
+        raise InputError(msg)
+    try:
+        return _validated(estimator, X, y, reset=reset)
+    except OverflowError as error:
+        msg = f"{type(estimator).__name__}: X holds numbers too large for floating point. Scale the features."
+        raise InputError(msg) from error
+
+
+def _validated(estimator: Any, X: Matrix, y: Any, *, reset: bool) -> Any:
+    """Run scikit-learn's checks."""
+    return validate_data(
+        estimator, X, y, reset=reset, accept_sparse="csr", dtype=list(FLOATS), order="C", ensure_all_finite=False
+    )
+
+
+def is_ready(estimator: Any, X: Matrix) -> bool:
+    """Tell whether X needs no conversion: a float array in C order or a CSR matrix of the known width, without column names."""
+    known = getattr(estimator, "n_features_in_", None)
+    stored = X.format == "csr" if sparse.issparse(X) else isinstance(X, np.ndarray) and X.flags.c_contiguous
+    return bool(stored and X.ndim == 2 and X.shape[0] > 0 and X.shape[1] == known and X.dtype in FLOATS) and not hasattr(
+        estimator, "feature_names_in_"
+    )
+
+
+def usable_rows(X: Matrix, clamp: float, owner: str) -> tuple[View, FloatArray]:
+    """Return the view of X and its squared norms, shape (n,); refuse NaN, infinity, and values too large."""
+    view = _sound_view(X, clamp, owner)
+    q = squared_norms(view)
+    _refuse_unusable(X, q, owner)
+    return view, q
+
+
+def _sound_view(X: Matrix, clamp: float, owner: str) -> View:
+    """Return the view of X; refuse a damaged sparse matrix."""
+    if sparse.issparse(X):
+        _check_sparse(X, owner)
+    return view_of(X, clamp)
+
+
+def _refuse_unusable(X: Matrix, q: FloatArray, owner: str) -> None:
+    """Refuse NaN, infinity and values too large, by the squared norms."""
+    longest = q.max()  # NaN and infinity make their way to the maximum
+    if not longest < LARGEST:
+        check_array(X, accept_sparse="csr", input_name="X", estimator=owner)
+        msg = f"{owner}: X holds values so large that products overflow. Scale the features, e.g. with StandardScaler."
+        raise InputError(msg)
+
+
+def _check_sparse(X: Matrix, owner: str) -> None:
+    """Refuse a sparse matrix whose index arrays point outside it: compiled code would follow them."""
+    rows, columns = X.shape
+    starts, indices = X.indptr, X.indices
+    if starts.size != rows + 1 or not indices_inside(indices, starts, min(indices.size, X.data.size), columns):
+        msg = f"{owner}: the sparse matrix X is damaged: its index arrays point outside its {rows} rows and {columns} columns."
+        raise InputError(msg)
+
+
+def _refuse_vanishing(X: Matrix, q: FloatArray, clamp: float, owner: str) -> None:
+    """Refuse examples whose squares all underflow."""
+    if q.max() - clamp * clamp < 1e-290:
+        values = X.data if sparse.issparse(X) else X
+        if values.any() and np.abs(values).max() < 1e-145:
+            msg = f"{owner}: all of X is so small that its squares underflow. Scale the features, e.g. with StandardScaler."
+            raise InputError(msg)
+
+
+def read_examples(estimator: Any, X: Matrix, y: Labels, clamp: float) -> Examples:
+    """Check examples and labels for a fit from scratch, and set the scikit-learn attributes that describe them.
+
+    The pass over the rows that measures them and looks for NaN runs beside the first epoch, in a thread of its own; a rule
+    that reads the norms calls `inspection` first, the others after the first epoch.
+    """
+    owner = type(estimator).__name__
+    X, y = read_matrix(estimator, X, y, reset=True)
+    view = _sound_view(X, clamp, owner)
+    classes, target = read_classes(y, owner)
+    q = np.empty(target.size)
+    pool = ThreadPoolExecutor(1)
+    filled = pool.submit(fill_squared_norms, view, q)
+    pool.shutdown(wait=False)
+
+    def inspection() -> None:
+        filled.result()
+        _refuse_unusable(X, q, owner)
+        _refuse_vanishing(X, q, clamp, owner)
+
+    return Examples(X, y, view, classes, target, q, clamp, inspection)

@@ -1,0 +1,1 @@
+"""Estimators with planes: perceptrons, Adaline, MinOver, AdaTron."""

@@ -1,0 +1,295 @@
+"""The AdaTron: planes of maximal margin, with or without errors."""
+
+import time
+from numbers import Real
+from typing import Any, Self
+
+import numpy as np
+from sklearn.base import BaseEstimator, ClassifierMixin
+from sklearn.callback import CallbackSupportMixin, with_callbacks
+from sklearn.utils import check_random_state
+
+from halfspace._typing import FloatArray, Labels, Matrix
+from halfspace.certificates import Certificate, PerClass
+from halfspace.certificates.margins.duality import DualityGap
+from halfspace.certificates.margins.separability import Separability
+from halfspace.models.parameters import (
+    as_float,
+    check_common,
+    read_examples,
+    require,
+    require_choice,
+    require_number,
+    restored_on_error,
+)
+from halfspace.models.planes.large_margin import (
+    Fitting,
+    announce,
+    explained,
+    prove_inseparable,
+    solve_classes,
+    support_table,
+)
+from halfspace.models.planes.prediction import PlaneMixin
+from halfspace.models.progress import Reporter
+from halfspace.rows.labels import example_weights
+from halfspace.rows.outputs import outputs
+from halfspace.solvers.linear.large_margin import Answer, Limits, Plan
+from halfspace.solvers.linear.soft_margin import Point, Problem, combined
+
+__all__ = ["AdaTron"]
+
+
+class AdaTron(PlaneMixin, ClassifierMixin, CallbackSupportMixin, BaseEstimator):
+    """The plane of maximal margin (C = inf), or of the best trade between margin and errors: a linear support vector machine.
+
+    The fit stops when the relative duality gap, a proof of how far the plane can be from the best one, is at most `tol`. It
+    chooses by the shape of the data between sweeps of Anlauf and Biehl's rule and a second-order finish; both lead to
+    the same plane.
+
+    Parameters
+    ----------
+    C : float, default 1.0
+        Cap on the strength of an example. `inf`: no errors tolerated; inseparable data are then proved inseparable.
+    tol : float, default 1e-4
+        Relative duality gap at which to stop.
+    rate : float, optional
+        Rate of the rule, between 0 and 2; 1 climbs each coordinate to its top, more is over-relaxation. By default 1.5 where
+        caps are wide (mean C‖x‖² at least 1), else 1.
+    solver : {"auto", "sweep"}, default "auto"
+        "sweep" keeps the plain rule, every example in every sweep, in order.
+    intercept : {"clamped", "free", "none"}, default "clamped"
+        Bias as the weight of a clamped input; a bias that costs nothing; or none.
+    intercept_scaling : float, default 1.0
+        Value of the clamped input.
+    max_iter : int, default 10000
+        Most iterations (sweeps and Newton steps) per class.
+    max_time : float, optional
+        Most seconds.
+    class_weight : dict or "balanced", optional
+        Multiplies C per class.
+    warm_start : bool, default False
+        Go on from the last fit, with the gap it had.
+    n_jobs : int, optional
+        Threads for more than two classes; by default one per core. The answer does not depend on it.
+    verbose : int, default 0
+        1: a line every half second; 2: a line whenever the gap is computed.
+    random_state : int, RandomState or None, default 0
+        Seed of the order of examples.
+
+    Attributes
+    ----------
+    certificate_ : DualityGap, PerClass or Separability
+        Primal and dual value and their relative gap; for C = inf on inseparable data the exact proof of that (the plane is
+        then the last one tried).
+    outcome_ : Outcome
+        Why the fit stopped, and a remedy.
+    coef_, intercept_ : ndarray, shape (K, d), (K,)
+        The plane.
+    alpha_ : ndarray, shape (n,) or (K, n)
+        Strengths, 0 <= alpha_i <= C; `w` is Σ alpha_i y_i x_i up to the gap.
+    support_ : ndarray, shape (m,)
+        Rows of positive strength, in any class.
+    history_ : dict of ndarray
+        Iteration, seconds, primal and dual value whenever the gap was computed; of the slowest class.
+    classes_, n_features_in_, n_iter_
+        As in scikit-learn.
+
+    Examples
+    --------
+    >>> import numpy as np, halfspace as hs
+    >>> X, y = np.array([[2.0, 0.0], [3.0, 1.0], [-2.0, 0.0]]), np.array([1, 1, 0])
+    >>> model = hs.AdaTron(C=np.inf, intercept="free").fit(X, y)
+    >>> model.coef_.round(3).tolist(), bool(model.certificate_.verify(X, y))
+    ([[0.5, 0.0]], True)
+    >>> [round(side, 3) for side in model.certificate_.margin]
+    [2.0, 2.0]
+    """
+
+    def __init__(
+        self,
+        *,
+        C: float = 1.0,
+        tol: float = 1e-4,
+        rate: float | None = None,
+        solver: str = "auto",
+        intercept: str = "clamped",
+        intercept_scaling: float = 1.0,
+        max_iter: int = 10_000,
+        max_time: float | None = None,
+        class_weight: dict[Any, float] | str | None = None,
+        warm_start: bool = False,
+        n_jobs: int | None = None,
+        verbose: int = 0,
+        random_state: Any = 0,
+    ) -> None:
+        self.C = C
+        self.tol = tol
+        self.rate = rate
+        self.solver = solver
+        self.intercept = intercept
+        self.intercept_scaling = intercept_scaling
+        self.max_iter = max_iter
+        self.max_time = max_time
+        self.class_weight = class_weight
+        self.warm_start = warm_start
+        self.n_jobs = n_jobs
+        self.verbose = verbose
+        self.random_state = random_state
+
+    @with_callbacks
+    def fit(self, X: Matrix, y: Labels, sample_weight: Any = None) -> Self:
+        """Learn from examples.
+
+        Parameters
+        ----------
+        X : array or CSR matrix, shape (n, d)
+            Examples; float32 and float64 are used as they are.
+        y : array, shape (n,)
+            Labels of any kind: numbers, strings, bools.
+        sample_weight : array, shape (n,), optional
+            Multiplies C per example: a weight of 2 is the same as the example twice, 0 as leaving it out.
+
+        Returns
+        -------
+        self
+            With `certificate_`, `outcome_`, `coef_`, `intercept_`, `alpha_`, `support_`, `history_`, `n_iter_`, `classes_`.
+        """
+        with restored_on_error(self):
+            began = time.perf_counter()
+            self._check_parameters()
+            before = dict(vars(self))
+            data = read_examples(self, X, y, self._asked_clamp())
+            data.inspection()
+            planes = 1 if data.classes.size == 2 else data.classes.size
+            reserve = (1.0 + planes) * (time.perf_counter() - began)  # proving answers reads the data as checking them did
+            s = example_weights(self.class_weight, sample_weight, data.classes, data.target, type(self).__name__)
+            deadline = None if self.max_time is None else max(began + float(self.max_time) - reserve, began)
+            return self._learn(Fitting.of(data, s), before if self.warm_start else {}, deadline, (X, y))
+
+    def _check_parameters(self) -> None:
+        number = isinstance(self.C, Real) and not isinstance(self.C, bool)
+        sensible = number and (1e-50 <= as_float(self.C) <= 1e50 or (isinstance(self.C, float) and np.isposinf(self.C)))
+        require(self, "C", "a positive number from 1e-50 to 1e50, or inf for no errors", holds=bool(sensible))
+        require_number(self, "tol")
+        require(self, "tol", "below 1", holds=self.tol < 1)
+        if self.rate is not None:
+            require_number(self, "rate")
+            require(self, "rate", "between 0 and 2, or None", holds=self.rate < 2)
+        require_choice(self, "solver", "auto", "sweep")
+        require_choice(self, "intercept", "clamped", "free", "none")
+        check_common(self)
+
+    def _learn(self, fitting: Fitting, before: dict[str, Any], deadline: float | None, given: tuple[Any, Any]) -> Self:
+        """Solve the problem of every class and certify the answers."""
+        self._conclude(fitting, *self._solve(fitting, before, deadline, given))
+        return self
+
+    def _solve(
+        self, fitting: Fitting, before: dict[str, Any], deadline: float | None, given: tuple[Any, Any]
+    ) -> tuple[list[Answer], dict[int, Separability]]:
+        """Solve the problem of every class, from where `before` left off if it fits."""
+        data = fitting.data
+        self._fitted_clamp, self.classes_, C = data.clamp, data.classes, float(self.C)
+        problems = [fitting.problem(number, C) for number in data.positive]
+        seeds = check_random_state(self.random_state).randint(np.iinfo(np.int32).max, size=len(problems)).tolist()
+        plan = Plan(0.95 * self.tol, self.rate, self.solver == "sweep", self.intercept == "free")
+        starts = fitting.starts(problems, before, free=plan.free)
+        proofs: dict[int, Separability] = {}
+        reporter = Reporter(self, *given, self._so_far, int(self.max_iter) + 1)
+
+        def limits(k: int) -> Limits:
+            def inseparable() -> bool:
+                proof = prove_inseparable(fitting, data.positive[k], intercept=self.intercept != "none", deadline=deadline)
+                if proof is not None:
+                    proofs[k] = proof
+                return proof is not None
+
+            def watch(iteration: int, point: Point) -> bool:
+                if len(problems) > 1:
+                    return False
+                self._W[0], self._alpha[0], self._bias[0] = point.w, fitting.spread(point.alpha), point.bias
+                return reporter.tell(f"iteration {iteration}: relative gap {point.gap:.2g}")
+
+            return Limits(int(self.max_iter), deadline, inseparable, watch)
+
+        self._W = np.zeros((len(problems), data.X.shape[1] + bool(data.clamp)))
+        self._alpha, self._bias = np.zeros((len(problems), data.y.size)), np.zeros(len(problems))
+        answers = solve_classes(problems, plan, [limits(k) for k in range(len(problems))], seeds, starts, self.n_jobs)
+        for k, answer in enumerate(answers):
+            self._W[k], self._bias[k] = answer.point.w, answer.point.bias
+            self._alpha[k] = fitting.spread(answer.point.alpha)
+        self._caps = np.where(fitting.s > 0, C * np.maximum(fitting.s, 1e-300), 0.0)
+        reporter.close()
+        return answers, proofs
+
+    def _so_far(self) -> dict[str, Any]:
+        """Return what a callback needs to rebuild the model while it is being fitted."""
+        names = ("_W", "_alpha", "_bias", "_fitted_clamp", "classes_", "n_features_in_")
+        return {name: vars(self)[name] for name in names}
+
+    def _conclude(self, fitting: Fitting, answers: list[Answer], proofs: dict[int, Separability]) -> None:
+        """Store what was learnt, why it stopped, and the proof."""
+        data, s = fitting.data, fitting.s
+        view = fitting.view if fitting.rows is None else data.view
+        slowest = max(answers, key=lambda answer: answer.iterations)
+        self.n_iter_ = slowest.iterations
+        columns = np.array(slowest.course or [(0, 0.0, np.inf, 0.0)]).T
+        self.history_ = dict(zip(("iteration", "seconds", "primal", "dual"), columns, strict=True))
+        labels = data.classes[data.positive].tolist()
+        weight = None if (s == 1.0).all() else s
+        signs = np.where(data.target == data.positive[:, None], 1.0, -1.0)
+        self._potentials = signs * (outputs(view, self._W) + self._bias).T
+        parts: list[Certificate] = []
+        for k, label in enumerate(labels):
+            if k in proofs:
+                parts.append(proofs[k])
+                continue
+            bias = float(self._bias[k]) if self.intercept == "free" else None
+            draft = DualityGap.draft(self._W[k], self._alpha[k], float(self.C), weight, bias, data.clamp, label)
+            v = combined(Problem(view, signs[k], s, data.q), self._alpha[k])
+            parts.append(draft.claim(self._potentials[k], v, data.radius, signs[k]))
+        self.certificate_: Certificate = parts[0] if len(parts) == 1 else PerClass(tuple(labels), tuple(parts))
+        self._labels = data.y.copy()
+        self.outcome_ = explained(self, parts, [answer.reason for answer in answers])
+        announce(self, parts)
+
+    # ------------------------------------------------------------ what was learnt
+    def _answer(self) -> tuple[FloatArray, FloatArray]:
+        return self._W, self._alpha
+
+    @property
+    def intercept_(self) -> FloatArray:
+        """Bias, shape (K,): the clamped weight times the clamped input, or the free one."""
+        return super().intercept_ + self._bias
+
+    def _scores(self, X: Matrix) -> FloatArray:
+        scores: FloatArray = super()._scores(X) + self._bias
+        return scores
+
+    def support_table(self, *, everyone: bool = False) -> Any:
+        """List the support vectors: row, label, strength, stability, slack and role (with more than two classes: class).
+
+        Parameters
+        ----------
+        everyone : bool, default False
+            List the examples of strength 0 too.
+
+        Returns
+        -------
+        DataFrame or structured array
+            Roles: "free" (0 < alpha < C, on the margin), "capped" (alpha = C, inside the margin or wrong), "outside"
+            (alpha = 0). A structured array where pandas is not installed.
+
+        Examples
+        --------
+        >>> import numpy as np, halfspace as hs
+        >>> X, y = np.array([[1.0], [2.0], [-1.0]]), np.array([1, 1, 0])
+        >>> table = hs.AdaTron(C=10.0, tol=1e-9).fit(X, y).support_table()
+        >>> table["row"].tolist(), table["role"].tolist()
+        ([0, 2], ['free', 'free'])
+        """
+        W, alpha = self._known()
+        length = np.linalg.norm(W, axis=1)
+        classes = [None] if alpha.shape[0] == 1 else self.classes_.tolist()
+        return support_table(alpha, self._potentials, length, self._caps, self._labels, classes, everyone=everyone)

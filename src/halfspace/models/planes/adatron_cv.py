@@ -1,0 +1,238 @@
+"""The AdaTron whose cap is chosen by cross-validation."""
+
+import time
+from collections.abc import Sequence
+from concurrent.futures import ThreadPoolExecutor
+from typing import Any, Self
+
+import numpy as np
+from joblib import effective_n_jobs
+from sklearn.base import BaseEstimator, ClassifierMixin
+from sklearn.metrics import check_scoring
+from sklearn.model_selection import check_cv
+from sklearn.utils import check_random_state
+from sklearn.utils.validation import check_is_fitted
+
+from halfspace._typing import FloatArray, IntArray, Labels, Matrix
+from halfspace.certificates import Certificate
+from halfspace.models.parameters import Examples, read_examples, require, require_number, require_switch, restored_on_error
+from halfspace.models.planes.adatron import AdaTron
+from halfspace.models.planes.adatron_path import climb, read_caps
+from halfspace.models.planes.large_margin import Fitting
+from halfspace.rows.labels import example_weights
+from halfspace.rows.operations import one_blas_thread
+from halfspace.solvers.outcome import Outcome
+
+__all__ = ["AdaTronCV"]
+
+
+class AdaTronCV(ClassifierMixin, BaseEstimator):
+    """An AdaTron whose cap is chosen by stratified cross-validation.
+
+    The data are checked and read once; in every fold the caps are climbed from the smallest, each fit starting where the
+    last one ended; folds run side by side.
+
+    Parameters
+    ----------
+    Cs : sequence of float, default (0.001, 0.01, 0.1, 1, 10, 100)
+        Caps to choose from.
+    cv : int or splitter, default 5
+        Number of stratified folds, shuffled by `random_state`, or a scikit-learn splitter.
+    one_standard_error : bool, default False
+        Take the smallest cap whose mean score is within one standard error of the best: the simplest model that is as good.
+    scoring : str or callable, optional
+        What to score by; accuracy by default.
+    cv_tol : float, optional
+        Relative duality gap at which to stop inside the cross-validation; `tol` by default.
+    tol, intercept, intercept_scaling, max_iter, class_weight, n_jobs, verbose, random_state
+        As for `AdaTron`.
+    max_time : float, optional
+        Most seconds for each fit.
+
+    Attributes
+    ----------
+    C_ : float
+        The cap chosen.
+    estimator_ : AdaTron
+        The model fitted to all examples with that cap; `certificate_`, `outcome_`, `coef_`, `intercept_` are its own.
+    scores_ : ndarray, shape (m, folds)
+        Score of every cap in every fold.
+    mean_scores_, standard_errors_ : ndarray, shape (m,)
+        Their means and standard errors.
+    classes_, n_features_in_
+        As in scikit-learn.
+
+    Examples
+    --------
+    >>> import halfspace as hs
+    >>> from sklearn.datasets import load_breast_cancer
+    >>> from sklearn.preprocessing import scale
+    >>> X, y = load_breast_cancer(return_X_y=True)
+    >>> model = hs.AdaTronCV(Cs=[0.001, 0.1, 10.0]).fit(scale(X), y)
+    >>> model.C_, bool(model.certificate_.verify(scale(X), y))
+    (0.1, True)
+    """
+
+    def __init__(
+        self,
+        *,
+        Cs: Sequence[float] = (0.001, 0.01, 0.1, 1.0, 10.0, 100.0),
+        cv: Any = 5,
+        one_standard_error: bool = False,
+        scoring: Any = None,
+        tol: float = 1e-4,
+        cv_tol: float | None = None,
+        intercept: str = "clamped",
+        intercept_scaling: float = 1.0,
+        max_iter: int = 10_000,
+        max_time: float | None = None,
+        class_weight: dict[Any, float] | str | None = None,
+        n_jobs: int | None = None,
+        verbose: int = 0,
+        random_state: Any = 0,
+    ) -> None:
+        self.Cs = Cs
+        self.cv = cv
+        self.one_standard_error = one_standard_error
+        self.scoring = scoring
+        self.tol = tol
+        self.cv_tol = cv_tol
+        self.intercept = intercept
+        self.intercept_scaling = intercept_scaling
+        self.max_iter = max_iter
+        self.max_time = max_time
+        self.class_weight = class_weight
+        self.n_jobs = n_jobs
+        self.verbose = verbose
+        self.random_state = random_state
+
+    def __sklearn_tags__(self) -> Any:
+        """Say that sparse matrices are welcome."""
+        tags = super().__sklearn_tags__()
+        tags.input_tags.sparse = True
+        return tags
+
+    def _model(self, C: float, *, n_jobs: int | None) -> AdaTron:
+        """Return an unfitted AdaTron with a cap and the parameters of this one."""
+        shared = ("tol", "intercept", "intercept_scaling", "max_iter", "max_time", "class_weight", "random_state")
+        return AdaTron(C=C, n_jobs=n_jobs, **{name: getattr(self, name) for name in shared})
+
+    def fit(self, X: Matrix, y: Labels, sample_weight: Any = None) -> Self:
+        """Choose the cap and learn from all examples with it.
+
+        Parameters
+        ----------
+        X : array or CSR matrix, shape (n, d)
+            Examples.
+        y : array, shape (n,)
+            Labels.
+        sample_weight : array, shape (n,), optional
+            Multiplies the caps per example in every fold; scores are not weighted.
+        """
+        with restored_on_error(self):
+            caps = read_caps(self.Cs, type(self).__name__)
+            require_switch(self, "one_standard_error")
+            if self.cv_tol is not None:
+                require_number(self, "cv_tol")
+            judge = self._model(caps[0], n_jobs=self.n_jobs)
+            judge.verbose = self.verbose
+            judge._check_parameters()  # noqa: SLF001
+            data = read_examples(self, X, y, judge._asked_clamp())  # noqa: SLF001
+            data.inspection()
+            s = example_weights(self.class_weight, sample_weight, data.classes, data.target, type(self).__name__)
+            self.classes_ = data.classes
+            self.scores_ = self._scores(data, s, caps)
+            self.mean_scores_ = self.scores_.mean(axis=1)
+            folds = self.scores_.shape[1]
+            self.standard_errors_ = self.scores_.std(axis=1, ddof=1) / np.sqrt(folds)
+            best = max(range(len(caps)), key=lambda m: (self.mean_scores_[m], -caps[m]))
+            spare = self.standard_errors_[best] if self.one_standard_error else 0.0
+            self.C_ = min(C for C, mean in zip(caps, self.mean_scores_, strict=True) if mean >= self.mean_scores_[best] - spare)
+            self.estimator_ = self._model(self.C_, n_jobs=self.n_jobs)
+            self.estimator_.verbose = self.verbose
+            names = {"n_features_in_", "feature_names_in_"}
+            self.estimator_.__dict__.update({name: value for name, value in vars(self).items() if name in names})
+            deadline = None if self.max_time is None else time.perf_counter() + float(self.max_time)
+            self.estimator_._learn(Fitting.of(data, s), {}, deadline, (X, y))  # noqa: SLF001
+            return self
+
+    def _scores(self, data: Examples, s: FloatArray, caps: list[float]) -> FloatArray:
+        """Return the score of every cap in every fold."""
+        cv = check_cv(self.cv, data.y, classifier=True)
+        if isinstance(self.cv, int | np.integer):
+            require(self, "cv", "at least 2 folds, or a splitter", holds=int(self.cv) >= 2)
+            seed = check_random_state(self.random_state).randint(np.iinfo(np.int32).max)
+            cv.shuffle, cv.random_state = True, seed
+            fewest = int(np.bincount(data.target).min())
+            require(self, "cv", f"at most {fewest}, the size of the smallest class", holds=int(self.cv) <= fewest)
+        folds = [test for _, test in cv.split(data.X, data.target)]
+
+        def work(test: IntArray) -> list[float]:
+            kept = s.copy()
+            kept[test] = 0.0
+            models = [self._model(C, n_jobs=1).set_params(tol=self.tol if self.cv_tol is None else self.cv_tol) for C in caps]
+            climb(models, Fitting.of(data, kept), (None, None), certify=False)
+            return [self._score(model, data, test) for model in models]
+
+        workers = min(effective_n_jobs(-1 if self.n_jobs is None else self.n_jobs), len(folds))
+        with one_blas_thread(), ThreadPoolExecutor(workers) as pool:
+            return np.array(list(pool.map(work, folds))).T
+
+    def _score(self, model: AdaTron, data: Examples, test: IntArray) -> float:
+        """Score a model on examples it has not seen."""
+        X, y = data.X[test], data.y[test]
+        if self.scoring is None:
+            return float(np.mean(model.predict(X) == y))
+        return float(check_scoring(model, self.scoring)(model, X, y))
+
+    # ------------------------------------------------------------ the model chosen
+    def _chosen(self) -> AdaTron:
+        check_is_fitted(self, "estimator_")
+        return self.estimator_
+
+    @property
+    def certificate_(self) -> Certificate:
+        """The proof of the model fitted to all examples."""
+        return self._chosen().certificate_
+
+    @property
+    def outcome_(self) -> Outcome:
+        """Why the last fit stopped."""
+        return self._chosen().outcome_
+
+    @property
+    def alpha_(self) -> FloatArray:
+        """Strengths, shape (n,) or (K, n)."""
+        return self._chosen().alpha_
+
+    @property
+    def support_(self) -> IntArray:
+        """Rows of positive strength in any class, shape (m,)."""
+        return self._chosen().support_
+
+    def support_table(self, *, everyone: bool = False) -> Any:
+        """List the support vectors, as `AdaTron.support_table` does."""
+        return self._chosen().support_table(everyone=everyone)
+
+    @property
+    def n_iter_(self) -> int:
+        """Iterations of the fit to all examples."""
+        return self._chosen().n_iter_
+
+    @property
+    def coef_(self) -> FloatArray:
+        """Weights of the features, shape (K, d)."""
+        return self._chosen().coef_
+
+    @property
+    def intercept_(self) -> FloatArray:
+        """Bias, shape (K,)."""
+        return self._chosen().intercept_
+
+    def decision_function(self, X: Matrix) -> FloatArray:
+        """Return the outputs f(x), shape (n,) for two classes and (n, K) for more."""
+        return self._chosen().decision_function(X)
+
+    def predict(self, X: Matrix) -> Labels:
+        """Return the predicted labels, shape (n,)."""
+        return self._chosen().predict(X)

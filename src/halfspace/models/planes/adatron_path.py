@@ -1,0 +1,132 @@
+"""The AdaTron for many caps: the regularisation path."""
+
+import time
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from halfspace._typing import FloatArray, IntArray, Labels, Matrix
+from halfspace.certificates import Certificate
+from halfspace.errors import InputError
+from halfspace.models.parameters import read_examples
+from halfspace.models.planes.adatron import AdaTron
+from halfspace.models.planes.large_margin import Fitting
+from halfspace.rows.labels import example_weights
+
+__all__ = ["AdaTronPath", "adatron_path", "climb", "read_caps"]
+
+
+@dataclass(frozen=True)
+class AdaTronPath:
+    """AdaTrons for several caps, each fitted and certified.
+
+    Parameters
+    ----------
+    models : tuple of AdaTron
+        One per cap, in the order of the caps asked for.
+    """
+
+    models: tuple[AdaTron, ...]
+
+    def __iter__(self) -> Iterator[AdaTron]:
+        return iter(self.models)
+
+    def __len__(self) -> int:
+        return len(self.models)
+
+    @property
+    def Cs(self) -> FloatArray:  # noqa: N802  (C is a word here)
+        """Caps, shape (m,)."""
+        return np.array([model.C for model in self.models])
+
+    @property
+    def coefs(self) -> FloatArray:
+        """Weights, shape (m, K, d)."""
+        return np.array([model.coef_ for model in self.models])
+
+    @property
+    def intercepts(self) -> FloatArray:
+        """Biases, shape (m, K)."""
+        return np.array([model.intercept_ for model in self.models])
+
+    @property
+    def n_support(self) -> IntArray:
+        """Numbers of support vectors, shape (m,)."""
+        return np.array([model.support_.size for model in self.models])
+
+    @property
+    def certificates(self) -> tuple[Certificate, ...]:
+        """The proof of every answer."""
+        return tuple(model.certificate_ for model in self.models)
+
+
+def read_caps(Cs: Any, owner: str) -> list[float]:
+    """Return the caps as a list of numbers, or refuse them."""
+    try:
+        caps = np.asarray(Cs, dtype=np.float64)
+    except (TypeError, ValueError) as error:
+        msg = f"The 'Cs' parameter of {owner} must be a list of positive numbers. Got {Cs!r} instead."
+        raise InputError(msg) from error
+    if caps.ndim != 1 or caps.size == 0 or not ((caps >= 1e-50) & ((caps <= 1e50) | np.isposinf(caps))).all():
+        msg = f"The 'Cs' parameter of {owner} must be a list of positive numbers. Got {Cs!r} instead."
+        raise InputError(msg)
+    return [float(C) for C in caps]
+
+
+def climb(models: list[AdaTron], fitting: Fitting, given: tuple[Any, Any], *, certify: bool) -> None:
+    """Fit the models in the order of their caps, each from where the one before ended."""
+    before: dict[str, Any] = {}
+    for model in sorted(models, key=lambda model: float(model.C)):
+        deadline = None if model.max_time is None else time.perf_counter() + float(model.max_time)
+        model.n_features_in_ = fitting.data.X.shape[1]
+        if certify:
+            model._learn(fitting, before, deadline, given)  # noqa: SLF001  (a model and its path are one)
+        else:
+            model._solve(fitting, before, deadline, given)  # noqa: SLF001
+        before = dict(vars(model))
+
+
+def adatron_path(
+    X: Matrix, y: Labels, Cs: Sequence[float] | FloatArray, sample_weight: Any = None, **params: Any
+) -> AdaTronPath:
+    """Fit an AdaTron for each of several caps, each warm-started from the next smaller one.
+
+    Parameters
+    ----------
+    X : array or CSR matrix, shape (n, d)
+        Examples; checked and read once for the whole path.
+    y : array, shape (n,)
+        Labels.
+    Cs : sequence of float, shape (m,)
+        Caps, in any order; inf is one too.
+    sample_weight : array, shape (n,), optional
+        Multiplies the caps per example.
+    **params
+        Parameters of `AdaTron`; `max_time` counts for each cap.
+
+    Returns
+    -------
+    AdaTronPath
+        The fitted models in the order of `Cs`, and their weights, supports and certificates as arrays.
+
+    Examples
+    --------
+    >>> import numpy as np, halfspace as hs
+    >>> X, y = np.array([[0.5], [2.0], [-1.0], [-2.0]]), np.array([1, 1, 0, 0])
+    >>> path = hs.adatron_path(X, y, [0.01, 1.0], intercept="none", tol=1e-6)
+    >>> path.coefs.round(3).ravel().tolist(), path.n_support.tolist()
+    ([0.055, 1.0], [4, 2])
+    """
+    models = [AdaTron(C=C, **params) for C in read_caps(Cs, "adatron_path")]
+    first = models[0]
+    for model in models:
+        model._check_parameters()  # noqa: SLF001
+    data = read_examples(first, X, y, first._asked_clamp())  # noqa: SLF001
+    data.inspection()
+    s = example_weights(first.class_weight, sample_weight, data.classes, data.target, "adatron_path")
+    climb(models, Fitting.of(data, s), (X, y), certify=True)
+    for model in models:
+        model.__dict__.update({name: value for name, value in vars(first).items() if name == "feature_names_in_"})
+    return AdaTronPath(tuple(models))

@@ -1,0 +1,1 @@
+"""Estimators with prototypes: quantisers, mixtures, the LVQ family."""

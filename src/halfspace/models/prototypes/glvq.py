@@ -1,0 +1,110 @@
+"""Generalised learning vector quantisation."""
+
+from typing import Any
+
+from halfspace.models.prototypes.generalised_lvq import GeneralisedLVQ
+
+__all__ = ["GLVQ"]
+
+
+class GLVQ(GeneralisedLVQ):
+    """Generalised LVQ: prototypes that minimise a cost, so that learning them has an end.
+
+    The cost is Φ = Σ f(μ), μ = (d₊ - d₋) / (d₊ + d₋), with d₊ the squared distance of the nearest prototype of a row's class,
+    d₋ that of the nearest of any other: μ < 0 where the row is classified correctly. Distances are taken in the units given:
+    scale features that are not alike, or let `GRLVQ` or `GMLVQ` learn their relevance.
+
+    Parameters
+    ----------
+    n_prototypes : int or dict from label to int, default 1
+        Prototypes per class; a class with fewer rows has as many as rows.
+    init : {"k-means", "mean", "sample"}, default "k-means"
+        Start: k-means within each class, its mean (several: with some noise), or rows drawn at random.
+    beta : float, default 20.0
+        Slope of the sigmoid f; the larger, the nearer the cost is to the number of errors. 0: f(μ) = μ.
+    optimizer : {"auto", "batch", "online"}, default "auto"
+        "batch" descends the whole cost by L-BFGS, which never rises; "online" presents one row after another, which is
+        much faster on many rows; "auto" takes "batch" up to 2,000 rows and with sample_weight.
+    eta0 : float, default 0.01
+        Online rate of the prototypes in the first epoch, and throughout a stream: about the share of the way to the row, where
+        f is steepest. It needs no adapting to the units of the inputs.
+    half_life : float, default 5.0
+        Epochs after which the rates are halved; they fall like 1/(1 + epoch/half_life). Infinite: constant.
+    max_iter : int, default 100
+        Most epochs, or steps of the batch optimiser.
+    max_time : float, optional
+        Most seconds.
+    tol : float, default 1e-6
+        Online: an epoch that moves the prototypes by no more than this share of their spread is the last. Batch: a step that
+        lowers the cost by no more than this share is.
+    shuffle : bool, default True
+        New order in every epoch, in blocks for large data.
+    class_weight : dict or "balanced", optional
+        Weight of the rows of each class in the cost.
+    warm_start : bool, default False
+        A fit goes on from the last one.
+    verbose : int, default 0
+        1: a line every half second; 2: a line every epoch or step.
+    random_state : int, RandomState or None
+        Seed of start and order.
+
+    Attributes
+    ----------
+    prototypes_ : ndarray, shape (P, d)
+        In the units of the inputs, sorted by class.
+    prototype_labels_ : ndarray, shape (P,)
+        Their labels.
+    cost_ : float
+        Φ at the end.
+    certificate_ : PrototypeErrors
+        Errors, cost, its relative gradient, and how far rows may move without becoming wrong, recomputed from the data.
+    outcome_ : Outcome
+        Why the fit stopped, and what to do about it.
+    history_ : dict of ndarray
+        Batch: `cost` and `seconds`, from the start on. Online: `errors` when shown, `moved` (share of the prototypes' spread)
+        and `seconds`, epoch by epoch.
+    classes_, n_features_in_, n_iter_
+        Labels, inputs, epochs or steps.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from halfspace import GLVQ
+    >>> X, y = np.array([[0.0], [1.0], [4.0], [5.0]]), np.array([0, 0, 1, 1])
+    >>> model = GLVQ().fit(X, y)
+    >>> model.predict([[2.0], [3.0]]).tolist(), model.outcome_.reason, bool(model.certificate_.verify(X, y))
+    ([0, 1], 'converged', True)
+    """
+
+    def __init__(
+        self,
+        *,
+        n_prototypes: int | dict[Any, int] = 1,
+        init: str = "k-means",
+        beta: float = 20.0,
+        optimizer: str = "auto",
+        eta0: float = 0.01,
+        half_life: float = 5.0,
+        max_iter: int = 100,
+        max_time: float | None = None,
+        tol: float = 1e-6,
+        shuffle: bool = True,
+        class_weight: dict[Any, float] | str | None = None,
+        warm_start: bool = False,
+        verbose: int = 0,
+        random_state: Any = None,
+    ) -> None:
+        self.n_prototypes = n_prototypes
+        self.init = init
+        self.beta = beta
+        self.optimizer = optimizer
+        self.eta0 = eta0
+        self.half_life = half_life
+        self.max_iter = max_iter
+        self.max_time = max_time
+        self.tol = tol
+        self.shuffle = shuffle
+        self.class_weight = class_weight
+        self.warm_start = warm_start
+        self.verbose = verbose
+        self.random_state = random_state

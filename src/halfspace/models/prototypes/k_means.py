@@ -1,0 +1,300 @@
+"""K-means: scikit-learn's own, with the outcome, the proof and the parameter names of this package."""
+
+import time
+from typing import Any, Self, cast
+from weakref import WeakKeyDictionary
+
+import numpy as np
+from sklearn import cluster
+from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, ClusterMixin, TransformerMixin
+from sklearn.callback import CallbackSupportMixin, with_callbacks
+from sklearn.utils import check_random_state
+from sklearn.utils.validation import check_is_fitted
+
+from halfspace._typing import FloatArray, IntArray, Matrix
+from halfspace.certificates.prototypes.quantisation import Quantisation
+from halfspace.errors import InputError
+from halfspace.models.parameters import read_matrix, require, require_choice, require_number, restored_on_error, usable_rows
+from halfspace.models.planes.seeds import row_weights
+from halfspace.models.progress import Reporter
+from halfspace.models.prototypes.assigning import require_unchanged
+from halfspace.rows.operations import one_blas_thread
+from halfspace.solvers.outcome import Outcome, Reason
+from halfspace.solvers.prototypes.farthest_first import farthest_first
+
+__all__ = ["KMeans"]
+
+_PARAMETERS = frozenset(cluster.KMeans().get_params())
+
+_LEARNT_FROM: WeakKeyDictionary[Any, tuple[Any, Any]] = WeakKeyDictionary()
+"""The data of models whose certificate has not been asked for; not part of a model, so never pickled or saved with it."""
+
+
+class KMeans(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixin, CallbackSupportMixin, BaseEstimator):
+    """K-means: each prototype is the mean of the rows nearest to it (Lloyd 1982).
+
+    `sklearn.cluster.KMeans` does the work, and the results are its own to the last bit.
+
+    Parameters
+    ----------
+    n_prototypes : int, default 8
+        Number K of prototypes (scikit-learn: n_clusters).
+    init : {"k-means++", "sample", "farthest"}, array of shape (K, d) or callable, default "k-means++"
+        First prototypes: rows far apart by chance (Arthur and Vassilvitskii 2007), random rows (scikit-learn: "random"), rows
+        far apart without chance (Gonzalez 1985), those given, or what `init(X, n_prototypes, random_state)` returns.
+    n_starts : int or "auto", default "auto"
+        Starts of which the one with the least error is kept (scikit-learn: n_init); "auto" is 10 for "sample" and callables,
+        else 1.
+    max_iter : int, default 300
+        Most steps of a start.
+    tol : float, default 1e-4
+        Stop when the prototypes move by less than this, relative to the variance of the features; or when no row changes cells.
+    max_time : float, optional
+        Seconds after which no further start is made; scikit-learn's loop cannot be stopped within a start. Ctrl-C keeps the
+        best start that is done if they are made one by one: with `max_time`, `verbose` or a callback. Else scikit-learn makes
+        all in one call, and an interrupt leaves the model as it was; so does one during the first start.
+    algorithm : {"lloyd", "elkan"}, default "lloyd"
+        How distances are saved; the answer is the same.
+    verbose : int, default 0
+        1: a line per start, at most every half second; 2: every start, and scikit-learn's line for each step.
+    random_state : int, RandomState or None
+        Seed of the starts.
+
+    Attributes
+    ----------
+    prototypes_, cluster_centers_ : ndarray, shape (K, d)
+        The prototypes, by our name and by scikit-learn's.
+    labels_ : ndarray of int, shape (n,)
+        The nearest prototype of each row.
+    inertia_ : float
+        The quantisation error Σ s_i ‖x_i - w_label(i)‖².
+    certificate_ : Quantisation
+        Error, assignment, gain of one more step, and a bound below which no K prototypes can come; `verify(X)` recomputes them.
+        Its labels are the nearest prototypes also where scikit-learn's `labels_` are not, by rounding or an early stop.
+        Measured when first asked for, from the X that `fit` was given: so ask before changing that in place (an X whose error
+        is no longer `inertia_` is refused). A copy that was made before has lost X; `certify(X)` measures it there.
+    outcome_, n_iter_, n_features_in_
+        Why it stopped, steps of the start that was kept, number of features.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> X = np.array([[0.0, 1.0], [0.0, -1.0], [5.0, 1.0], [5.0, -1.0]])
+    >>> model = KMeans(2, random_state=0).fit(X)
+    >>> print(model.certificate_)
+    error 4 with 2 prototypes, none below 4 (gap 0.00 %), a Lloyd step gains 0
+    """
+
+    def __init__(
+        self,
+        n_prototypes: int = 8,
+        *,
+        init: Any = "k-means++",
+        n_starts: int | str = "auto",
+        max_iter: int = 300,
+        tol: float = 1e-4,
+        max_time: float | None = None,
+        algorithm: str = "lloyd",
+        verbose: int = 0,
+        random_state: Any = None,
+    ) -> None:
+        self.n_prototypes = n_prototypes
+        self.init = init
+        self.n_starts = n_starts
+        self.max_iter = max_iter
+        self.tol = tol
+        self.max_time = max_time
+        self.algorithm = algorithm
+        self.verbose = verbose
+        self.random_state = random_state
+
+    def __sklearn_tags__(self) -> Any:
+        """Say that sparse matrices are welcome, and that single precision is kept."""
+        tags = super().__sklearn_tags__()
+        tags.input_tags.sparse = True
+        tags.transformer_tags.preserves_dtype = ["float64", "float32"]
+        return tags
+
+    # ------------------------------------------------------------ learning
+    @with_callbacks
+    def fit(self, X: Matrix, y: Any = None, sample_weight: Any = None) -> Self:
+        """Learn from examples.
+
+        Parameters
+        ----------
+        X : array or CSR matrix, shape (n, d)
+            Examples.
+        y : ignored
+            There for scikit-learn's pipelines.
+        sample_weight : array, shape (n,), optional
+            Weights >= 0 of the rows.
+        """
+        with restored_on_error(self):
+            self._check_parameters()
+            one_by_one = self.max_time is not None or self.verbose or getattr(self, "_skl_callbacks", None)
+            if sample_weight is not None:
+                sample_weight = row_weights(self, read_matrix(self, X, reset=True), sample_weight)
+            try:
+                best, reason = (self._best_in_time if one_by_one else self._best)(X, y, sample_weight)
+            except InputError:
+                raise
+            except ValueError as error:
+                raise InputError(_in_our_words(str(error))) from error
+            self.__dict__.update(_learnt(best))
+            self.outcome_ = self._explained(reason)
+        self._certificate: Quantisation | None = None
+        _LEARNT_FROM[self] = X, sample_weight
+        return self
+
+    def _check_parameters(self) -> None:
+        for name in ("n_prototypes", "max_iter"):
+            require(self, name, "a positive integer", holds=_is_count(getattr(self, name)))
+        require(self, "n_starts", "a positive integer or 'auto'", holds=self.n_starts == "auto" or _is_count(self.n_starts))
+        require_number(self, "tol", least=0.0)
+        require_choice(self, "algorithm", "lloyd", "elkan")
+        if isinstance(self.init, str):
+            require_choice(self, "init", "k-means++", "sample", "farthest")
+        if self.max_time is not None:
+            require_number(self, "max_time")
+        require(self, "verbose", "a whole number >= 0", holds=isinstance(self.verbose, int | np.integer) and self.verbose >= 0)
+
+    def _scikit(self, X: Matrix, sample_weight: Any, **changed: Any) -> Any:
+        """Return the scikit-learn estimator of these parameters."""
+        parameters = {
+            "n_clusters": self.n_prototypes,
+            "init": self._first(X, sample_weight),
+            "n_init": self.n_starts,
+            "max_iter": self.max_iter,
+            "tol": self.tol,
+            "algorithm": self.algorithm,
+            "verbose": int(self.verbose > 1),
+            "random_state": self.random_state,
+        }
+        return cluster.KMeans(**{**parameters, **changed})
+
+    def _first(self, X: Matrix, sample_weight: Any) -> Any:
+        """Return where to start, in scikit-learn's words."""
+        if not isinstance(self.init, str) or self.init == "k-means++":
+            return self.init
+        if self.init == "sample":
+            return "random"
+        X = read_matrix(self, X, reset=True)
+        view, _ = usable_rows(X, 0.0, type(self).__name__)
+        return farthest_first(view, row_weights(self, X, sample_weight), int(self.n_prototypes))
+
+    def _best(self, X: Matrix, y: Any, sample_weight: Any) -> tuple[Any, Reason | None]:
+        """Let scikit-learn make all starts."""
+        return self._scikit(X, sample_weight).fit(X, sample_weight=sample_weight), None
+
+    def _best_in_time(self, X: Matrix, y: Any, sample_weight: Any) -> tuple[Any, Reason | None]:
+        """Make one start after the other, as scikit-learn would, until the time is up; say what else ended it."""
+        began, limit = time.perf_counter(), float(self.max_time or np.inf)
+        chance = callable(self.init) or (isinstance(self.init, str) and self.init == "sample")
+        starts = (10 if chance else 1) if self.n_starts == "auto" else int(self.n_starts)
+        model = self._scikit(X, sample_weight, n_init=1, random_state=check_random_state(self.random_state))
+        best: dict[str, Any] = {}
+        reporter = Reporter(self, X, y, lambda: _learnt(model), starts)
+        reason: Reason | None = None
+        for start in range(starts):
+            try:
+                model.fit(X, sample_weight=sample_weight)
+            except KeyboardInterrupt:
+                if not best:
+                    raise
+                reason = "interrupted"
+                break
+            if not best or (model.inertia_ < best["inertia_"] and not _same_cells(model.labels_, best["labels_"])):
+                best = dict(vars(model))
+            seconds, last = time.perf_counter() - began, start + 1 == starts
+            stopped = reporter.tell(f"start {start + 1}: error {best['inertia_']:.6g}, {seconds:.1f} s", last=last)
+            if stopped or (seconds >= limit and not last):
+                reason = "stopped by callback" if stopped else "time budget spent"
+                break
+        reporter.close()
+        vars(model).update(best)
+        return model, reason
+
+    def _explained(self, reason: Reason | None) -> Outcome:
+        """Say what was reached."""
+        found = f"error {self.inertia_:.6g} with {self.n_prototypes} prototypes"
+        if self.n_iter_ >= self.max_iter:
+            sentence = f"Stopped after max_iter={self.max_iter} steps, perhaps short of a fixed point: {found}."
+            return Outcome(
+                reason or "iteration budget spent", sentence, "Raise max_iter; certificate_.step_gain is what a step gains."
+            )
+        sentence = f"Converged in {self.n_iter_} steps: {found}. Other starts may do better."
+        if reason is None:
+            return Outcome("converged", sentence)
+        return Outcome(
+            reason, f"{reason.capitalize()} before all {self.n_starts} starts were made. Best: {sentence}", "Raise max_time."
+        )
+
+    # ------------------------------------------------------------ the proof
+    @property
+    def certificate_(self) -> Quantisation:
+        """Error, assignment and bounds; measured when first asked for."""
+        if getattr(self, "_certificate", None) is None:
+            if self not in _LEARNT_FROM:
+                msg = "this KMeans is not fitted, or a copy that no longer knows its data: call fit(X) or certify(X)"
+                raise AttributeError(msg)
+            X, s = _LEARNT_FROM[self]
+            require_unchanged(self, read_matrix(self, X, reset=False), s)
+            self.certify(X, s)
+            del _LEARNT_FROM[self]
+        return cast("Quantisation", self._certificate)
+
+    def certify(self, X: Matrix, sample_weight: Any = None) -> Quantisation:
+        """Measure the prototypes on examples X, shape (n, d), and keep the proof as `certificate_`."""
+        check_is_fitted(self)
+        X = read_matrix(self, X, reset=False)
+        s = None if sample_weight is None else row_weights(self, X, sample_weight)
+        with one_blas_thread():
+            self._certificate = Quantisation.measure(X, prototypes=self.cluster_centers_, sample_weight=s)
+        return self._certificate
+
+    @property
+    def prototypes_(self) -> FloatArray:
+        """The prototypes, shape (K, d)."""
+        return np.asarray(self.cluster_centers_)
+
+    # ------------------------------------------------------------ using what was learnt
+    def _fitted_scikit(self) -> Any:
+        """Return a scikit-learn estimator that knows what this one does."""
+        check_is_fitted(self)
+        model = cluster.KMeans(self.n_prototypes)
+        vars(model).update(_learnt(self))
+        return model
+
+    def predict(self, X: Matrix) -> IntArray:
+        """Return the nearest prototype of each row of X, shape (n,)."""
+        return np.asarray(self._fitted_scikit().predict(X))
+
+    def transform(self, X: Matrix) -> FloatArray:
+        """Return the distances of the rows of X from the prototypes, shape (n, K)."""
+        distances: FloatArray = self._fitted_scikit().transform(X)
+        return distances
+
+    def score(self, X: Matrix, y: Any = None, sample_weight: Any = None) -> float:
+        """Return minus the quantisation error of the rows of X, shape (n, d)."""
+        return float(self._fitted_scikit().score(X, y, sample_weight))
+
+
+def _is_count(value: Any) -> bool:
+    return isinstance(value, int | np.integer) and not isinstance(value, bool) and int(value) > 0
+
+
+def _learnt(model: Any) -> dict[str, Any]:
+    """Return the attributes of an estimator that are not parameters of scikit-learn's, numbers as Python's own."""
+    learnt = {name: value for name, value in vars(model).items() if name not in _PARAMETERS}
+    return {name: value.item() if isinstance(value, np.generic) else value for name, value in learnt.items()}
+
+
+def _same_cells(labels: IntArray, others: IntArray) -> bool:
+    """Tell whether two labellings cut the rows into the same cells, however these are numbered."""
+    pairs = np.unique(np.stack([labels, others]), axis=1)
+    return bool(pairs.shape[1] == np.unique(labels).size)
+
+
+def _in_our_words(message: str) -> str:
+    """Name parameters as this package does."""
+    return message.replace("n_clusters", "n_prototypes").replace("n_init", "n_starts")

@@ -1,0 +1,81 @@
+"""Where the prototypes of a classifier start: in each class its mean, rows drawn from it, or its k-means."""
+
+import warnings
+from typing import Any
+
+import numpy as np
+from sklearn.cluster import KMeans
+from sklearn.exceptions import ConvergenceWarning
+
+from halfspace._typing import FloatArray, IntArray, Matrix
+from halfspace.errors import InputError
+from halfspace.models.parameters import Examples, require
+from halfspace.rows.operations import libraries
+
+__all__ = ["check_counts", "counts_per_class", "starting_prototypes"]
+
+NOISE = 0.1
+"""Spread of several prototypes around a class's mean, as a share of the class's own spread."""
+
+
+def check_counts(estimator: Any) -> None:
+    """Refuse a number of prototypes that is neither a positive integer nor a dict of such."""
+    value = estimator.n_prototypes
+    counts = list(value.values()) if isinstance(value, dict) else [value]
+    whole = all(isinstance(count, int | np.integer) and not isinstance(count, bool) and count > 0 for count in counts)
+    require(estimator, "n_prototypes", "a positive integer, or a dict from each label to one", holds=bool(counts) and whole)
+
+
+def counts_per_class(estimator: Any, classes: Any) -> IntArray:
+    """Return how many prototypes each class asks for, shape (K,)."""
+    value = estimator.n_prototypes
+    if not isinstance(value, dict):
+        return np.full(classes.size, int(value))
+    labels = classes.tolist()
+    if set(value) != set(labels):
+        msg = (
+            f"The 'n_prototypes' parameter of {type(estimator).__name__} must have the labels of y as its keys: {labels}. "
+            f"Got {value!r} instead."
+        )
+        raise InputError(msg)
+    return np.array([int(value[label]) for label in labels])
+
+
+def starting_prototypes(estimator: Any, data: Examples, s: FloatArray, rng: Any) -> tuple[FloatArray, IntArray]:
+    """Return the first prototypes, shape (P, d), sorted by class, and their class numbers, shape (P,).
+
+    A class with fewer rows than it asks prototypes for gets one prototype per row.
+    """
+    parts, labels = [], []
+    for c, count in enumerate(counts_per_class(estimator, data.classes)):
+        rows = np.flatnonzero((data.target == c) & (s > 0.0))
+        if rows.size == 0:  # a class without weight still answers
+            rows = np.flatnonzero(data.target == c)
+        weight = s[rows] if s[rows].any() else np.ones(rows.size)
+        own = data.X[rows].astype(np.float64)  # squares of float32 overflow early
+        parts.append(_start(estimator.init, own, weight, min(int(count), rows.size), rng))
+        labels += [c] * parts[-1].shape[0]
+    return np.vstack(parts), np.array(labels, dtype=np.int64)
+
+
+def _start(init: str, X: Matrix, s: FloatArray, count: int, rng: Any) -> FloatArray:
+    """Return the first prototypes of one class, shape (count, d), from its rows weighted by s."""
+    if init == "sample":
+        return _dense(X[rng.choice(s.size, count, replace=False)])
+    mean = np.asarray(X.T @ (s / s.sum()), dtype=np.float64).ravel()
+    if count == 1:
+        return mean[None]
+    if init == "k-means":
+        seed = rng.randint(np.iinfo(np.int32).max)
+        # Equal rows give equal prototypes. One thread: on few rows they would only wait, and sums depend on their number.
+        silent = warnings.catch_warnings(action="ignore", category=ConvergenceWarning)
+        with silent, libraries().limit(limits=1):
+            return _dense(KMeans(count, n_init=1, random_state=seed).fit(X, sample_weight=s).cluster_centers_)
+    square = np.asarray(X.multiply(X).T @ s if hasattr(X, "multiply") else (X * X).T @ s, dtype=np.float64).ravel() / s.sum()
+    spread = np.sqrt(np.maximum(square - mean**2, 0.0))
+    return np.asarray(mean + NOISE * spread * rng.standard_normal((count, mean.size)))
+
+
+def _dense(rows: Any) -> FloatArray:
+    """Return rows as a dense float64 array."""
+    return np.asarray(rows.toarray() if hasattr(rows, "toarray") else rows, dtype=np.float64)

@@ -1,0 +1,298 @@
+"""The adaptive filter."""
+
+import time
+import warnings
+from typing import Any, Self
+
+import numpy as np
+from sklearn.base import BaseEstimator, RegressorMixin
+from sklearn.callback import CallbackSupportMixin, with_callbacks
+from sklearn.exceptions import ConvergenceWarning
+from sklearn.utils.validation import check_is_fitted
+
+from halfspace._typing import FloatArray, Matrix
+from halfspace.certificates.regression.filtering import FilterBound, FilterRun
+from halfspace.errors import InputError
+from halfspace.models.parameters import (
+    check_common,
+    read_matrix,
+    require,
+    require_choice,
+    require_number,
+    restored_on_error,
+    usable_rows,
+)
+from halfspace.models.progress import Reporter
+from halfspace.models.regression.echo import how_it_went
+from halfspace.solvers.linear.adaptive_filter import (
+    STEEPEST,
+    Rule,
+    Run,
+    Stream,
+    begin,
+    block_of,
+    impulse_response,
+    respond,
+    run_through,
+)
+from halfspace.solvers.outcome import Reason
+
+__all__ = ["AdaptiveFilter"]
+
+LOUDEST = 1e70
+"""Largest target: beyond, sums of squares could overflow."""
+
+
+class AdaptiveFilter(RegressorMixin, CallbackSupportMixin, BaseEstimator):
+    """Adaline's delta rule on a stream: predict each sample from the last inputs, then learn from the error (LMS, NLMS).
+
+    Every column of X is a channel, every row a sample in time; the prediction is made of the last `n_taps` rows. With one tap
+    the rows need not be a signal: the model is then linear regression by the delta rule, one pass in the order given.
+    Nothing is added for the constant: append a column of ones where one is needed.
+
+    Parameters
+    ----------
+    n_taps : int, default 1
+        How many rows, the present one included, the output depends on: for an echo, its length in samples.
+    variant : {"nlms", "lms"}, default "nlms"
+        Steps divided by the squared length of the window, which makes them safe at any loudness, or plain ones.
+    eta0 : float, default 0.5
+        Step. NLMS: 0 < eta0 < 2, fastest at 1, more precise below. LMS: safe up to 1/max ‖window‖².
+    epsilon : float, default 0.01
+        NLMS: added to the squared length of the window, in units of its mean, lest steps are huge near silence.
+    power : float, optional
+        The mean squared length of a row of X, for that mean. None: a fit measures it on X, and a stream after a fit keeps it;
+        a stream without a fit takes the mean so far, which knows little at first.
+    double_talk : float, optional
+        Do not learn where `|y| > double_talk · max |window|`: no echo is that loud, so somebody speaks (Geigel). A bound on
+        the gain of the echo path, 0.5 where the echo is at least 6 dB weaker than the reference. None: always learn.
+    hangover : int, default 240
+        Samples for which learning stays off after double talk.
+    max_time : float, optional
+        Most seconds of a fit.
+    verbose : int, default 0
+        1: a line every half second; 2: a line every block.
+
+    Attributes
+    ----------
+    coef_ : ndarray, shape (d, n_taps)
+        The impulse response from each channel: `coef_[c, k]` weighs X[t - k, c].
+    residual_ : ndarray, shape (n,)
+        What was left of y in the last call, each error made before its sample was learnt from.
+    certificate_ : FilterBound or None
+        Of a fit: the errors made while learning and the most the theorem allows; None where steps were too long for it.
+    outcome_ : Outcome
+        How much of y is left, or that the filter blew up and which step is safe.
+    history_ : dict
+        Of a fit, up to 100 pieces: their last `sample`, the mean squares `observed` and `residual`, and the share `frozen`.
+    power_ : float or None
+        The mean squared length of a row that `epsilon` is relative to; None: the mean so far.
+    n_iter_ : int
+        Passes over the data: 1.
+    n_features_in_, feature_names_in_
+        As everywhere in scikit-learn.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from halfspace import AdaptiveFilter
+    >>> x = np.random.default_rng(0).normal(size=2000)
+    >>> echo = np.convolve(x, [0.5, 0.0, -0.25])[:2000]
+    >>> canceller = AdaptiveFilter(n_taps=3).fit(x[:, None], echo)
+    >>> canceller.coef_.round(6).tolist() == [[0.5, 0.0, -0.25]], bool(canceller.certificate_.verify(x[:, None], echo))
+    (True, True)
+    """
+
+    def __init__(
+        self,
+        *,
+        n_taps: int = 1,
+        variant: str = "nlms",
+        eta0: float = 0.5,
+        epsilon: float = 0.01,
+        power: float | None = None,
+        double_talk: float | None = None,
+        hangover: int = 240,
+        max_time: float | None = None,
+        verbose: int = 0,
+    ) -> None:
+        self.n_taps = n_taps
+        self.variant = variant
+        self.eta0 = eta0
+        self.epsilon = epsilon
+        self.power = power
+        self.double_talk = double_talk
+        self.hangover = hangover
+        self.max_time = max_time
+        self.verbose = verbose
+
+    def __sklearn_tags__(self) -> Any:
+        """Say that sparse rows are welcome."""
+        tags = super().__sklearn_tags__()
+        tags.input_tags.sparse = True
+        return tags
+
+    @with_callbacks
+    def fit(self, X: Matrix, y: FloatArray) -> Self:
+        """Begin with a filter of zeros, silence before the first sample, and go through the signals once.
+
+        Parameters
+        ----------
+        X : array or CSR matrix, shape (n, d)
+            Inputs: the reference signal as one column, several channels, or rows of any kind if n_taps is 1.
+        y : array, shape (n,)
+            What is observed.
+
+        Returns
+        -------
+        self
+            If stopped by max_time, a callback or Ctrl-C, with what was learnt by then; `outcome_` says how far it came.
+        """
+        with restored_on_error(self):
+            self._check_parameters()
+            X, y, power = self._read(X, y, reset=True)
+            self.power_: float | None = power if self.power is None else float(self.power)
+            return self._fit(X, y)
+
+    def partial_fit(self, X: Matrix, y: FloatArray) -> Self:
+        """Go on with the next samples; any cut of a signal into blocks gives the same bits as one go.
+
+        Parameters
+        ----------
+        X : array or CSR matrix, shape (n, d)
+            The next inputs.
+        y : array, shape (n,)
+            The next observations. A certificate and a history of an earlier fit are removed: they are about that fit.
+        """
+        with restored_on_error(self):
+            self._check_parameters()
+            known = hasattr(self, "_stream")
+            X, y, _ = self._read(X, y, reset=not known)
+            stream = self._stream if known else begin(int(self.n_taps), X.shape[1])
+            self.power_ = self.power_ if known else self.power
+            run = run_through(self._rule(), stream, X, y, lambda *_: None)
+            if run.reason == "interrupted":
+                raise KeyboardInterrupt
+            for name in {"certificate_", "history_"} & vars(self).keys():
+                delattr(self, name)
+            self._conclude(run, y)
+            return self
+
+    def filter(self, X: Matrix, y: FloatArray) -> FloatArray:
+        """Go on with the next samples and return what is left of y: an echo canceller at work.
+
+        Parameters
+        ----------
+        X : array, shape (n,) or (n, d)
+            The next samples of the reference, or of several.
+        y : array, shape (n,)
+            The next samples observed, such as a microphone's.
+
+        Returns
+        -------
+        ndarray, shape (n,)
+            y minus the prediction, each made before its sample was learnt from.
+        """
+        X = np.asarray(X)[:, None] if np.ndim(X) == 1 else X
+        return self.partial_fit(X, y).residual_
+
+    def predict(self, X: Matrix) -> FloatArray:
+        """Return the output of the filter as it is, for inputs with silence before them.
+
+        Parameters
+        ----------
+        X : array or CSR matrix, shape (n, d)
+            Inputs; the predictions returned have shape (n,).
+        """
+        check_is_fitted(self)
+        X = read_matrix(self, X, reset=False)
+        usable_rows(X, 0.0, type(self).__name__)
+        return respond(self._stream.weights, self._stream.past.shape[0] + 1, X)
+
+    @property
+    def coef_(self) -> FloatArray:
+        """The impulse response from each channel, shape (d, n_taps)."""
+        return impulse_response(self._stream.weights, self.n_features_in_)
+
+    def _check_parameters(self) -> None:
+        check_common(self)
+        for name, least in (("n_taps", 1), ("hangover", 0)):
+            value = getattr(self, name)
+            whole = isinstance(value, int | np.integer) and not isinstance(value, bool)
+            require(self, name, f"a whole number >= {least}", holds=whole and least <= int(value) < 2**31)
+        require_choice(self, "variant", "nlms", "lms")
+        require_number(self, "eta0")
+        if self.variant == "nlms":
+            require(self, "eta0", "a number between 0 and 2 for NLMS: longer steps blow up", holds=float(self.eta0) < 2.0)
+        require_number(self, "epsilon", least=0.0)
+        for name in ("double_talk", "power"):
+            if getattr(self, name) is not None:
+                require_number(self, name)
+
+    def _read(self, X: Matrix, y: FloatArray, *, reset: bool) -> tuple[Matrix, FloatArray, float]:
+        """Check the signals, and that a stream goes on with the taps it began with; return them and the power of X."""
+        owner = type(self).__name__
+        X, y = read_matrix(self, X, y, reset=reset)
+        _, q = usable_rows(X, 0.0, owner)
+        try:
+            y = np.ascontiguousarray(y, dtype=np.float64)
+        except (TypeError, ValueError) as error:
+            msg = f"{owner}: y must hold numbers, one per row of X: {error}."
+            raise InputError(msg) from error
+        if not np.abs(y).max() < LOUDEST:
+            msg = f"{owner}: y holds values of {LOUDEST:g} and more, whose squares overflow in sums. Scale it down."
+            raise InputError(msg)
+        if not reset and self._stream.weights.size != int(self.n_taps) * X.shape[1]:
+            msg = f"{owner}: the stream began with another n_taps than {self.n_taps}. Call fit to begin anew."
+            raise InputError(msg)
+        return X, y, float(q.mean())
+
+    def _rule(self) -> Rule:
+        """Return the rule in numbers."""
+        threshold = np.inf if self.double_talk is None else float(self.double_talk)
+        rule = Rule(float(self.eta0), self.variant == "nlms", 0.0, threshold, int(self.hangover))
+        if self.power_ is None:
+            return rule._replace(running=float(self.epsilon))
+        return rule._replace(delta=float(self.epsilon) * int(self.n_taps) * self.power_)
+
+    def _fit(self, X: Matrix, y: FloatArray) -> Self:
+        """Go through checked signals, watched by the clock and the callbacks."""
+        began = time.perf_counter()
+
+        self._stream = begin(int(self.n_taps), X.shape[1])
+        blocks = -(-y.size // block_of(self._stream))
+        reporter = Reporter(self, X, y, lambda: {"_stream": self._stream, "n_features_in_": X.shape[1]}, blocks)
+
+        def stop(stream: Stream, done: int) -> Reason | None:
+            self._stream, seconds = stream, time.perf_counter() - began
+            if reporter.tell(f"{done:,} of {y.size:,} samples, {seconds:.1f} s", last=done == y.size):
+                return "stopped by callback"
+            return "time budget spent" if self.max_time is not None and seconds >= self.max_time else None
+
+        run = run_through(self._rule(), self._stream, X, y, stop)
+        if not run.errors.size:
+            raise KeyboardInterrupt
+        self._conclude(run, y)
+        self.history_ = run.course(y, 100)
+        self.certificate_ = self._certified(X, y, run)
+        reporter.line(str(self.outcome_))
+        reporter.close()
+        return self
+
+    def _conclude(self, run: Run, y: FloatArray) -> None:
+        """Store what was learnt and how it went; say aloud if the filter blew up."""
+        self._stream, self.residual_, self.n_iter_ = run.stream, run.errors, 1
+        self.outcome_ = how_it_went(run, y, self._rule())
+        if self.outcome_.reason == "diverged":
+            warnings.warn(f"{type(self).__name__}: {self.outcome_}", ConvergenceWarning, stacklevel=5)
+
+    def _certified(self, X: Matrix, y: FloatArray, run: Run) -> FilterBound | None:
+        """Return the proof of a fit; None if a step was too long for the theorem."""
+        done, steepest = run.errors.size, float(run.stream.tally[STEEPEST])
+        if run.blown or steepest >= 2.0:
+            return None
+        y, e, mu = y[:done], run.errors, run.steps
+        v = y - respond(run.stream.weights, int(self.n_taps), X[:done])
+        rule = self._rule()._asdict()
+        del rule["running"]  # of streams, which have no certificate
+        return FilterBound.of(FilterRun.of(e, v, y, mu, steepest), self.coef_, done, **rule)

@@ -1,0 +1,286 @@
+"""Bayesian linear regression: a belief about the weights, and what it says about new examples."""
+
+from typing import Any, Self
+
+import numpy as np
+from scipy import linalg
+from sklearn.base import BaseEstimator, RegressorMixin
+from sklearn.callback import CallbackSupportMixin, with_callbacks
+from sklearn.utils import check_random_state
+from sklearn.utils.validation import check_is_fitted
+
+from halfspace._typing import FloatArray, Matrix
+from halfspace.certificates.regression.posterior import GaussianPosterior, Sums
+from halfspace.errors import InputError
+from halfspace.models.parameters import require_number, restored_on_error
+from halfspace.models.regression.base import Regression, RegressionMixin, read_regression, table
+from halfspace.rows.design import Design
+from halfspace.rows.operations import one_blas_thread
+from halfspace.solvers.outcome import Outcome
+from halfspace.solvers.regression.posterior import Posterior, gathered, infer, joined
+
+__all__ = ["BayesianRegression"]
+
+WIDEST = 20_000
+"""Most features: the covariance has a row and a column for each."""
+
+
+class BayesianRegression(RegressionMixin, RegressorMixin, CallbackSupportMixin, BaseEstimator):
+    """Linear regression that knows how sure it is: weights ~ N(0, I/α), noise of variance 1/β, the posterior in closed form.
+
+    Parameters
+    ----------
+    alpha : float, optional
+        Precision of the prior on every weight. None: the one that maximises the evidence.
+    beta : float, optional
+        Precision of the noise. None: the one that maximises the evidence.
+    intercept : {"clamped", "free", "none"}, default "clamped"
+        The constant as the weight of one more input, with the same prior; without a prior, at the mean of the data, as in
+        scikit-learn; or none.
+    intercept_scaling : float, default 1.0
+        Value of the clamped input.
+
+    Attributes
+    ----------
+    coef_ : ndarray, shape (d,)
+        Posterior mean of the weights.
+    intercept_ : float
+        Posterior mean of the constant.
+    covariance_ : ndarray, shape (D, D)
+        Posterior covariance of the weights, the clamped one last if there is one.
+    alpha_, beta_ : float
+        Precision of prior and noise.
+    gamma_ : float
+        Effective number of weights: how many the data determine rather than the prior.
+    log_evidence_ : float
+        Log probability of the targets, all weights integrated out.
+    certificate_ : GaussianPosterior
+        Every equation of the posterior, recomputed from the data: after `partial_fit` from all batches together.
+    outcome_, n_features_in_, feature_names_in_, n_iter_
+        As for the other estimators.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> X, y = np.array([[0.0], [1.0], [2.0], [3.0]]), np.array([1.0, 3.0, 5.0, 7.5])
+    >>> model = BayesianRegression(intercept="free").fit(X, y)
+    >>> mean, std = model.predict(np.array([[1.5], [10.0]]), return_std=True)
+    >>> mean.round(2).tolist(), std.round(2).tolist(), bool(model.certificate_.verify(X, y))
+    ([4.12, 22.38], [0.18, 0.63], True)
+    """
+
+    def __init__(
+        self,
+        *,
+        alpha: float | None = None,
+        beta: float | None = None,
+        intercept: str = "clamped",
+        intercept_scaling: float = 1.0,
+    ) -> None:
+        self.alpha = alpha
+        self.beta = beta
+        self.intercept = intercept
+        self.intercept_scaling = intercept_scaling
+
+    _rows: int
+    _weights: FloatArray | None
+
+    @with_callbacks
+    def fit(self, X: Matrix, y: Any, sample_weight: Any = None) -> Self:
+        """Infer the weights from examples, forgetting earlier ones.
+
+        Parameters
+        ----------
+        X : array or CSR matrix, shape (n, d)
+            Examples.
+        y : array, shape (n,)
+            Targets.
+        sample_weight : array, shape (n,), optional
+            A weight of 2 is the same as an example twice.
+
+        Returns
+        -------
+        self
+        """
+        with restored_on_error(self):
+            return self._learn(X, y, sample_weight, afresh=True)
+
+    def partial_fit(self, X: Matrix, y: Any, sample_weight: Any = None) -> Self:
+        """Infer from more examples: the posterior so far is the prior of these.
+
+        A triangle of the examples is kept: any number of batches gives what all of them at once would; precisions that
+        maximise the evidence are found anew from all of it. Parameters as for `fit`.
+        """
+        with restored_on_error(self):
+            return self._learn(X, y, sample_weight, afresh=not hasattr(self, "_sums"))
+
+    def _learn(self, X: Matrix, y: Any, sample_weight: Any, *, afresh: bool) -> Self:
+        """Gather the sums of these examples, join them with the earlier ones, and infer."""
+        self._check_intercept()
+        for name in ("alpha", "beta"):
+            if getattr(self, name) is not None:
+                require_number(self, name)
+        data = read_regression(self, X, y, sample_weight, reset=afresh, multi=False)
+        if data.design.D > WIDEST:
+            msg = f"BayesianRegression keeps a covariance of all pairs of weights: {data.design.D:,} are more than {WIDEST:,}."
+            raise InputError(msg)
+        if not afresh and (self._clamp, self._free) != (data.design.clamp, data.free):
+            msg = "BayesianRegression.partial_fit: the intercept's parameters have changed since the last batch. Call fit."
+            raise InputError(msg)
+        with one_blas_thread():
+            sums = gathered(data.design, data.centred[:, 0], float(data.y_mean[0]))
+            self._remember(data, sums if afresh else joined(Sums(**self._sums), sums), afresh=afresh)
+            self._store(infer(Sums(**self._sums), self._floor, *self._given()))
+        return self
+
+    def _given(self) -> tuple[float | None, float | None]:
+        """Return the precisions that were given."""
+        return (None if self.alpha is None else float(self.alpha)), (None if self.beta is None else float(self.beta))
+
+    def _remember(self, data: Regression, sums: Sums, *, afresh: bool) -> None:
+        """Keep what the next batch will need."""
+        before: int = 0 if afresh else self._rows
+        old: FloatArray | None = None if afresh else self._weights
+        new = data.sample_weight
+        if old is not None or new is not None:
+            new = np.concatenate([np.ones(before) if old is None else old, data.design.s])
+        self._sums = sums._asdict()
+        self._rows, self._weights = before + data.Y.shape[0], new
+        self._floor: float = float(data.floor[0]) + (0.0 if afresh else self._floor)
+        self._clamp, self._free = data.design.clamp, data.free
+
+    def _store(self, found: Posterior) -> None:
+        """Keep the posterior and its proof."""
+        sums, d = Sums(**self._sums), self.n_features_in_
+        self.alpha_, self.beta_ = found.alpha, found.beta
+        self.covariance_ = found.covariance
+        self.coef_, self.n_iter_ = found.mean[:d].copy(), found.n_iter
+        constant = sums.y_mean - sums.x_mean @ self.coef_ if self._free else self._clamp * found.mean[d:].sum()
+        self.intercept_ = float(constant)
+        unset = tuple(name for name in ("alpha", "beta") if getattr(self, name) is None)
+        self.certificate_ = GaussianPosterior.of(
+            sums,
+            alpha=found.alpha,
+            beta=found.beta,
+            weights=found.mean,
+            covariance=found.covariance,
+            maximised=() if found.at_edge else unset,
+            free=self._free,
+            clamp=self._clamp,
+            sample_weight=self._weights,
+        )
+        self.gamma_, self.log_evidence_ = self.certificate_.gamma, self.certificate_.log_evidence
+        sound = self.certificate_.well_formed()
+        if not sound:
+            msg = (
+                f"BayesianRegression: with alpha {found.alpha:.3g} and beta {found.beta:.3g} the posterior of these data is "
+                f"lost in rounding ({'; '.join(sound.reasons)}). Give precisions closer to those of the data, or None."
+            )
+            raise InputError(msg)
+        self.outcome_ = _told(found, unset, self.certificate_)
+
+    def predict(self, X: Matrix, return_std: bool = False) -> Any:  # noqa: FBT001, FBT002  (scikit-learn's signature)
+        """Return the predictive means, shape (n,), and with `return_std` their standard deviations, shape (n,), as well.
+
+        Parameters
+        ----------
+        X : array or CSR matrix, shape (n, d)
+            Examples.
+        return_std : bool, default False
+            The deviations hold the noise, the doubt about the weights, and with a free intercept that about the constant.
+        """
+        X = self._read(X)
+        mean = self._means(X)
+        if not return_std:
+            return mean
+        centre = np.asarray(self._sums["x_mean"])
+        design = Design(X, np.ones(X.shape[0]), self._clamp, centre)
+
+        def variance(start: int, stop: int) -> FloatArray:
+            block = design.rows(start, stop)
+            return np.asarray(np.einsum("ij,ij->i", block @ self.covariance_, block))
+
+        with one_blas_thread():
+            doubt = np.concatenate(design.in_rows(variance, design.D))
+        noise = (1.0 + (1.0 / self._sums["total"] if self._free else 0.0)) / self.beta_
+        return mean, np.sqrt(doubt + noise)
+
+    def sample_posterior(self, n: int = 1, random_state: Any = None) -> tuple[FloatArray, FloatArray]:
+        """Draw weights from the posterior.
+
+        Parameters
+        ----------
+        n : int, default 1
+            Number of draws.
+        random_state : int, RandomState or None
+            Seed.
+
+        Returns
+        -------
+        coefs : ndarray, shape (n, d)
+            Weights.
+        intercepts : ndarray, shape (n,)
+            Constants that go with them.
+
+        Examples
+        --------
+        >>> import numpy as np
+        >>> model = BayesianRegression(alpha=1.0, beta=1.0).fit(np.array([[1.0], [2.0]]), np.array([1.0, 3.0]))
+        >>> coefs, intercepts = model.sample_posterior(5, random_state=0)
+        >>> coefs.shape, intercepts.shape
+        ((5, 1), (5,))
+        """
+        check_is_fitted(self)
+        if not isinstance(n, int | np.integer) or isinstance(n, bool) or n < 1:
+            msg = f"BayesianRegression.sample_posterior: n must be a positive integer. Got {n!r} instead."
+            raise InputError(msg)
+        rng = check_random_state(random_state)
+        values, vectors = linalg.eigh(self.covariance_)
+        d, D = self.n_features_in_, values.size
+        moves = rng.standard_normal((n, D)) * np.sqrt(np.maximum(values, 0.0)) @ vectors.T
+        coefs = self.coef_ + moves[:, :d]
+        if not self._free:
+            return coefs, self.intercept_ + self._clamp * moves[:, d:].sum(axis=1)
+        own = rng.standard_normal(n) / np.sqrt(self.beta_ * self._sums["total"])
+        return coefs, self._sums["y_mean"] - coefs @ self._sums["x_mean"] + own
+
+    def summary(self) -> str:
+        """Return a table: the posterior mean and standard deviation of each weight, by the feature's name.
+
+        Examples
+        --------
+        >>> import numpy as np
+        >>> print(BayesianRegression(alpha=1.0, beta=1.0).fit(np.array([[1.0], [2.0]]), np.array([1.0, 3.0])).summary())
+        feature           weight     std. dev.
+        x0                     1       0.57735
+        (constant)       0.33333        0.8165
+        2 examples, 1 effective weights, noise 1, prior 1, log evidence -3.7698
+        """
+        check_is_fitted(self)
+        d, variances = self.n_features_in_, np.diag(self.covariance_)
+        centre = np.append(self._sums["x_mean"], np.zeros(variances.size - d))
+        free = centre @ self.covariance_ @ centre + 1.0 / (self.beta_ * self._sums["total"])
+        constant = free if self._free else self._clamp**2 * variances[d:].sum()
+        deviations = np.sqrt(np.append(variances[:d], constant))
+        noise, prior = 1.0 / np.sqrt(self.beta_), 1.0 / np.sqrt(self.alpha_)
+        last = (
+            f"{self._rows:,} examples, {self.gamma_:.5g} effective weights, noise {noise:.5g}, prior {prior:.5g}, "
+            f"log evidence {self.log_evidence_:.5g}"
+        )
+        return "\n".join([*table(self, np.append(self.coef_, self.intercept_), deviations, "std. dev."), last])
+
+
+def _told(found: Posterior, unset: tuple[str, ...], certificate: GaussianPosterior) -> Outcome:
+    """Say what was inferred, and where the evidence has no maximum."""
+    noise, prior = 1.0 / np.sqrt(found.beta), 1.0 / np.sqrt(found.alpha)
+    how = f"Solved: {certificate}. Noise {noise:.4g}, prior {prior:.4g} (standard deviations)"
+    how += f"; the evidence is largest by {' and '.join(unset)}." if unset and not found.at_edge else "."
+    sentence, remedy = {
+        "": ("", ""),
+        "high": ("The evidence has no maximum: the data show no linear effect.", "Look for other features, or give alpha."),
+        "low": (
+            "The evidence has no maximum: it rises as alpha / beta vanishes, for the targets are fitted without noise.",
+            "Give beta.",
+        ),
+    }[found.at_edge]
+    return Outcome("solved", f"{how} {sentence}".strip(), remedy)

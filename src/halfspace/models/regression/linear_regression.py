@@ -1,0 +1,276 @@
+"""Linear regression: least squares, ridge, and the λ that the data choose."""
+
+from typing import Any, NamedTuple, Self
+
+import numpy as np
+from sklearn.base import BaseEstimator, MultiOutputMixin, RegressorMixin
+from sklearn.callback import CallbackSupportMixin, with_callbacks
+from sklearn.utils.validation import check_is_fitted
+
+from halfspace._typing import FloatArray, Matrix
+from halfspace.certificates.regression.ridge import PerOutput, RidgeGap
+from halfspace.errors import InputError
+from halfspace.models.parameters import require, require_number, restored_on_error
+from halfspace.models.regression.base import Regression, RegressionMixin, read_regression, read_ridges, table
+from halfspace.rows.operations import one_blas_thread
+from halfspace.solvers.outcome import Outcome
+from halfspace.solvers.regression.evidence import least_ridge, maximise, problem
+from halfspace.solvers.regression.ridge import RidgeFit, from_spectrum, ridge_regression, too_large
+from halfspace.solvers.regression.ridge_path import default_ridges, leave_one_out
+from halfspace.solvers.regression.spectrum import spectrum
+
+__all__ = ["LinearRegression"]
+
+
+class _Choice(NamedTuple):
+    """The λ that was taken, the fit with it, and how it was chosen."""
+
+    ridge: float
+    fit: RidgeFit
+    how: str = ""
+    remedy: str = ""
+    n_iter: int = 1
+
+
+class LinearRegression(RegressionMixin, MultiOutputMixin, RegressorMixin, CallbackSupportMixin, BaseEstimator):
+    """Least squares with an optional price λ on the length of the weights: min Σ s_i (y_i - w·x_i - c)² + λ‖w‖².
+
+    Parameters
+    ----------
+    ridge : float, "evidence" or "cv", default 0.0
+        λ. 0: least squares, the smallest weights where several fit equally well. "evidence": the λ under which the targets
+        are most probable, all weights integrated out. "cv": the λ of `ridges` with the least leave-one-out error, exactly.
+    ridges : array, shape (L,), optional
+        The grid for "cv"; None: 50 values that span the data's own scale.
+    intercept : {"clamped", "free", "none"}, default "clamped"
+        The constant as the weight of one more input, which λ prices too; unpenalised, as in scikit-learn; or none.
+    intercept_scaling : float, default 1.0
+        Value of the clamped input: the larger, the less λ holds the constant.
+
+    Attributes
+    ----------
+    coef_ : ndarray, shape (d,) or (m, d)
+        Weights.
+    intercept_ : float or ndarray, shape (m,)
+        Constant.
+    ridge_ : float
+        The λ used, the same for all targets.
+    alpha_ : ndarray, shape (n,) or (m, n)
+        Strengths with `w = Σ alpha_i x_i` (of examples less their mean, if the intercept is free). With more examples than
+        inputs there are many; with λ > 0 these are the residuals over λ, wherever that is accurate.
+    sigma2_ : float or ndarray, shape (m,)
+        Maximum likelihood: the mean squared residual.
+    log_likelihood_ : float or ndarray, shape (m,)
+        Of the targets, at `sigma2_`.
+    degrees_of_freedom_ : float
+        Examples less the effective number of parameters, Σ s²/(s² + λ) over the singular values s.
+    noise_variance_ : float or ndarray, shape (m,)
+        Squared residuals per degree of freedom; NaN where there are none left.
+    tau2_ : float or ndarray, shape (m,)
+        Maximum a posteriori: λ is the price of a prior of variance `tau2_ = noise_variance_ / ridge_` on every weight.
+    standard_errors_ : ndarray, shape (d,) or (m, d)
+        Of the weights; with λ > 0 their posterior standard deviations. NaN where the data do not determine a weight, or
+        leave no degrees of freedom to measure noise with.
+    intercept_standard_error_ : float or ndarray, shape (m,)
+        Of the constant.
+    rank_ : int
+        Directions in which there are data; -1 if the solver was iterative.
+    history_ : dict
+        After "cv": arrays `ridges` and `loo_errors`, shape (L,).
+    certificate_ : RidgeGap or PerOutput
+        Objective, how far it can be above the least, and likelihood, recomputed from the data.
+    outcome_, n_features_in_, feature_names_in_, n_iter_
+        As for the other estimators.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> X, y = np.array([[0.0], [1.0], [2.0], [3.0]]), np.array([1.0, 3.0, 5.0, 7.5])
+    >>> model = LinearRegression().fit(X, y)
+    >>> model.coef_.round(6).tolist(), round(model.intercept_, 6), bool(model.certificate_.verify(X, y))
+    ([2.15], 0.9, True)
+    """
+
+    def __init__(
+        self,
+        *,
+        ridge: float | str = 0.0,
+        ridges: Any = None,
+        intercept: str = "clamped",
+        intercept_scaling: float = 1.0,
+    ) -> None:
+        self.ridge = ridge
+        self.ridges = ridges
+        self.intercept = intercept
+        self.intercept_scaling = intercept_scaling
+
+    @with_callbacks
+    def fit(self, X: Matrix, y: Any, sample_weight: Any = None) -> Self:
+        """Fit weights to targets.
+
+        Parameters
+        ----------
+        X : array or CSR matrix, shape (n, d)
+            Examples; float32 and float64 are used as they are, sums are float64.
+        y : array, shape (n,) or (n, m)
+            Targets.
+        sample_weight : array, shape (n,), optional
+            A weight of 2 is the same as an example twice; leave-one-out then leaves out one of the two.
+
+        Returns
+        -------
+        self
+        """
+        with restored_on_error(self):
+            self._check_parameters()
+            data = read_regression(self, X, y, sample_weight)
+            with one_blas_thread():
+                choice = self._chosen(data)
+                self._store(data, choice)
+            self.outcome_ = _told(data, choice, self.certificate_)
+            return self
+
+    def _check_parameters(self) -> None:
+        self._check_intercept()
+        if isinstance(self.ridge, str):
+            require(self, "ridge", "a number >= 0, 'evidence' or 'cv'", holds=self.ridge in {"evidence", "cv"})
+        else:
+            require_number(self, "ridge", least=0.0)
+
+    def _chosen(self, data: Regression) -> _Choice:
+        """Return λ and the fit with it."""
+        self.history_: dict[str, FloatArray] = {}
+        if not isinstance(self.ridge, str):
+            ridge = float(self.ridge)
+            fit = ridge_regression(data.design, data.centred, ridge)
+            return _Choice(ridge, fit, n_iter=fit.n_iter)
+        if too_large(data.design):
+            size = f"{data.design.n:,} rows and {data.design.D:,} inputs"
+            msg = (
+                f"LinearRegression(ridge={self.ridge!r}) decomposes the data, but this sparse matrix has {size}. Give a number."
+            )
+            raise InputError(msg)
+        return self._by_evidence(data) if self.ridge == "evidence" else self._by_errors(data)
+
+    def _by_evidence(self, data: Regression) -> _Choice:
+        """Choose the λ of the largest evidence, the same for all targets."""
+        parts = spectrum(data.design, data.centred, 0.0)
+        found = maximise(problem(parts, data.total, data.floor, least_ridge(data.design.centre, data.total)))
+        fit = from_spectrum(data.design, parts, data.centred, found.ridge)
+        how, remedy = {
+            "": (f"The evidence is largest at ridge {found.ridge:.4g}.", ""),
+            "high": (
+                f"The evidence rises with the ridge without end (taken: {found.ridge:.4g}): the data show no linear effect.",
+                "Look for other features.",
+            ),
+            "low": (
+                f"The evidence rises as the ridge vanishes (taken: {found.ridge:.4g}): the targets are fitted without noise.",
+                "ridge='cv', or a number, does not need noise.",
+            ),
+        }[found.at_edge]
+        return _Choice(found.ridge, fit, how, remedy, found.n_iter)
+
+    def _by_errors(self, data: Regression) -> _Choice:
+        """Choose the λ of the least leave-one-out error, averaged over the targets."""
+        given = None if self.ridges is None else read_ridges(self.ridges, "LinearRegression")
+        parts = spectrum(data.design, data.centred, 0.0 if given is None else float(given[0]))
+        ridges = default_ridges(parts) if given is None else given
+        errors = leave_one_out(data.design, parts, data.centred, ridges, constant=data.free)
+        best = int(np.argmin(errors)) if np.isfinite(errors).any() else ridges.size - 1
+        ridge = float(ridges[best])
+        self.history_ = {"ridges": ridges, "loo_errors": errors}
+        how, remedy = f"The leave-one-out error is least, {errors[best]:.4g}, at ridge {ridge:.4g}.", ""
+        if best in {0, ridges.size - 1} and ridges.size > 1:
+            end = "smallest" if best == 0 else "largest"
+            how = f"{how} That is the {end} of the {ridges.size} tried."
+            remedy = f"Give ridges that reach {'lower' if best == 0 else 'higher'}, unless the errors have levelled off."
+        return _Choice(ridge, from_spectrum(data.design, parts, data.centred, ridge), how, remedy, ridges.size)
+
+    def _store(self, data: Regression, choice: _Choice) -> None:
+        """Keep the weights, their readings and the proof."""
+        fit, d = choice.fit, data.X.shape[1]
+        constants = data.constants(fit.W)
+        certificates = _measured(data, fit.W, constants, choice.ridge)
+        self.coef_, self.intercept_ = data.shaped(fit.W[:d].T), data.shaped(constants)
+        self.ridge_, self.rank_, self.n_iter_ = choice.ridge, fit.rank, choice.n_iter
+        self.alpha_ = data.shaped(fit.strengths.T)
+        self.degrees_of_freedom_ = float(data.total - fit.gamma - data.free)
+        sigma2 = np.array([part.sigma2 for part in certificates])
+        left = self.degrees_of_freedom_ if self.degrees_of_freedom_ > 1e-9 * data.total else np.nan
+        noise = sigma2 * data.total / left
+        constant_spread = fit.centre_spread + 1.0 / data.total if data.free else data.design.clamp**2 * fit.spread[d:].sum()
+        self.sigma2_, self.noise_variance_ = data.shaped(sigma2), data.shaped(noise)
+        self.tau2_ = data.shaped(noise / choice.ridge if choice.ridge else np.full(noise.size, np.inf))
+        self.log_likelihood_ = data.shaped(np.array([part.log_likelihood for part in certificates]))
+        self.standard_errors_ = data.shaped(np.sqrt(noise[:, None] * fit.spread[:d]))
+        self.intercept_standard_error_ = data.shaped(np.sqrt(noise * constant_spread))
+        self.certificate_: RidgeGap | PerOutput = certificates[0] if data.single else PerOutput(certificates)
+
+    def predict(self, X: Matrix) -> FloatArray:
+        """Return the predicted targets, shape (n,) or (n, m).
+
+        Parameters
+        ----------
+        X : array or CSR matrix, shape (n, d)
+            Examples.
+        """
+        return self._means(self._read(X))
+
+    def summary(self) -> str:
+        """Return a table: each weight with its standard error, by the feature's name, and the likelihood below.
+
+        Examples
+        --------
+        >>> import numpy as np
+        >>> print(LinearRegression().fit(np.array([[0.0], [1.0], [2.0]]), np.array([1.0, 3.0, 5.5])).summary())
+        feature           weight    std. error
+        x0                  2.25       0.14434
+        (constant)       0.91667       0.18634
+        3 examples, 1 degree of freedom, noise 0.20412, log-likelihood 2.1582
+        """
+        check_is_fitted(self)
+        W, errors = np.atleast_2d(self.coef_), np.atleast_2d(self.standard_errors_)
+        constants, own = np.atleast_1d(self.intercept_), np.atleast_1d(self.intercept_standard_error_)
+        noise, likelihood = np.atleast_1d(self.noise_variance_), np.atleast_1d(self.log_likelihood_)
+        left = f"{self.degrees_of_freedom_:.5g} degree{'' if self.degrees_of_freedom_ == 1 else 's'} of freedom"
+        lines = []
+        for k in range(W.shape[0]):
+            lines += [f"target {k}"] * (W.shape[0] > 1)
+            lines += table(self, np.append(W[k], constants[k]), np.append(errors[k], own[k]), "std. error")
+            lines.append(
+                f"{self.alpha_.shape[-1]:,} examples, {left}, noise {np.sqrt(noise[k]):.5g}, log-likelihood {likelihood[k]:.5g}"
+            )
+        return "\n".join(lines)
+
+
+def _measured(data: Regression, W: FloatArray, constants: FloatArray, ridge: float) -> tuple[RidgeGap, ...]:
+    """Return the certificate of each target."""
+    return tuple(
+        RidgeGap.measure(
+            data.X,
+            data.Y[:, k],
+            weights=W[:, k],
+            ridge=ridge,
+            constant=float(constants[k]) if data.free else None,
+            clamp=data.design.clamp,
+            sample_weight=data.sample_weight,
+        )
+        for k in range(W.shape[1])
+    )
+
+
+def _told(data: Regression, choice: _Choice, certificate: Any) -> Outcome:
+    """Say what was solved, how λ was chosen, and what the data leave open."""
+    fit, D = choice.fit, data.design.D
+    sentences = [f"Solved by {fit.route}: {str(certificate).splitlines()[0]}.", choice.how]
+    remedies = [choice.remedy]
+    if 0 <= fit.rank < D and choice.ridge == 0.0:
+        exact = fit.rank + data.free >= np.count_nonzero(data.design.s)
+        many = "Infinitely many weights fit exactly" if exact else "Infinitely many weights fit equally well"
+        sentences.append(f"{many} (rank {fit.rank} of {D} inputs); these are the smallest.")
+        remedies.append("Drop constant or collinear columns, or set ridge > 0, for weights that the data determine.")
+    if fit.rank < 0:
+        sentences.append("Too large to decompose: standard errors and degrees of freedom are unknown.")
+    elif data.total - fit.gamma - data.free <= 1e-9 * data.total:
+        sentences.append("No degrees of freedom are left to measure noise with, so there are no standard errors.")
+    return Outcome("solved", " ".join(filter(None, sentences)), " ".join(filter(None, remedies)))

@@ -1,0 +1,1 @@
+"""Questions to data before any model: are the classes separable, and by how much."""

@@ -1,0 +1,127 @@
+"""Proofs about data, without a model: whether there is a plane between two classes."""
+
+import time
+from collections.abc import Callable
+from dataclasses import replace
+from numbers import Real
+
+import numpy as np
+from sklearn.base import BaseEstimator
+
+from halfspace._typing import Label, Labels, Matrix
+from halfspace.certificates.margins.margin import MarginBracket
+from halfspace.certificates.margins.separability import Separability
+from halfspace.errors import InputError
+from halfspace.models.parameters import read_matrix, usable_rows
+from halfspace.rows.labels import read_classes
+from halfspace.solvers.exact.separating import Finding, Signed, search
+from halfspace.solvers.exact.separating_wide import wide_search
+
+__all__ = ["separability"]
+
+WIDE, SMALL = 3000, 20_000_000
+"""More inputs than this, unless the examples have few entries (stored or not), are left to the perceptron alone."""
+OWNER = type("separability", (BaseEstimator,), {})
+"""In whose name scikit-learn's checks speak."""
+
+
+def separability(
+    X: Matrix,
+    y: Labels,
+    intercept: bool = True,  # noqa: FBT001, FBT002  (the question's second word: through the origin or not)
+    max_time: float | None = None,
+) -> Separability:
+    """Decide whether a plane separates two classes, and prove it without rounding.
+
+    A plane with y_i (w·x_i + b) > 0 for all i is a proof as it stands. That there is none is proved by Gordan's theorem: by
+    λ >= 0, not all zero, with Σ λ_i y_i (x_i, 1) = 0, that is by a point in the hulls of both classes. A float residual does
+    not prove it, however small: 1e-17 may be the rounding of 0, where the hulls touch, or of 1e-17, where a plane fits
+    between them. So λ is solved for in whole numbers of any length (python-flint) on the few rows that floats point to, and
+    both kinds of proof are checked in rational arithmetic: every float is a fraction.
+
+    Parameters
+    ----------
+    X : array or sparse matrix, shape (n, d)
+        Examples; float32 and float64 are used as they are.
+    y : array, shape (n,)
+        Labels of two classes, of any kind.
+    intercept : bool, default True
+        Whether the plane may have a bias b.
+    max_time : float, optional
+        Most seconds. When they are over, the answer may be "undecided", with a bracket around the best margin. The limit is
+        looked at between steps, and one step of solving exactly is not interrupted.
+
+    Returns
+    -------
+    Separability
+        `verdict` is "separable" with `w`, shape (d,), `b` and `margin`; "inseparable" with `multipliers` (row to λ, sum 1; the
+        rows are at most d + 2 and also in `obstacle`); or "undecided" with `bracket`. `verify(X, y)` checks it anew.
+
+    Raises
+    ------
+    InputError
+        If there are not exactly two classes, or a parameter is not usable; scikit-learn's ValueError for NaN and shapes.
+
+    Notes
+    -----
+    A small set of rows decides, and grows by the rows its plane gets wrong; see `halfspace.solvers.exact.separating`. Undecided
+    without a time limit is possible where the gap is too thin for any plane of floats near the best one, and with more than
+    1000 features, where solving exactly would take minutes; beyond 3000 features only the perceptron looks for a plane.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> X = np.array([[0.0], [1.0], [2.0], [3.0]])
+    >>> proof = separability(X, ["low", "low", "high", "high"])
+    >>> proof.verdict, bool(proof.verify(X, np.array(["low", "low", "high", "high"])))
+    ('separable', True)
+    >>> proof = separability(X, ["low", "high", "low", "high"])
+    >>> proof.verdict, {row: str(share) for row, share in proof.multipliers.items()}
+    ('inseparable', {0: '1/4', 1: '1/2', 2: '1/4'})
+    """
+    late = _clock(max_time)
+    if not isinstance(intercept, bool | np.bool_):
+        msg = f"The 'intercept' parameter of separability must be True or False. Got {intercept!r} instead."
+        raise InputError(msg)
+    if y is None:
+        msg = "separability needs labels: y must have one label per row of X. Got None instead."
+        raise InputError(msg)
+    intercept = bool(intercept)
+    X, y = read_matrix(OWNER(), X, y, reset=True)
+    classes, target = read_classes(y, "separability")
+    if classes.size > 2:
+        msg = (
+            f"separability is a question about two classes, but y has {classes.size}: {classes.tolist()[:5]}. "
+            "Ask for each class against the rest, e.g. separability(X, y == label)."
+        )
+        raise InputError(msg)
+    clamp = float(intercept)
+    view, _ = usable_rows(X, clamp, "separability")
+    positive = classes.tolist()[1]
+    look = search if X.shape[1] <= WIDE or X.shape[0] * X.shape[1] <= SMALL else wide_search
+    found = look(Signed(X, view, np.where(target == 1, 1.0, -1.0), clamp), late)
+    if found.margin > 0.0:
+        return Separability.by_plane(found.weights, found.margin, intercept=intercept, positive=positive)
+    if found.multipliers:
+        return Separability.by_multipliers(found.multipliers, X.shape[1], intercept=intercept, positive=positive)
+    bracket = _bracket(found, X, y, clamp, positive)
+    return Separability.by_bracket(bracket, intercept=intercept)
+
+
+def _clock(max_time: float | None) -> Callable[[], bool]:
+    """Return a function that tells whether the time is over; refuse a limit that is not a positive number."""
+    if max_time is None:
+        return lambda: False
+    if not isinstance(max_time, Real) or isinstance(max_time, bool) or not max_time > 0:
+        msg = (
+            f"The 'max_time' parameter of separability must be a positive number of seconds or None. Got {max_time!r} instead."
+        )
+        raise InputError(msg)
+    end = time.monotonic() + float(max_time)
+    return lambda: time.monotonic() > end
+
+
+def _bracket(found: Finding, X: Matrix, y: Labels, clamp: float, positive: Label) -> MarginBracket:
+    """Measure what is known of the best margin, with a lower side that claims no more than was proved."""
+    measured = MarginBracket.measure(X, y, weights=found.weights, strengths=found.strengths, clamp=clamp, positive=positive)
+    return replace(measured, lower=min(measured.lower, 0.0))

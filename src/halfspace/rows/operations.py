@@ -1,0 +1,265 @@
+"""Rows taken together: copies of some rows, their potentials, their weighted Gram matrix.
+
+Accelerators work on sets of rows. What they need beyond the three row operations is here, written once for every view.
+"""
+
+import os
+import threading
+from collections.abc import Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager
+from functools import cache
+from typing import Any
+
+import numpy as np
+from joblib import cpu_count
+from scipy.linalg.blas import dsyrk
+from threadpoolctl import ThreadpoolController
+
+from halfspace._dispatch import compiled
+from halfspace._typing import FloatArray, IntArray, View
+from halfspace.rows.views import CSR, Clamped, axpy, dot, entries_per_row, n_columns, n_rows
+
+__all__ = ["gathered", "gram", "in_chunks", "libraries", "one_blas_thread", "potentials", "sparsified", "take"]
+
+SPARSE = 0.25
+"""Share of entries other than 0 below which rows are cheaper to read as sparse ones."""
+CHUNK_ENTRIES = 1 << 20
+"""Entries of a piece of work for a thread; a pass over less is done at once."""
+
+
+@cache
+def _pool() -> ThreadPoolExecutor:
+    """Return the threads that all passes share."""
+    return ThreadPoolExecutor(cpu_count())
+
+
+os.register_at_fork(after_in_child=_pool.cache_clear)  # threads do not survive a fork
+
+
+@cache
+def libraries() -> ThreadpoolController:
+    """Return the libraries with threads of their own; finding them takes milliseconds, so it is done once.
+
+    Examples
+    --------
+    >>> with libraries().limit(limits=1, user_api="openmp"):
+    ...     total = 1 + 1
+    """
+    return ThreadpoolController()
+
+
+class _Alone:
+    """How many callers want BLAS in one thread: the first sets that, the last one gives the threads back."""
+
+    lock = threading.Lock()
+    callers = 0
+    limit: Any = None
+
+
+@contextmanager
+def one_blas_thread() -> Iterator[None]:
+    """Run BLAS in the calling thread alone.
+
+    Its threads wait for each other by spinning: on small matrices, or beside another busy process, that costs up to ten times
+    the work itself. And a sum then does not depend on the number of cores.
+
+    Examples
+    --------
+    >>> with one_blas_thread():
+    ...     total = np.ones(3) @ np.ones(3)
+    """
+    with _Alone.lock:
+        _Alone.callers += 1
+        if _Alone.callers == 1:
+            _Alone.limit = libraries().limit(limits=1, user_api="blas")
+    try:
+        yield
+    finally:
+        with _Alone.lock:
+            _Alone.callers -= 1
+            if _Alone.callers == 0:
+                _Alone.limit.restore_original_limits()
+
+
+def in_chunks(work: Callable[[int, int], Any], n: int, entries: float) -> list[Any]:
+    """Call `work(start, stop)` on ranges that cover 0..n, in threads if there are many entries; results in row order.
+
+    The cuts depend on the data alone, never on the number of threads.
+
+    Examples
+    --------
+    >>> in_chunks(lambda start, stop: stop - start, 10, 4.0)
+    [10]
+    """
+    chunks = int(np.clip(n * entries / CHUNK_ENTRIES, 1, 16))
+    if chunks == 1:
+        return [work(0, n)]
+    cuts = np.linspace(0, n, chunks + 1).astype(np.int64).tolist()
+    return list(_pool().map(work, cuts[:-1], cuts[1:]))
+
+
+@compiled
+def _potentials(X: View, y: FloatArray, w: FloatArray, out: FloatArray, start: int, stop: int) -> None:
+    for i in range(start, stop):
+        out[i] = y[i] * dot(X, i, w)
+
+
+def potentials(X: View, y: FloatArray, w: FloatArray, out: FloatArray) -> None:
+    """Write y_i w·x_i into `out`, shape (n,).
+
+    Examples
+    --------
+    >>> out = np.empty(1)
+    >>> potentials(np.array([[1.0, 2.0]]), np.array([-1.0]), np.array([3.0, 1.0]), out)
+    >>> out
+    array([-5.])
+    """
+    in_chunks(lambda start, stop: _potentials(X, y, w, out, start, stop), n_rows(X), entries_per_row(X))
+
+
+@compiled
+def _take_sparse(X: CSR, rows: IntArray, data: Any, indices: Any, starts: Any) -> None:
+    for r in range(rows.size):
+        first, last = X.indptr[rows[r]], X.indptr[rows[r] + 1]
+        for p in range(last - first):
+            data[starts[r] + p] = X.data[first + p]
+            indices[starts[r] + p] = X.indices[first + p]
+
+
+def take(X: View, rows: IntArray) -> View:
+    """Return a view of copies of some rows.
+
+    Examples
+    --------
+    >>> take(np.eye(3), np.array([2]))
+    array([[0., 0., 1.]])
+    """
+    if isinstance(X, Clamped):
+        return Clamped(take(X.rows, rows), X.scale)
+    if not isinstance(X, CSR):
+        return X[rows]
+    starts = np.zeros(rows.size + 1, dtype=X.indptr.dtype)
+    np.cumsum(X.indptr[rows + 1] - X.indptr[rows], out=starts[1:])
+    copy = CSR(np.empty(int(starts[-1]), X.data.dtype), np.empty(int(starts[-1]), X.indices.dtype), starts, X.n_columns)
+    _take_sparse(X, rows, copy.data, copy.indices, starts)
+    return copy
+
+
+@compiled
+def _gather(X: View, rows: IntArray, out: FloatArray) -> None:
+    for r in range(rows.size):
+        row = out[r]
+        row[:] = 0.0
+        axpy(1.0, X, rows[r], row)
+
+
+def gathered(X: View, rows: IntArray, room: FloatArray | None = None) -> FloatArray:
+    """Return copies of some rows as a dense float64 block, whatever their storage; in `room`, if there is some already.
+
+    Examples
+    --------
+    >>> gathered(np.eye(3, dtype=np.float32), np.array([2, 0]))
+    array([[0., 0., 1.],
+           [1., 0., 0.]])
+    """
+    block = np.empty((rows.size, n_columns(X))) if room is None else room[: rows.size]
+    _gather(X, rows, block)
+    return block
+
+
+@compiled
+def _scaled_rows(X: View, rows: IntArray, scale: FloatArray, out: FloatArray) -> None:
+    for r in range(rows.size):
+        row = out[r]
+        row[:] = 0.0
+        axpy(scale[r], X, rows[r], row)
+
+
+@compiled
+def _sparse_gram(X: CSR, clamp: float, rows: IntArray, scale: FloatArray, H: FloatArray) -> None:
+    last = H.shape[0] - 1
+    for r in range(rows.size):
+        first, stop = X.indptr[rows[r]], X.indptr[rows[r] + 1]
+        square = scale[r] * scale[r]
+        for p in range(first, stop):
+            value, row = square * X.data[p], H[X.indices[p]]
+            for o in range(p, stop):
+                row[X.indices[o]] += value * X.data[o]
+            if clamp != 0.0:
+                row[last] += value * clamp
+        if clamp != 0.0:
+            H[last, last] += square * clamp * clamp
+
+
+def gram(X: View, rows: IntArray, scale: FloatArray) -> FloatArray:
+    """Return Σ scale_r² x_r x_rᵀ over the rows named, shape (D, D): the upper triangle, in C order; the rest is not to be read.
+
+    Examples
+    --------
+    >>> np.triu(gram(np.array([[1.0, 2.0]]), np.array([0]), np.array([2.0])))
+    array([[ 4.,  8.],
+           [ 0., 16.]])
+    """
+    D = n_columns(X)
+    rows_of, clamp = (X.rows, X.scale) if isinstance(X, Clamped) else (X, 0.0)
+    if isinstance(rows_of, CSR):
+        H = np.zeros((D, D))
+        _sparse_gram(rows_of, clamp, rows, scale, H)
+        return H
+
+    def work(start: int, stop: int) -> FloatArray:
+        block = np.empty((stop - start, D))
+        _scaled_rows(X, rows[start:stop], scale[start:stop], block)
+        product: FloatArray = dsyrk(1.0, block.T, lower=1).T
+        return product
+
+    return np.asarray(sum(in_chunks(work, rows.size, D * D / 16)))
+
+
+@compiled
+def _count_entries(X: View, out: IntArray, start: int, stop: int) -> None:
+    for i in range(start, stop):
+        count = 0
+        for j in range(X.shape[1]):
+            count += X[i, j] != 0.0
+        out[i] = count
+
+
+@compiled
+def _pick_entries(X: View, data: Any, indices: Any, starts: Any, start: int, stop: int) -> None:
+    for i in range(start, stop):
+        p = starts[i]
+        for j in range(X.shape[1]):
+            if X[i, j] != 0.0:
+                data[p] = X[i, j]
+                indices[p] = j
+                p += 1
+
+
+def sparsified(X: View) -> View:
+    """Return the same rows as a sparse view if they are stored densely but are mostly zeros, else the view itself.
+
+    Examples
+    --------
+    >>> type(sparsified(np.eye(500))).__name__, type(sparsified(np.ones((500, 500)))).__name__
+    ('CSR', 'ndarray')
+    """
+    if isinstance(X, Clamped):
+        rows = sparsified(X.rows)
+        return X if rows is X.rows else Clamped(rows, X.scale)
+    if isinstance(X, CSR) or X.size < 1 << 16 or X.size > 1 << 31:
+        return X
+    sample = X[:: max(1, X.shape[0] // 256)]
+    if np.count_nonzero(sample) > SPARSE * sample.size:
+        return X
+    n, d = X.shape
+    counts = np.empty(n, dtype=np.int64)
+    in_chunks(lambda start, stop: _count_entries(X, counts, start, stop), n, d)
+    starts = np.zeros(n + 1, dtype=np.uint32)
+    np.cumsum(counts, out=starts[1:], dtype=np.uint32)
+    if starts[-1] > SPARSE * X.size:
+        return X
+    sparse = CSR(np.empty(int(starts[-1]), X.dtype), np.empty(int(starts[-1]), np.uint32), starts, d)
+    in_chunks(lambda start, stop: _pick_entries(X, sparse.data, sparse.indices, starts, start, stop), n, d)
+    return sparse

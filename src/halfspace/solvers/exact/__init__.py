@@ -1,0 +1,1 @@
+"""Separability in exact arithmetic."""

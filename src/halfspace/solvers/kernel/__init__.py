@@ -1,0 +1,1 @@
+"""Large margins and perceptrons in a kernel's space."""

@@ -1,0 +1,182 @@
+"""One machine for every cap, fold and width: problems that share a kernel matrix, each started from the one before.
+
+Problem   For every cap C and fold:  max  Σ y_i b_i - ½ bᵀKb   over   lo_i <= b_i <= hi_i  (and Σ b_i = 0 if the bias is free);
+          b_i = alpha_i y_i is a signed strength, h = y - K b the gradient.
+Folds     are bounds, not matrices: who is held out has lo = hi = 0. All folds read the same K, and h of those held out holds
+          their outputs, y - h, without further work.
+Caps      rise. The strengths s·b, with the s >= 1 that climbs highest, s = min(Σ y_i b_i / bᵀKb, C'/C), start the next cap; h
+          and bᵀKb are known, so that costs one pass over h. If nobody was at the cap, s is near 1 and hardly a step is left.
+Rounds    With many examples, those that are free, violate, or lie near the margin move to a square of their own, small enough
+          for the cache; h of the others follows at the end of the round.
+Precision The matrix is in single precision, and h too while steps run. The gap is what these numbers say: it steers a search,
+          and no certificate rests on it. Whoever needs a small gap computes h anew and goes on from there.
+"""
+
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from halfspace._dispatch import compiled_as_written
+from halfspace._typing import FloatArray
+from halfspace.solvers.kernel.pair_steps import Box, climb_free, climb_pairs, gap_at, middle
+
+__all__ = ["Place", "Shared", "advance", "confine", "refresh", "stretch"]
+
+NEAR = 0.25
+"""Examples with a potential this near to 1 move to the square too."""
+
+
+class Shared(NamedTuple):
+    """What all problems of a kernel share: its matrix, its diagonal, room for a square of some examples, the kind of bias."""
+
+    K: Any  # (n, n) float32
+    diagonal: Any  # (n,) float32
+    room: Any  # float32, flat; if empty, steps run on the whole matrix only
+    free: bool
+
+
+class Place(NamedTuple):
+    """Where a problem stands: labels, gradient, signed strengths and their bounds, each of shape (n,)."""
+
+    y: FloatArray
+    h: FloatArray
+    b: FloatArray
+    lo: FloatArray
+    hi: FloatArray
+
+
+@compiled_as_written
+def confine(at: Place, c: FloatArray, C: float) -> None:
+    """Write the bounds for caps of C times c_i."""
+    for i in range(c.size):
+        at.lo[i] = -C * c[i] if at.y[i] < 0.0 else 0.0
+        at.hi[i] = C * c[i] if at.y[i] > 0.0 else 0.0
+
+
+@compiled_as_written
+def stretch(at: Place, ratio: float) -> float:
+    """Scale strengths by the factor that climbs highest, from 1 to `ratio`; h follows. Return the factor."""
+    y, h, b = at.y, at.h, at.b
+    total = square = 0.0
+    for i in range(y.size):
+        total += y[i] * b[i]
+        square += b[i] * (y[i] - h[i])
+    s = min(max(total / square, 1.0), ratio) if square > 0.0 else 1.0
+    if s > 1.0:
+        for i in range(y.size):
+            b[i] *= s
+            h[i] = y[i] - s * (y[i] - h[i])
+    return s
+
+
+@compiled_as_written
+def _primal(at: Place, o: float) -> float:
+    """Return the primal value at the bias o."""
+    square = loss = 0.0
+    for i in range(at.y.size):
+        r = at.h[i] - o
+        square += at.b[i] * (at.y[i] - at.h[i])
+        loss += r * (at.hi[i] if r > 0.0 else at.lo[i])
+    return 0.5 * square + loss
+
+
+@compiled_as_written
+def _members(at: Place, o: float) -> Any:
+    """Return the examples that are free, violate, or lie near the margin."""
+    _, h, b, lo, hi = at
+    chosen, count = np.empty(h.size, np.int64), 0
+    for i in range(h.size):
+        r = h[i] - o
+        needed = (r > 0.0 or b[i] > lo[i]) and (r < 0.0 or b[i] < hi[i])
+        if hi[i] > lo[i] and (needed or abs(r) < NEAR):
+            chosen[count] = i
+            count += 1
+    return chosen[:count]
+
+
+@compiled_as_written
+def _gather(K: Any, members: Any, out: Any) -> None:
+    for i in range(members.size):
+        row = K[members[i]]
+        for j in range(members.size):
+            out[i, j] = row[members[j]]
+
+
+@compiled_as_written
+def _whole(shared: Shared, at: Place, o: float, target: float, most: int) -> int:
+    """Climb on all examples; return the steps."""
+    single = np.empty(at.h.size, np.float32)
+    for i in range(single.size):
+        single[i] = at.h[i] - o  # what is near 0 has digits to spare
+    box = Box(shared.K, shared.diagonal, single, at.b, at.lo, at.hi)
+    done = climb_free(box, target, most) if shared.free else climb_pairs(box, target, most)
+    for i in range(single.size):
+        at.h[i] = single[i] + o
+    return done
+
+
+@compiled_as_written
+def _some(shared: Shared, at: Place, o: float, members: Any, target: float, most: int) -> int:
+    """Climb on some examples, then bring h of the others up to date; return the steps."""
+    w, n, h, b = members.size, at.h.size, at.h, at.b
+    square = shared.room[: w * w].reshape(w, w)
+    _gather(shared.K, members, square)
+    single, before = np.empty(w, np.float32), b[members]
+    for k in range(w):
+        single[k] = h[members[k]] - o
+    box = Box(square, shared.diagonal[members], single, before.copy(), at.lo[members], at.hi[members])
+    target = max(target, 0.1 * gap_at(single, box.b, box.lo, box.hi, 0.0))
+    done = climb_free(box, target, most) if shared.free else climb_pairs(box, target, most)
+    change = np.zeros(n, np.float32)
+    for k in range(w):
+        s = box.b[k] - before[k]
+        if s != 0.0:
+            row, step = shared.K[members[k]], np.float32(s)
+            for j in range(n):
+                change[j] += step * row[j]
+    for j in range(n):
+        h[j] -= change[j]
+    for k in range(w):
+        b[members[k]], h[members[k]] = box.b[k], single[k] + o
+    return done
+
+
+@compiled_as_written
+def refresh(K: Any, at: Place) -> None:
+    """Compute h = y - K b anew from the single precision matrix, sums in double."""
+    at.h[:] = at.y
+    for i in range(at.y.size):
+        if at.b[i] != 0.0:
+            row, s = K[i], at.b[i]
+            for j in range(at.y.size):
+                at.h[j] -= s * row[j]
+
+
+@compiled_as_written
+def advance(shared: Shared, at: Place, tol: float, most: int) -> tuple[float, float, int]:
+    """Climb until the relative gap is at most `tol` or about `most` steps are done; h and b change in place.
+
+    Returns
+    -------
+    gap, primal : float
+        At the bias half way between those that may rise and those that may fall, if it is free.
+    steps : int
+        Done in all; fewer than `most` without success: no step helps any more.
+    """
+    _, h, b, lo, hi = at
+    steps = 0
+    while True:
+        o = middle(h, b, lo, hi)[0] if shared.free else 0.0
+        gap, primal = gap_at(h, b, lo, hi, o), _primal(at, o)
+        if gap <= tol * primal or steps >= most:
+            return gap, primal, steps
+        many = steps >= h.size // 2 and shared.room.size > 0
+        members = _members(at, o) if many else np.empty(0, np.int64)
+        target = 0.8 * tol * primal
+        if 0 < members.size * members.size <= shared.room.size:
+            done = _some(shared, at, o, members, target, most - steps)
+        else:
+            done = _whole(shared, at, o, target, min(h.size // 2 + 64, most - steps))
+        if done == 0:
+            return gap, primal, steps
+        steps += done

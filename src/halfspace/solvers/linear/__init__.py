@@ -1,0 +1,1 @@
+"""Large margins in the input space: sweeps, Newton, MinOver, filters."""

@@ -1,0 +1,267 @@
+"""Sweeps of AdaTron's rule that leave out examples with nothing to say.
+
+An example at a bound whose potential pushes it further against that bound will not move; most end up there. Following
+Joachims (1999) and Hsieh et al. (2008), a sweep drops such an example when its push is stronger than the strongest pull of
+the last sweep. When the pulls that remain are small, everybody is shown again and the duality gap, computed from all
+examples, decides whether that was the end. So a wrongly dropped example costs time, never truth.
+
+Examples are visited in blocks of 32 neighbours, the blocks in random order: rows far apart in memory cost three to four
+times as much to visit.
+
+A clamped input couples every example with every other, and where thousands of strengths are free this coupling, not the
+data, is what the sweeps labour at. Then the bias is taken out of the rule: it stays as it is for a sweep, and moves
+between sweeps by Newton's step for it,
+(Σ alpha_i y_i - b/s²) / (1/s² + Σ_free 1/‖x_i‖²),  which is exact for orthogonal rows. The gap judges this too.
+"""
+
+from collections.abc import Iterator
+from typing import Any
+
+import numpy as np
+
+from halfspace._dispatch import compiled
+from halfspace._typing import FloatArray, IntArray, View
+from halfspace.rows.shifted import Shifted
+from halfspace.rows.views import Clamped, axpy, dot, entries_per_row, n_rows
+from halfspace.solvers.linear.soft_margin import Beat, Haste, Problem, value
+from halfspace.solvers.rules.adatron import AdaTron
+from halfspace.solvers.rules.sweep import strengthen
+
+__all__ = ["ascend", "relaxation"]
+
+BLOCK = 32
+FEW = 1 << 17
+"""Entries of active examples that stay in cache: these are swept many times in one call."""
+SWEEPS = 200
+"""Most sweeps in one call."""
+COUPLED = 3000.0
+"""Sum of scale²/‖x_i‖² over the free examples from which the clamped input is taken out of the rule."""
+PIECE = 1 << 22
+"""Entries read between two looks at the clock: a few milliseconds."""
+
+
+@compiled
+def _sweep(
+    rule: Any,
+    X: View,
+    y: FloatArray,
+    c: FloatArray,
+    q: FloatArray,
+    alpha: FloatArray,
+    w: FloatArray,
+    active: IntArray,
+    blocks: IntArray,
+    block: int,
+    pull: FloatArray,
+) -> None:
+    """Show the active examples in these blocks; `pull` holds the last sweep's bounds and collects this one's.
+
+    A dropped example is marked by a row number that does not exist.
+    """
+    above, below, top, bottom = pull[0], pull[1], pull[2], pull[3]
+    for b in blocks:
+        for t in range(b * block, min((b + 1) * block, active.size)):
+            i = active[t]
+            a = alpha[i]
+            E = y[i] * dot(X, i, w)
+            slope = E - 1.0
+            if (a <= 0.0 and slope > above) or (a >= c[i] and slope < below):
+                active[t] = alpha.size
+                continue
+            change = strengthen(rule, E, a, q[i], c[i])
+            if change != 0.0:
+                top, bottom = max(top, slope), min(bottom, slope)
+                axpy(change * y[i], X, i, w)
+                alpha[i] = min(max(a + change, 0.0), c[i])
+    pull[2], pull[3] = top, bottom
+
+
+@compiled
+def _sweep_few(
+    rule: Any,
+    X: View,
+    y: FloatArray,
+    c: FloatArray,
+    q: FloatArray,
+    alpha: FloatArray,
+    w: FloatArray,
+    active: IntArray,
+    most: int,
+    threshold: float,
+    seed: int,
+    pull: FloatArray,
+) -> tuple[int, int]:
+    """Sweep up to `most` times over few examples, in cache and in any order; return how many are left, and the sweeps.
+
+    The same rule and the same dropping as above, without a return to Python after each sweep.
+    """
+    m, state, sweeps = active.size, seed, 0
+    while sweeps < most:
+        sweeps += 1
+        above, below, top, bottom = pull[0], pull[1], -np.inf, np.inf
+        t = 0
+        while t < m:
+            state = (state * 48271) % 2147483647  # Park and Miller's generator: no overflow, with or without the JIT
+            other = t + state % (m - t)
+            i = active[other]
+            active[other] = active[t]
+            active[t] = i
+            a = alpha[i]
+            E = y[i] * dot(X, i, w)
+            slope = E - 1.0
+            if (a <= 0.0 and slope > above) or (a >= c[i] and slope < below):
+                m -= 1
+                active[t] = active[m]
+                continue
+            change = strengthen(rule, E, a, q[i], c[i])
+            if change != 0.0:
+                top, bottom = max(top, slope), min(bottom, slope)
+                axpy(change * y[i], X, i, w)
+                alpha[i] = min(max(a + change, 0.0), c[i])
+            t += 1
+        pull[2], pull[3] = top, bottom
+        if top - bottom <= threshold or m == 0:
+            break
+        pull[0], pull[1] = top if top > 0.0 else np.inf, bottom if bottom < 0.0 else -np.inf
+    return m, sweeps
+
+
+def relaxation(problem: Problem) -> float:
+    """Return the rate that serves best: 1.5 where caps are wide, else 1 (`benchmarks/large_margin_sparse.py` measures it)."""
+    return 1.5 if problem.hard or float(np.mean(problem.c * problem.q)) >= 1.0 else 1.0
+
+
+def ascend(
+    problem: Problem,
+    alpha: FloatArray,
+    w: FloatArray,
+    rng: np.random.Generator,
+    *,
+    tol: float,
+    rate: float,
+    shrink: bool = True,
+    patience: int = 0,
+    haste: Haste,
+) -> Iterator[Beat]:
+    """Sweep for ever, yielding after every piece of work, with a Point whenever the gap is computed.
+
+    Parameters
+    ----------
+    problem : Problem
+        The data.
+    alpha, w : ndarray, shape (n,), (D,)
+        Where to start, with w = Σ alpha_i y_i x_i; changed in place.
+    rng : Generator
+        Source of the order of the blocks.
+    tol : float
+        The gap that is aimed at.
+    rate : float
+        Rate of the rule, between 0 and 2.
+    shrink : bool, default True
+        False: show every example in every sweep, in order, and compute the gap after each: the plain rule.
+    patience : int, default 0
+        If not 0, the gap is computed at the latest after this many sweeps.
+    haste : Haste
+        When set, the gap is computed at once.
+    """
+    X, y, c, _, _ = problem
+    n, rule = n_rows(X), AdaTron(rate, np.inf if problem.hard else 1.0)
+    block, entries = BLOCK if n >= 64 * BLOCK else 1, max(entries_per_row(X), 1.0)
+    piece = max(1, int(PIECE // (block * entries)))
+    active, threshold, pull, silent = np.arange(n), 1.0, np.array([np.inf, -np.inf, -np.inf, np.inf]), 0
+    bias = _Bias(problem, alpha, w)
+    while True:
+        few = active.size * entries <= FEW and shrink and not bias.apart
+        if few:
+            most = min(int(PIECE // (active.size * entries + 1)) + 1, SWEEPS, haste.left)
+            most = min(most, patience - silent) if patience else most
+            seed = int(rng.integers(1, 2147483647))
+            left, swept = _sweep_few(rule, bias.view, y, c, bias.q, alpha, bias.w, active, most, threshold, seed, pull)
+            active, silent = active[:left], silent + swept
+            yield Beat(swept)
+        blocks = 0 if few else -(-active.size // block)
+        order = rng.permutation(blocks) if shrink else np.arange(blocks)
+        for first in range(0, order.size, piece):
+            _sweep(rule, bias.view, y, c, bias.q, alpha, bias.w, active, order[first : first + piece], block, pull)
+            yield Beat(0)
+            if haste.now:
+                break
+        if not few:
+            active = active[active < n]
+            silent += 1
+            yield Beat(1)
+            bias.move()
+        spread = pull[2] - pull[3]
+        if not shrink or spread <= threshold or active.size == 0 or (patience and silent >= patience) or haste.now:
+            point = value(problem, bias.weights(), alpha, bias.combined())
+            yield Beat(0, point)
+            gap = min(point.gap, 1.0)
+            if spread <= threshold:
+                threshold *= float(np.clip(0.7 * np.sqrt(tol / gap), 0.2, 0.5)) if gap > 0.0 else 0.05
+            active, silent = np.arange(n), 0
+            pull[:] = np.inf, -np.inf, -np.inf, np.inf
+            if shrink:
+                bias.judge(gap)
+        else:
+            pull[:] = pull[2] if pull[2] > 0.0 else np.inf, pull[3] if pull[3] < 0.0 else -np.inf, -np.inf, np.inf
+
+
+class _Bias:
+    """The clamped weight: part of the rule, or taken out of it where it couples too many free strengths."""
+
+    def __init__(self, problem: Problem, alpha: FloatArray, w: FloatArray) -> None:
+        self.problem, self.alpha, self.all = problem, alpha, w
+        self.best, self.tries = np.inf, 0
+        self._join()
+
+    def _join(self) -> None:
+        """Make the clamped input part of the rule."""
+        self.apart = False
+        self.view, self.w, self.q = Shifted(self.problem.X, self.problem.shift), self.all, self.problem.q
+
+    def _free(self) -> FloatArray:
+        """Return the shares 1/‖x_i‖² of the examples of free strength, without the clamped input."""
+        X, _, c, q, _ = self.problem
+        free = (self.alpha > 0.0) & (self.alpha < c)
+        shares: FloatArray = 1.0 / np.maximum(q[free] - X.scale**2, 1e-3 * q[free])
+        return shares
+
+    def judge(self, gap: float) -> None:
+        """Take the bias out of the rule where that should pay, and back in when it does not."""
+        X = self.problem.X
+        if self.apart:
+            self.tries = 0 if gap < self.best else self.tries + 1
+            if self.tries == 2:
+                self.all[-1] = X.scale * float(self.alpha @ self.problem.y)
+                self._join()
+        elif isinstance(X, Clamped) and self.tries == 0 and X.scale**2 * float(self._free().sum()) > COUPLED:
+            self.apart = True
+            self.w = self.all[:-1]
+            self.q = np.maximum(self.problem.q - X.scale**2, 1e-3 * self.problem.q)
+            self._show()
+        self.best = min(self.best, gap)
+
+    def _show(self) -> None:
+        X = self.problem.X
+        self.view = Shifted(X.rows, self.problem.shift + X.scale * float(self.all[-1]))
+
+    def move(self) -> None:
+        """Move a bias that is out of the rule by Newton's step, but not far."""
+        if self.apart:
+            square = self.problem.X.scale**2
+            b, total = self.problem.X.scale * float(self.all[-1]), float(self.alpha @ self.problem.y)
+            step = (total - b / square) / (1.0 / square + float(self._free().sum()))
+            self.all[-1] = (b + float(np.clip(step, -0.2, 0.2))) / self.problem.X.scale
+            self._show()
+
+    def weights(self) -> FloatArray:
+        """Return the weights, the clamped one last."""
+        return self.all
+
+    def combined(self) -> FloatArray:
+        """Return Σ alpha_i y_i x_i."""
+        if not self.apart:
+            return self.all
+        v = self.all.copy()
+        v[-1] = self.problem.X.scale * float(self.alpha @ self.problem.y)
+        return v

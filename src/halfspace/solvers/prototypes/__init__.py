@@ -1,0 +1,1 @@
+"""Prototypes: vector quantisation, neural gas, mixtures, the LVQ family."""

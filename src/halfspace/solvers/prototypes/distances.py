@@ -1,0 +1,94 @@
+"""Distances of rows from prototypes, block by block: d_k = ‖Ω(x - w_k)‖² for a plain, a diagonal, a full or a classwise Ω.
+
+Rows of any storage are copied into a dense block first, so that all that follows is compiled once. Differences are squared as
+they are (no ‖x‖² - 2x·w + ‖w‖²), and taken from the prototypes' mean, so that small distances far from 0 keep their digits.
+"""
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from halfspace._dispatch import compiled
+from halfspace._typing import FloatArray, IntArray, View
+from halfspace.rows.operations import gathered, in_chunks, one_blas_thread
+from halfspace.rows.views import n_rows
+
+__all__ = ["class_distances", "distances", "map_blocks", "project"]
+
+BLOCK = 1024
+"""Rows of a block: with their distances they stay in cache."""
+
+
+@compiled
+def _square_distances(Z: FloatArray, Q: FloatArray, D: FloatArray) -> None:
+    for i in range(Z.shape[0]):
+        for k in range(Q.shape[0]):
+            total = 0.0
+            for j in range(Z.shape[1]):
+                difference = Z[i, j] - Q[k, j]
+                total += difference * difference
+            D[i, k] = total
+
+
+def project(rows: FloatArray, omega: FloatArray) -> FloatArray:
+    """Return Ωx for every row, shape (n, m); a vector ω stands for its diagonal matrix.
+
+    Examples
+    --------
+    >>> project(np.array([[1.0, 2.0]]), np.array([3.0, 0.5])).tolist(), project(np.eye(2), np.array([[1.0, 2.0]])).tolist()
+    ([[3.0, 1.0]], [[1.0], [2.0]])
+    """
+    return np.asarray(rows * omega if omega.ndim == 1 else rows @ omega.T)
+
+
+def distances(rows: FloatArray, W: FloatArray, labels: IntArray, omega: FloatArray) -> FloatArray:
+    """Return the squared distances of dense rows (n, d) from prototypes W (P, d), shape (n, P).
+
+    Examples
+    --------
+    >>> distances(np.array([[1.0]]), np.array([[0.0], [3.0]]), np.array([0, 1]), np.ones(1)).tolist()
+    [[1.0, 4.0]]
+    """
+    D, centre = np.empty((rows.shape[0], W.shape[0])), W.mean(axis=0)
+    rows, W = rows - centre, W - centre
+    if omega.ndim < 3:
+        _square_distances(project(rows, omega), project(W, omega), D)
+        return D
+    for c, own in enumerate(omega):
+        first, last = np.searchsorted(labels, (c, c + 1))
+        _square_distances(project(rows, own), project(W[first:last], own), D[:, first:last])
+    return D
+
+
+def class_distances(D: FloatArray, labels: IntArray, n_classes: int) -> FloatArray:
+    """Return the distances of the nearest prototype of each class, shape (n, K); infinite for a class without prototypes.
+
+    Examples
+    --------
+    >>> class_distances(np.array([[3.0, 1.0, 2.0]]), np.array([0, 0, 1]), 3).tolist()
+    [[1.0, 2.0, inf]]
+    """
+    out = np.full((D.shape[0], n_classes), np.inf)
+    present, starts = np.unique(labels, return_index=True)
+    out[:, present] = np.minimum.reduceat(D, starts, axis=1)
+    return out
+
+
+def map_blocks(work: Callable[[IntArray, FloatArray], Any], X: View, cost: float) -> list[Any]:
+    """Call `work(rows, block)` on dense blocks that cover all rows, in threads where there is much to do; in row order.
+
+    `cost` is the number of multiplications per row. The cuts do not depend on the number of threads.
+
+    Examples
+    --------
+    >>> map_blocks(lambda rows, block: block.sum(), np.eye(3), 1.0)
+    [np.float64(3.0)]
+    """
+
+    def chunk(start: int, stop: int) -> list[Any]:
+        cuts = [np.arange(first, min(first + BLOCK, stop)) for first in range(start, stop, BLOCK)]
+        return [work(rows, gathered(X, rows)) for rows in cuts]
+
+    with one_blas_thread():
+        return [part for parts in in_chunks(chunk, n_rows(X), cost) for part in parts]

@@ -1,0 +1,124 @@
+"""The posterior of linear regression, from a triangle that can be gathered in any number of batches.
+
+Problem    w ~ N(0, I/α), y_i = w·x̃_i + noise of variance 1/β: the distribution of w given the examples.
+Method     √S (X̃, y) = QR. With the singular values of R, those of the design,  Σ = (αI + βX̃ᵀSX̃)⁻¹  and  m = βΣ X̃ᵀSy  are
+           sums over them, and so is the evidence. The posterior of a batch is the prior of the next: the triangle of two
+           batches is that of both triangles, one below the other, and, if each was taken about its own mean, of one row more,
+           the difference of the means (Chan, Golub and LeVeque 1983).
+Guarantee  Nothing is squared, so no digits are lost that the data have; batches give what all examples at once give, to
+           rounding. `GaussianPosterior` recomputes every equation.
+Reference  Bishop 2006, sections 3.3 and 3.5; Golub and Van Loan 2013, section 6.5; Chan, Golub and LeVeque 1983, equation 2.1.
+"""
+
+from typing import NamedTuple
+
+import numpy as np
+from scipy import linalg
+
+from halfspace._typing import FloatArray
+from halfspace.certificates.regression.posterior import Sums
+from halfspace.rows.design import Design
+from halfspace.solvers.regression.evidence import Found, Problem, least_ridge, log_evidence, maximise, precisions
+from halfspace.solvers.regression.spectrum import triangle
+
+__all__ = ["Posterior", "gathered", "infer", "joined"]
+
+EPS = float(np.finfo(np.float64).eps)
+
+
+class Posterior(NamedTuple):
+    """What the examples say about the weights."""
+
+    mean: FloatArray
+    covariance: FloatArray
+    alpha: float
+    beta: float
+    gamma: float
+    log_evidence: float
+    at_edge: str
+    n_iter: int
+
+
+def gathered(design: Design, y: FloatArray, y_mean: float) -> Sums:
+    """Return what the examples of a design say, with targets y, shape (n,), from which `y_mean` was subtracted.
+
+    Examples
+    --------
+    >>> sums = gathered(Design(np.array([[3.0], [4.0]]), np.ones(2), 0.0, np.zeros(1)), np.array([3.0, 4.0]), 0.0)
+    >>> np.abs(sums.triangle).round(12).tolist()
+    [[5.0, 5.0], [0.0, 0.0]]
+    """
+    targets = design.root * y[:, None]
+    if design.tall:
+        R = triangle(design, targets)
+    else:
+        R = np.asarray(np.linalg.qr(np.hstack([design.root * design.rows(0, design.n), targets]), mode="r"))
+    return Sums(R, float(design.s.sum()), design.centre, y_mean)
+
+
+def joined(old: Sums, new: Sums) -> Sums:
+    """Return what two batches say together.
+
+    Examples
+    --------
+    >>> one = Sums(np.zeros((1, 2)), 1.0, np.array([1.0]), 2.0)
+    >>> two = Sums(np.zeros((1, 2)), 1.0, np.array([3.0]), 6.0)
+    >>> R = joined(one, two).triangle
+    >>> (R.T @ R).round(12).tolist()  # x = 1, 3 and y = 2, 6 about their means
+    [[2.0, 4.0], [4.0, 8.0]]
+    """
+    total = old.total + new.total
+    part, between = new.total / total, np.zeros((1, old.triangle.shape[1]))
+    between[0, : old.x_mean.size], between[0, -1] = new.x_mean - old.x_mean, new.y_mean - old.y_mean
+    R = np.asarray(np.linalg.qr(np.vstack([old.triangle, new.triangle, np.sqrt(old.total * part) * between]), mode="r"))
+    x_mean = old.x_mean + part * between[0, : old.x_mean.size]
+    return Sums(R, total, x_mean, float(old.y_mean + part * between[0, -1]))
+
+
+def infer(sums: Sums, floor: float, alpha: float | None = None, beta: float | None = None) -> Posterior:
+    """Return the posterior; precisions that are not given maximise the evidence.
+
+    Parameters
+    ----------
+    sums : Sums
+        Over all examples.
+    floor : float
+        Sum of squares that is the rounding of the targets.
+    alpha, beta : float, optional
+        Precision of prior and noise.
+
+    Examples
+    --------
+    >>> found = infer(Sums(np.array([[2.0, 1.0], [0.0, 3.0]]), 2.0, np.zeros(1), 0.0), 0.0, 1.0, 1.0)
+    >>> found.mean.round(12), found.covariance.round(12)
+    (array([0.4]), array([[0.2]]))
+    """
+    s, V, b, rest = _decomposed(sums)
+    outside = np.array([rest if rest > floor else 0.0])
+    task = Problem(s**2, b[:, None] ** 2, outside, sums.total, floor, least_ridge(sums.x_mean, sums.total))
+    given = alpha is not None and beta is not None
+    found = Found(alpha / beta, "", 1) if given else maximise(task, alpha, beta)  # type: ignore[operator]
+    noise = precisions(task, found.ridge, alpha, beta)
+    prior = float(noise[0] * found.ridge) if alpha is None else alpha
+    damped = np.full(V.shape[0], prior)
+    damped[: s.size] += noise[0] * s**2
+    return Posterior(
+        V[:, : s.size] @ (noise[0] * s * b / damped[: s.size]),
+        (V / damped) @ V.T,
+        prior,
+        float(noise[0]),
+        task.terms(found.ridge)[0],
+        float(log_evidence(task, found.ridge, noise)[0]),
+        found.at_edge,
+        found.n_iter,
+    )
+
+
+def _decomposed(sums: Sums) -> tuple[FloatArray, FloatArray, FloatArray, float]:
+    """Return the singular values s (r,) above rounding, all right vectors V (D, D), b = Uᵀy (r,) and what is outside them."""
+    D = sums.triangle.shape[1] - 1
+    U, s, Vt = linalg.svd(sums.triangle[:, :D])
+    subtracted = float(np.linalg.norm(sums.x_mean)) * np.sqrt(sums.total)
+    s = s[s > max(sums.total, D) * EPS * max(s[0], subtracted)]
+    along = U.T @ sums.triangle[:, D]
+    return s, Vt.T, along[: s.size], float((along[s.size :] ** 2).sum())

@@ -1,0 +1,233 @@
+"""Ridge regression for one λ: least squares with a price on the weights' length.
+
+Problem    min over w of  Σ s_i (y_i - w·x̃_i)² + λ ‖w‖²,  the w of smallest norm where λ = 0 and several do.
+Method     w = (X̃ᵀSX̃ + λI)⁻¹ X̃ᵀSY  if there are at least as many rows as inputs; else from strengths,
+           a = √S (√S X̃X̃ᵀ √S + λI)⁻¹ √S Y,  w = X̃ᵀa. By Cholesky and one step of iterative refinement where the matrix is well
+           conditioned (LAPACK's estimate is above 1e-7); else by the singular values of the design's triangle, which do not
+           square the condition number. Sparse rows with thousands of both rows and inputs: the iteration LSMR.
+Guarantee  With refinement, as accurate as the singular values allow; `RidgeGap` measures whatever comes out.
+Reference  Golub and Van Loan 2013, sections 5.3 and 6.1; Björck 1996, section 6.6; Fong and Saunders 2011.
+"""
+
+from collections.abc import Callable, Iterator
+from typing import NamedTuple
+
+import numpy as np
+from scipy import linalg, sparse
+from scipy.sparse.linalg import LinearOperator, lsmr
+
+from halfspace._typing import FloatArray
+from halfspace.rows.design import Design
+from halfspace.rows.operations import one_blas_thread
+from halfspace.solvers.regression.spectrum import TRUSTED, Spectrum, spectrum
+
+__all__ = ["RidgeFit", "from_spectrum", "ridge_regression", "too_large"]
+
+SQUARE = 4000
+"""Sparse rows with more rows and more inputs than this are solved by iteration."""
+IDENTIFIED = 1e-8
+"""Share of a weight that may lie in directions without data, before it counts as undetermined."""
+
+Solve = Callable[[FloatArray], FloatArray]
+
+
+class RidgeFit(NamedTuple):
+    """Weights and what is known of them."""
+
+    W: FloatArray
+    """Weights, shape (D, m)."""
+    strengths: FloatArray
+    """a with w = X̃ᵀa, shape (n, m)."""
+    spread: FloatArray
+    """Diagonal of (X̃ᵀSX̃ + λI)⁻¹, shape (D,); NaN for a weight the data do not determine, or where it is unknown."""
+    centre_spread: float
+    """cᵀ(X̃ᵀSX̃ + λI)⁻¹c for the design's centre c: what the weights add to the variance of an unpenalised constant."""
+    gamma: float
+    """Effective number of weights, Σ s²/(s² + λ); NaN where unknown."""
+    rank: int
+    """Directions in which there are data; -1 where unknown."""
+    route: str
+    n_iter: int
+
+
+def too_large(design: Design) -> bool:
+    """Tell whether a design is too large to be decomposed.
+
+    Examples
+    --------
+    >>> too_large(Design(np.ones((2, 1)), np.ones(2), 0.0, np.zeros(1)))
+    False
+    """
+    return sparse.issparse(design.X) and min(design.n, design.D) > SQUARE
+
+
+def ridge_regression(design: Design, Y: FloatArray, ridge: float) -> RidgeFit:
+    """Solve for the weights of targets Y, shape (n, m), with λ = `ridge`.
+
+    Examples
+    --------
+    >>> line = Design(np.array([[1.0], [2.0]]), np.ones(2), 0.0, np.zeros(1))
+    >>> ridge_regression(line, np.array([[3.0], [6.0]]), 5.0).W
+    array([[1.5]])
+    """
+    with one_blas_thread():
+        if too_large(design):
+            return _by_iteration(design, Y, ridge)
+        found = _by_cholesky(design, Y, ridge)
+        return found if found is not None else from_spectrum(design, spectrum(design, Y, ridge), Y, ridge)
+
+
+def _solved(design: Design, Y: FloatArray, ridge: float, solve: Solve, size: float) -> tuple[FloatArray, FloatArray]:
+    """Return weights and strengths from `solve`, which applies the inverse of the smaller matrix, of norm `size`; refined."""
+    s, root = design.s[:, None], design.root
+    if design.tall:
+        W = solve(design.combine(s * Y))
+        W = W + solve(design.residuals(Y, W)[1] - ridge * W)
+        a = s * (Y - design.outputs(W)) / ridge if ridge else s * design.outputs(solve(W))
+        if ridge < TRUSTED * size:  # dividing residuals by a small λ enlarges their rounding
+            a = a + s * design.outputs(solve(W - design.combine(a)))
+        return W, a
+    a = solve(root * Y)
+    a = a + solve(root * (Y - design.outputs(design.combine(root * a))) - ridge * a)
+    return design.combine(root * a), root * a
+
+
+def _by_cholesky(design: Design, Y: FloatArray, ridge: float) -> RidgeFit | None:
+    """Solve by the Cholesky factor of the smaller matrix; None if it is too ill conditioned for that."""
+    M = design.normal()
+    M[np.diag_indices_from(M)] += ridge
+    factor, failed = linalg.lapack.dpotrf(M, lower=1)
+    if failed or linalg.lapack.dpocon(factor, linalg.norm(M, 1), uplo="L")[0] < TRUSTED:
+        return None
+
+    def solve(b: FloatArray) -> FloatArray:
+        return np.asarray(linalg.cho_solve((factor, True), b))
+
+    W, strengths = _solved(design, Y, ridge, solve, linalg.norm(M, 1))
+    inverse = np.diag(linalg.lapack.dpotri(factor, lower=1)[0])
+    width = M.shape[0]
+    spread = inverse if design.tall else _wide_spread(design, factor, ridge)
+    gamma = float(width - ridge * inverse.sum())
+    return RidgeFit(W, strengths, spread, _centre_spread(design, ridge, solve, spread), gamma, width, "Cholesky", 1)
+
+
+def _wide_spread(design: Design, factor: FloatArray, ridge: float) -> FloatArray:
+    """Return the diagonal of (AAᵀ + λI)⁻¹ = (I - A (AᵀA + λI)⁻¹ Aᵀ)/λ, shape (D,), for the factor of AᵀA + λI.
+
+    Without λ: that of the pseudo-inverse, A (AᵀA)⁻² Aᵀ, for the few weights that the data determine.
+    """
+    if ridge == 0.0 and design.s.sum() <= design.n:
+        return np.full(design.D, np.nan)  # the targets are reproduced: there is no noise to measure spreads with
+
+    def work(ranges: Iterator[tuple[int, int]]) -> list[FloatArray]:
+        found = []
+        for start, stop in ranges:
+            half = linalg.solve_triangular(factor, design.block(start, stop).T, lower=True, check_finite=False)
+            missing = np.maximum(1.0 - np.einsum("ij,ij->j", half, half), 0.0)
+            if ridge:
+                found.append(missing / ridge)
+            else:
+                whole = linalg.solve_triangular(factor, half, lower=True, trans=1, check_finite=False)
+                found.append(np.where(missing <= IDENTIFIED, np.einsum("ij,ij->j", whole, whole), np.nan))
+        return found
+
+    return np.concatenate([part for piece in design.over_blocks(work) for part in piece])
+
+
+def from_spectrum(design: Design, parts: Spectrum, Y: FloatArray, ridge: float) -> RidgeFit:
+    """Solve for the weights of targets Y, shape (n, m), from a decomposition of the design.
+
+    Examples
+    --------
+    >>> line = Design(np.array([[1.0], [2.0]]), np.ones(2), 0.0, np.zeros(1))
+    >>> Y = np.array([[3.0], [6.0]])
+    >>> from_spectrum(line, spectrum(line, Y, 5.0), Y, 5.0).W.round(12)
+    array([[1.5]])
+    """
+    s, basis = parts.s, parts.basis
+    damped = s * s + ridge
+
+    def solve(c: FloatArray) -> FloatArray:
+        return basis @ (basis.T @ c / damped[:, None])
+
+    if parts.right is None:
+        W, strengths = _solved(design, Y, ridge, solve, float(damped.max(initial=0.0)))
+    else:  # the singular vectors of the design are better than anything refined through its square
+        W = parts.right @ (parts.b * (s / damped)[:, None])
+        along = parts.b / damped[:, None]
+        strengths = design.root * (_held(design, basis / s, along) if design.tall else basis @ along)
+    gamma, spread = float((s * s / damped).sum()), _spread(design, parts, ridge)
+    constant = _centre_spread(design, ridge, solve, spread, basis)
+    return RidgeFit(W, strengths, spread, constant, gamma, s.size, "singular values", 1)
+
+
+def _held(design: Design, scaled: FloatArray, along: FloatArray) -> FloatArray:
+    """Return c, shape (n, m), with Uᵀc = `along`, for the left singular vectors U = √S X̃ (V/s) of a tall design.
+
+    As computed, those of small singular values are not quite orthogonal; c = U (UᵀU)⁻¹ `along` does not ask for that.
+    """
+
+    def left(start: int, stop: int) -> FloatArray:
+        return np.asarray(design.root[start:stop] * (design.rows(start, stop) @ scaled))
+
+    def square(start: int, stop: int) -> FloatArray:
+        U = left(start, stop)
+        return U.T @ U
+
+    if along.shape[0] == 0:
+        return np.zeros((design.n, along.shape[1]))
+    inside = linalg.solve(sum(design.in_rows(square, design.D)), along, assume_a="pos")
+    return np.concatenate(design.in_rows(lambda a, b: left(a, b) @ inside, design.D))
+
+
+def _spread(design: Design, parts: Spectrum, ridge: float) -> FloatArray:
+    """Return the diagonal of (X̃ᵀSX̃ + λI)⁻¹; without data and without λ a weight's spread is NaN."""
+    if design.tall:
+        squares = parts.basis**2
+    elif parts.right is not None:
+        squares = parts.right**2
+    else:
+        across = parts.basis / parts.s
+        done = design.over_blocks(lambda ranges: [(design.block(a, b) @ across) ** 2 for a, b in ranges])
+        squares = np.concatenate([part for piece in done for part in piece])
+    missing = np.maximum(1.0 - squares.sum(axis=1), 0.0)
+    known = squares @ (1.0 / (parts.s**2 + ridge))
+    if ridge == 0.0:
+        return np.where(missing <= IDENTIFIED, known, np.nan)
+    return np.asarray(known + np.where(missing <= 1e-12, 0.0, missing) / ridge)
+
+
+def _centre_spread(design: Design, ridge: float, solve: Solve, spread: FloatArray, basis: FloatArray | None = None) -> float:
+    """Return cᵀ(X̃ᵀSX̃ + λI)⁻¹c for the centre c; NaN if a weight it needs is undetermined."""
+    c = np.zeros((design.D, 1))
+    c[: design.centre.size, 0] = design.centre
+    if not c.any():
+        return 0.0
+    if np.isnan(spread[c[:, 0] != 0]).any():
+        return np.nan
+    if not design.tall:
+        inside = design.root * design.outputs(c)
+        return float((c**2).sum() - (inside * solve(inside)).sum()) / ridge
+    missing = 0.0 if basis is None or ridge == 0.0 else float(((c - basis @ (basis.T @ c)) ** 2).sum()) / ridge
+    return float((c * solve(c)).sum()) + missing
+
+
+def _by_iteration(design: Design, Y: FloatArray, ridge: float) -> RidgeFit:
+    """Solve by LSMR until the gradient is at rounding level."""
+    root = design.root[:, 0]
+    A = LinearOperator(
+        (design.n, design.D),
+        matvec=lambda v: root * design.outputs(v.reshape(-1, 1))[:, 0],
+        rmatvec=lambda u: design.combine((root * u.ravel())[:, None])[:, 0],
+        dtype=np.float64,
+    )
+    limit = 10 * min(A.shape)
+    found = [lsmr(A, root * y, damp=np.sqrt(ridge), atol=1e-14, btol=1e-14, conlim=0, maxiter=limit) for y in Y.T]
+    W = np.column_stack([answer[0] for answer in found])
+    if ridge:
+        strengths = design.s[:, None] * (Y - design.outputs(W)) / ridge
+    else:
+        back = [lsmr(A.H, w, atol=1e-14, btol=1e-14, conlim=0, maxiter=limit)[0] for w in W.T]
+        strengths = design.root * np.column_stack(back)
+    unknown = np.full(design.D, np.nan)
+    return RidgeFit(W, strengths, unknown, np.nan, np.nan, -1, "LSMR", int(max(answer[2] for answer in found)))

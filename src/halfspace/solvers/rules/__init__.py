@@ -1,0 +1,1 @@
+"""Rules: what to add to the strength of the example just seen, one a file."""

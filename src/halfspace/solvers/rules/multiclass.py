@@ -1,0 +1,60 @@
+"""The native multiclass rule: truth up, winner down.
+
+Problem    Find W with  w_y·x > w_v·x  for the true class y of every x and every other class v.
+Rule       Take the strongest rival v of the truth and read the potential  E = (w_y - w_v)·x.  Where the rule asks for a
+           change, the truth moves up and the rival moves down by that much of x.
+Theorem    This is the two-class rule on the vectors (e_y - e_v) ⊗ x in K·D dimensions, of squared norm 2‖x‖² (Kesler's
+           construction). So every bound of the two-class rule holds with R² doubled and kappa the multiclass margin,
+           min over i and v of (w_y - w_v)·x_i / ‖W‖.
+Reference  Nilsson 1965, section 5.6 (Kesler); Crammer and Singer 2003.
+"""
+
+from typing import Any
+
+import numpy as np
+
+from halfspace._dispatch import compiled
+from halfspace._typing import FloatArray, IntArray
+from halfspace.rows.views import axpy, dot
+from halfspace.solvers.rules.sweep import State, Task, remember, strengthen
+
+__all__ = ["present_native"]
+
+
+@compiled
+def _rival(scores: FloatArray, truth: int) -> int:
+    """Return the class other than the truth with the highest score, the first of equals."""
+    best = 1 if truth == 0 else 0
+    for v in range(scores.size):
+        if v != truth and scores[v] > scores[best]:
+            best = v
+    return best
+
+
+@compiled
+def present_native(rule: Any, memory: Any, task: Task, state: State, order: IntArray) -> None:
+    """Present the examples in `order`.
+
+    Both classes keep the strength of the step, so `w_k = Σ alpha_ki y_ki x_i` holds here too, with y = +1 for the truth.
+    """
+    X, W, alpha = task.X, state.W, state.alpha
+    scores = np.empty(W.shape[0])
+    for t in range(order.size):
+        i = order[t]
+        for v in range(W.shape[0]):
+            scores[v] = dot(X, i, W[v])
+        truth = task.target[i]
+        v = _rival(scores, truth)
+        E = scores[truth] - scores[v]
+        change = strengthen(rule, E, alpha[v, i], 2.0 * task.q[i], task.s[i])
+        if change != 0.0:
+            remember(memory, task, state, truth, i, change, t)
+            remember(memory, task, state, v, i, -change, t)
+            axpy(change, X, i, W[truth])
+            axpy(-change, X, i, W[v])
+            alpha[truth, i] += change
+            alpha[v, i] += change
+            state.updates[truth] += 1
+        if rule.margin >= E:
+            state.mistakes[truth] += 1
+    state.clock[0] += order.size

@@ -1,0 +1,199 @@
+"""CSV: dialects, encodings, types, and what is wrong with a file named by its line."""
+
+import numpy as np
+import pyarrow as pa
+import pytest
+
+from halfspace.errors import FileError
+from halfspace.files import csv, read, stream, text
+from halfspace.files.dialect import dialect_of
+
+
+def written(folder, content, name="t.csv"):
+    path = folder / name
+    path.write_bytes(content if isinstance(content, bytes) else content.encode())
+    return path
+
+
+@pytest.mark.parametrize(
+    ("content", "delimiter", "decimal", "header"),
+    [
+        ("a,b\n1,2\n3,4\n", ",", ".", ("a", "b")),
+        ("a\tb\n1,5\t2\n3,5\t4\n", "\t", ".", ("a", "b")),
+        ("a;b\n1,5;2\n3,5;4\n", ";", ",", ("a", "b")),
+        ("1,5;2\n3,5;4\n", ";", ",", ()),
+        ("a|b\n1|2\n", "|", ".", ("a", "b")),
+        ("a b\n1 2\n3 4\n", " ", ".", ("a", "b")),
+        ('"x, y",b\n"1, 2",3\n', ",", ".", ("x, y", "b")),
+        ("1,2\n3,4\n", ",", ".", ()),
+        ("red,1\ngreen,2\n", ",", ".", ()),
+        ("colour,kind\nred,big\ngreen,small\n", ",", ".", ("colour", "kind")),
+        ("red,big\ngreen,small\nred,big\n", ",", ".", ()),
+        (",0,1\n0,5.5,6.5\n1,7.5,8.5\n", ",", ".", ("", "0", "1")),
+        ("2019,2020,land\n1,2,x\n3,4,y\n", ",", ".", ()),
+        ("when,y\n2020-01-01 10:00,1\n2020-01-02 11:00,2\n", ",", ".", ("when", "y")),
+        ("word\nthe cat\na dog\n", ",", ".", ("word",)),
+    ],
+    ids=[
+        *("commas", "tabs", "semicolons", "no header, decimal comma", "bars", "spaces", "quotes", "numbers only"),
+        *("words and numbers", "words only", "words come again", "pandas", "years", "dates", "one column"),
+    ],
+)
+def test_the_dialect_is_found(content, delimiter, decimal, header):
+    """Delimiter, decimal mark and header are found from the first rows."""
+    found = dialect_of(content)
+    assert (found.delimiter, found.decimal, found.header) == (delimiter, decimal, header)
+
+
+@pytest.mark.parametrize("encoding", ["utf-8", "utf-8-sig", "utf-16", "utf-16-be", "cp1252"])
+def test_encodings(tmp_path, encoding):
+    """UTF-8, UTF-16 by its mark and Windows-1252 are read alike; the last is said."""
+    content = "größe,y\n1,für\n2,öl\n".encode(encoding)
+    content = b"\xfe\xff" + content if encoding == "utf-16-be" else content
+    found = read(written(tmp_path, content), "y")
+    assert found.X.column_names == ["größe"]
+    assert found.y.tolist() == ["für", "öl"]
+    assert any("Windows-1252" in note for note in found.notes) == (encoding == "cp1252")
+
+
+@pytest.mark.parametrize("end", ["\n", "\r\n", "\r"], ids=["LF", "CRLF", "CR"])
+@pytest.mark.parametrize("last", [True, False], ids=["ended", "open"])
+def test_line_ends(tmp_path, end, last):
+    """Any line end will do, and the last may be missing."""
+    found = read(written(tmp_path, end.join(["a,y", "1,u", "", "2,v"]) + end * last), "y")
+    assert (found.X["a"].to_pylist(), found.y.tolist()) == ([1, 2], ["u", "v"])
+
+
+@pytest.mark.parametrize(
+    ("values", "kind"),
+    [
+        (["1", " 2 ", ""], pa.int64()),
+        (["1", "2.5", "NA"], pa.float64()),
+        (["1", "+2.5", "1e400"], pa.float64()),
+        (["12345678901234567890", "1", "?"], pa.float64()),
+        (["true", "FALSE", "null"], pa.bool_()),
+        (["2020-01-31", "2020-01-31 10:00", "?"], pa.timestamp("us")),
+        (["2020-01-31T10:00:00Z", "2020-01-31T10:00:00Z", "nan"], pa.timestamp("us", "UTC")),
+        (["1", "x", "NaN"], pa.string()),
+        (["true", "1", "NULL"], pa.string()),
+        (["", "NA", "?"], pa.null()),
+    ],
+    ids=["whole", "real", "sign", "beyond int64", "bool", "dates", "zone", "words", "mixed", "nothing"],
+)
+def test_types_come_from_all_values(tmp_path, values, kind):
+    """A column has the narrowest type of all its values; white space is taken off and missing values are null."""
+    rows = "".join(f"{value},{i % 2}\n" for i, value in enumerate(values))
+    found = read(written(tmp_path, "a,y\n" + rows, "t.csv"), "y")
+    assert found.X.schema.types == [kind]
+    assert found.X["a"][0].as_py() != values[0] or kind == pa.string()
+
+
+@pytest.mark.parametrize(
+    ("early", "late", "kind"),
+    [("1", "2.5", pa.float64()), ("1", "x", pa.string()), ("", "7", pa.int64()), ("true", "1", pa.string())],
+    ids=["int to float", "int to text", "nothing to int", "bool to text"],
+)
+def test_a_late_value_widens_the_column(tmp_path, monkeypatch, early, late, kind):
+    """A value that does not fit in a later block widens the column everywhere; nothing breaks."""
+    monkeypatch.setattr(csv, "LARGEST_BLOCK", 4096)
+    monkeypatch.setattr(text.line_blocks, "__defaults__", (4096,))
+    path = written(tmp_path, "a,y\n" + f"{early},0\n" * 9000 + f"{late},1\n")
+    found = read(path, "y")
+    assert (found.X.schema.types, found.n_rows) == ([kind], 9001)
+    assert found.X["a"][-1].as_py() == (late if kind == pa.string() else float(late))
+    if kind == pa.string():
+        assert found.X["a"][0].as_py() == early
+    assert {batch.X.schema.field("a").type for batch in stream(path, batch_rows=1000)} == {kind}
+
+
+@pytest.mark.parametrize(
+    ("content", "message"),
+    [
+        ("a,b,y\n1,2,u\n1,2\n1,2,v\n", "line 3 has 2 fields where 3 are expected"),
+        ("a,y\n1,u\n" * 1 + "2,v,w\n", "line 3 has 3 fields where 2 are expected"),
+        ('a,y\n"1\n2",u\n\n3,u,v\n', "line 5 has 3 fields where 2"),
+        ("a,y\n" + "1,u\n" * 50_000 + "1\n", "line 50002 has 1 fields where 2"),
+        ('a,y\n1,u\n2,"v\n3,w\n', "row that begins in line 3 does not end"),
+        ('a,y\n1,u\n2,"' + "v\n3,w\n" * 4_000_000, "row that begins in line 3 does not end"),
+        ("a,y\n1,\0\n", "is not text"),
+        (b"\x01\x02\x00\x7f" * 100, "is not text"),
+        ("a,b,y\n", "has no rows"),
+        ("\n \n", "only blank lines"),
+        ("a,y\n1," + "x" * (65 << 20), "a line of more than 64 MB"),
+        (b"\xff\xfea", "damaged"),
+    ],
+    ids=[
+        *("short row", "long row", "after a quoted line end", "far down", "open quote", "open quote in a large file"),
+        *("NUL", "binary", "header only", "blank", "one huge line", "half a UTF-16 letter"),
+    ],
+)
+def test_a_broken_table_is_one_sentence(tmp_path, content, message):
+    """What breaks a table is said in one sentence that names the file, and the line where there is one."""
+    with pytest.raises(FileError, match=message) as caught:
+        read(written(tmp_path, content), "y")
+    assert str(caught.value).startswith("t.csv: ")
+    assert "\n" not in str(caught.value)
+
+
+def test_names_are_made_unique(tmp_path):
+    """Columns without a name, or with one that is taken, get another, and a note says so."""
+    found = read(written(tmp_path, "a,a,,a.1,y\n1,2,3,4,u\n5,6,7,8,v\n"), "y")
+    assert found.X.column_names == ["a", "a.2", "x2", "a.1"]
+    assert len(found.notes) == 2
+
+
+def test_no_header_is_noted(tmp_path):
+    """Without a header columns are called x0, x1, ..., and the last is a target like any other."""
+    found = read(written(tmp_path, "1,2,0\n3,4,1\n"), "-1")
+    assert (found.X.column_names, found.target) == (["x0", "x1"], "x2")
+    assert "has no header" in found.notes[0]
+
+
+def test_numbers_are_the_nearest_doubles(tmp_path):
+    """A number written in full is read back bit for bit."""
+    values = np.random.default_rng(0).standard_normal(500) * 10.0 ** np.arange(-250, 250)
+    path = written(tmp_path, "a,y\n" + "".join(f"{v!r},{i % 2}\n" for i, v in enumerate(values.tolist())))
+    assert read(path, "y").X["a"].to_pylist() == values.tolist()
+
+
+@pytest.mark.compiled
+def test_thirty_thousand_columns(tmp_path):
+    """A very wide table is slow, not impossible."""
+    names = ",".join(f"c{i}" for i in range(30_000))
+    row = ",".join(["1"] * 30_000)
+    found = read(written(tmp_path, f"{names},y\n{row},u\n{row},v\n"), "y")
+    assert found.X.shape == (2, 30_000)
+
+
+@pytest.mark.parametrize("start", ["\n", "  \r\n", "\t\n\n"], ids=["empty", "spaces", "tab"])
+def test_blank_lines_before_the_header_are_skipped(tmp_path, start):
+    """The header is the first line that holds something."""
+    found = read(written(tmp_path, start + "a,y\n1,u\n2,v\n"), "y")
+    assert (found.X.column_names, found.y.tolist()) == (["a"], ["u", "v"])
+
+
+def test_points_between_thousands_go_with_a_decimal_comma(tmp_path):
+    """Where the comma is the decimal mark, a point groups digits."""
+    found = read(written(tmp_path, "a;y\n1.234,5;u\n12,25;v\n1.000.000,0;u\n"), "y")
+    assert found.X["a"].to_pylist() == [1234.5, 12.25, 1000000.0]
+
+
+def test_codes_stay_text(tmp_path):
+    """Numbers with a leading zero are codes, as features and as labels."""
+    found = read(written(tmp_path, "zip,y\n01234,01\n55555,1\n"), "y")
+    assert found.X["zip"].to_pylist() == ["01234", "55555"]
+    assert found.y.tolist() == ["01", "1"]
+
+
+def test_a_dash_is_missing_among_numbers_and_a_word_among_words(tmp_path):
+    """The same sign is a gap in a column of numbers and a class in a target of + and -."""
+    found = read(written(tmp_path, "a,y\n1,+\n-,-\n2.5,+\n"), "y")
+    assert found.X["a"].to_pylist() == [1.0, None, 2.5]
+    assert found.y.tolist() == ["+", "-", "+"]
+
+
+def test_columns_that_were_text_can_be_kept_so(tmp_path):
+    """A stream leaves named columns as text although these rows look like numbers."""
+    path = written(tmp_path, "code,a\n10,1\n20,2\n")
+    assert next(stream(path)).X.schema.types == [pa.int64(), pa.int64()]
+    assert next(stream(path, texts=["code"])).X.schema.types == [pa.string(), pa.int64()]
