@@ -8,7 +8,6 @@ from halfspace.certificates.margins.duality import DualityGap
 from halfspace.certificates.margins.kernel_gap import KernelGap
 from halfspace.certificates.margins.kernel_margin import KernelBracket
 from halfspace.certificates.margins.kesler import KeslerBracket
-from halfspace.certificates.margins.landmarks import LandmarkGap
 from halfspace.certificates.margins.margin import MarginBracket
 from halfspace.certificates.margins.mistakes import MistakeBound, Novikoff, PassiveAggressiveBound
 from halfspace.certificates.margins.separability import Separability
@@ -36,7 +35,6 @@ __all__ = [
     "KernelBracket",
     "KernelGap",
     "KeslerBracket",
-    "LandmarkGap",
     "LeastSquaresGap",
     "MarginBracket",
     "MistakeBound",
