@@ -66,7 +66,7 @@ class Ladder(ClassifierMixin, BaseEstimator):
     scoring : {"auto", "accuracy", "balanced_accuracy"}, default "auto"
         "auto": balanced accuracy, with balanced class weights, when one class has more than 80 % of the examples.
     max_time : float, optional
-        Most seconds; the best rung so far is kept.
+        Time limit in seconds; the best rung so far is kept.
     curve : bool, default False
         Also measure a learning curve of the winner.
     n_jobs : int, optional

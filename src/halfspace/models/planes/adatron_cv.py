@@ -47,7 +47,7 @@ class AdaTronCV(ClassifierMixin, BaseEstimator):
     tol, intercept, intercept_scaling, max_iter, class_weight, n_jobs, verbose, random_state
         As for `AdaTron`.
     max_time : float, optional
-        Most seconds for each fit.
+        Time limit in seconds for each fit.
 
     Attributes
     ----------

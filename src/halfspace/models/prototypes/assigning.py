@@ -106,7 +106,7 @@ def first_prototypes(X: Matrix, init: Any, K: int, chance: Any, owner: str) -> F
     K : int
         Number of prototypes, at most n.
     chance : RandomState
-        Source of chance.
+        Random number generator.
     owner : str
         Who asks, for messages.
     """
