@@ -14,7 +14,7 @@ from halfspace.certificates.prototypes.nearest import dense_blocks, own_squares
 from halfspace.certificates.prototypes.quantisation import Quantisation
 from halfspace.errors import InputError
 from halfspace.models.parameters import read_matrix, usable_rows
-from halfspace.rows.operations import one_blas_thread
+from halfspace.rows.threads import one_blas_thread
 from halfspace.solvers.prototypes.quantising import all_distances, winners
 
 __all__ = ["AssigningMixin", "first_prototypes", "given_prototypes", "require_unchanged"]
