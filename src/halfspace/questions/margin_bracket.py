@@ -32,7 +32,7 @@ def margin_bracket(
     tol : float, default 1e-3
         Relative width, (upper - lower) / upper, at which to stop.
     max_time : float, optional
-        Most seconds; the bracket is then as narrow as it has become.
+        Time limit in seconds; the bracket is then as narrow as it has become.
 
     Returns
     -------

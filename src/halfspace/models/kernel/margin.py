@@ -21,8 +21,7 @@ from halfspace.errors import InputError
 from halfspace.kernels import Kernel
 from halfspace.kernels.gram import LazyGram
 from halfspace.models.parameters import Examples
-from halfspace.rows.operations import one_blas_thread
-from halfspace.rows.threads import alone
+from halfspace.rows.threads import alone, one_blas_thread
 from halfspace.solvers.kernel.hard_margin import solve_hard
 from halfspace.solvers.kernel.machine import KernelAnswer, KernelLimits, KernelProblem, solve_kernel
 from halfspace.solvers.kernel.sweep import solve_sweep
