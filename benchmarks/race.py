@@ -25,7 +25,7 @@ class Case:
     repeats: int = 5
     cold: bool = False  # contestants return their own time: the clock is in another process
     known: dict[str, float] = field(default_factory=dict)  # times of peers too slow to run again, measured in this run
-    limit: float | None = None  # most seconds that ours may take, whatever the ratio
+    limit: float | None = None  # time limit in seconds for ours, whatever the ratio
 
 
 @dataclass

@@ -52,7 +52,7 @@ def originals(saved, tmp_path_factory):
 
 
 def seeded(seed):
-    """Return a source of chance."""
+    """Return a random generator."""
     return random.Random(seed)  # noqa: S311  (mutants are no secrets)
 
 

@@ -15,7 +15,7 @@ from sklearn.datasets import make_blobs, make_moons
 
 import halfspace as hs
 from halfspace.certificates import KernelGap, OneLabel, PerCell, check, from_json
-from halfspace.certificates.cells import nearest_centres
+from halfspace.certificates.groups import nearest_centres
 from halfspace.errors import CertificateError, GapWarning, InputError
 from halfspace.kernels import RBF
 from halfspace.models.kernel.cells import cut

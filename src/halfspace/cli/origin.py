@@ -10,7 +10,7 @@ The dictionary `ladder.origin_` is stored in the model file:
     first_index  number of the first column in an svmlight file, else None
     n_rows       rows in the file
     rows         rows that were used, in the file's numbering from 0, ascending, shape (n,)
-    seed, time   source of chance; when the fit ended (UTC, ISO 8601)
+    seed, time   random seed; when the fit ended (UTC, ISO 8601)
     versions     of halfspace, Python, NumPy and scikit-learn
     hardest      training rows with the lowest potentials out of fold: their row numbers and potentials
 """
@@ -43,7 +43,7 @@ def describe(ladder: Any, data: Dataset, *, seed: int, built_in: str | None) -> 
     data : Dataset
         What it was fitted to.
     seed : int
-        Source of chance.
+        Random seed.
     built_in : str or None
         Name of the built-in problem, if it was one.
 

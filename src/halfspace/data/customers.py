@@ -23,7 +23,7 @@ def customers(n_rows: int, rng: np.random.Generator) -> dict[str, Labels]:
     n_rows : int
         Number of rows.
     rng : Generator
-        Source of chance.
+        Random seed.
 
     Returns
     -------

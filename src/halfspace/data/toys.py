@@ -53,7 +53,7 @@ def teacher_student(n_examples: int = 100, n_features: int = 20, margin: float =
         Smallest stability, below 1. Examples inside the gap are moved out of it along the teacher and back on the sphere,
         which keeps them uniform in the other directions.
     random_state : int, Generator or None
-        Source of chance.
+        Random seed.
 
     Returns
     -------

@@ -27,7 +27,7 @@ from halfspace.ladder.values import Progress, Rung
 from halfspace.ladder.verdict import outcome_of, verdict_of
 from halfspace.models.parameters import restored_on_error
 from halfspace.rows.labels import read_classes
-from halfspace.rows.operations import one_blas_thread
+from halfspace.rows.threads import one_blas_thread
 from halfspace.solvers.outcome import Reason
 from halfspace.tables import TableEncoder
 
@@ -66,7 +66,7 @@ class Ladder(ClassifierMixin, BaseEstimator):
     scoring : {"auto", "accuracy", "balanced_accuracy"}, default "auto"
         "auto": balanced accuracy, with balanced class weights, when one class has more than 80 % of the examples.
     max_time : float, optional
-        Most seconds; the best rung so far is kept.
+        Time limit in seconds; the best rung so far is kept.
     curve : bool, default False
         Also measure a learning curve of the winner.
     n_jobs : int, optional

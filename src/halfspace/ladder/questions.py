@@ -15,7 +15,7 @@ from halfspace.tables.columns import as_table
 __all__ = ["dense_if_small", "plain", "separable", "take"]
 
 PATIENCE = 10.0
-"""Most seconds for all classes together."""
+"""Time limit in seconds for all classes together."""
 LARGE, THIN = 50_000_000, 0.1
 """Entries of a matrix that is kept sparse in any case, and share of entries below which it is."""
 

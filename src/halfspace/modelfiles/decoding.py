@@ -6,10 +6,10 @@ from typing import Any, Never
 import numpy as np
 from scipy import sparse
 
+from halfspace.certificates.fields import Model, Record
 from halfspace.errors import ModelFileError
 from halfspace.modelfiles.agreement import agree
 from halfspace.modelfiles.records import RECORDS
-from halfspace.modelfiles.shapes import Model, Record
 from halfspace.modelfiles.table import FORMER, MODELS
 
 __all__ = ["Decoder"]
@@ -190,7 +190,7 @@ class Decoder:
         keys, place, gauss = self._take(node["@random"]), node["place"], _listed(node["gauss"])
         sound = keys.dtype == np.uint32 and keys.shape == (624,) and type(place) is int and 0 <= place <= 624
         if not sound or len(gauss) != 2 or gauss[0] not in (0, 1):
-            damaged("a source of chance is not one")
+            damaged("the state of a random generator is not valid")
         state = np.random.RandomState(0)
         state.set_state(("MT19937", keys, place, int(gauss[0]), float(gauss[1])))
         return state

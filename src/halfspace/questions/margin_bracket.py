@@ -8,7 +8,7 @@ from numbers import Real
 import numpy as np
 
 from halfspace._typing import FloatArray, Labels, Matrix
-from halfspace.certificates.margins.margin import MarginBracket
+from halfspace.certificates.margins.bracket import MarginBracket
 from halfspace.certificates.margins.separability import Separability
 from halfspace.errors import GapWarning, InputError, NotSeparatedWarning
 from halfspace.models.planes.adatron import AdaTron
@@ -32,7 +32,7 @@ def margin_bracket(
     tol : float, default 1e-3
         Relative width, (upper - lower) / upper, at which to stop.
     max_time : float, optional
-        Most seconds; the bracket is then as narrow as it has become.
+        Time limit in seconds; the bracket is then as narrow as it has become.
 
     Returns
     -------

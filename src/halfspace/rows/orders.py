@@ -50,7 +50,7 @@ def shuffled(n: int, entries: float, target: IntArray, rng: np.random.Generator)
     target : ndarray, shape (n,)
         Class numbers.
     rng : Generator
-        Source of chance.
+        Random number generator.
 
     Examples
     --------

@@ -179,7 +179,7 @@ def solve(
     method, task, state, orders
         As for `iterate`.
     budget : Budget
-        Most epochs and most seconds.
+        Limits on epochs and time.
     prove : callable, optional
         Given a problem and multipliers, tells whether they prove it inseparable; asked when weights repeat.
     watch : callable, optional

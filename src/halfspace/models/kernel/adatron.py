@@ -74,9 +74,9 @@ class KernelAdaTron(RoutedMixin, ClassifierMixin, CallbackSupportMixin, BaseEsti
     solver : {"auto", "sweep"}, default "auto"
         "sweep": the plain rule, one example after another, the kernel matrix in memory: for teaching.
     max_iter : int, default 10000
-        Most rounds (or sweeps) per problem.
+        Maximum number of rounds (or sweeps) per problem.
     max_time : float, optional
-        Most seconds.
+        Time limit in seconds.
     cache_size : float, default 2000.0
         Most megabytes for kernel values.
     n_cells : int, optional

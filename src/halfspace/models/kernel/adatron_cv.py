@@ -66,7 +66,7 @@ class KernelAdaTronCV(ClassifierMixin, BaseEstimator):
     cache_size : float, default 2000.0
         Most megabytes for kernel values: the search needs about 10 n² bytes per thread and 4 n² for all.
     max_time : float, optional
-        Most seconds in all; the search stops at four fifths of it and the best point so far is fitted.
+        Time limit in seconds; the search stops at four fifths of it and the best point so far is fitted.
     degree, coef0, intercept, intercept_scaling, multi_class, max_iter, class_weight, n_jobs, verbose, random_state
         As for `KernelAdaTron`; the choice does not depend on `n_jobs`.
 

@@ -56,9 +56,9 @@ class KernelMinOver(KernelPlaneMixin, ClassifierMixin, CallbackSupportMixin, Bas
     intercept_scaling : float, default 1.0
         Value of the clamped input.
     max_iter : int, default 100_000
-        Most pushes, for each class where there are more than two.
+        Maximum number of pushes, for each class where there are more than two.
     max_time : float, optional
-        Most seconds.
+        Time limit in seconds.
     cache_size : float, default 512.0
         Megabytes for rows of the kernel matrix; those that do not fit are computed when they are needed.
     warm_start : bool, default False

@@ -57,9 +57,9 @@ class KernelPerceptron(KernelStreamMixin, ClassifierMixin, CallbackSupportMixin,
     intercept_scaling : float, default 1.0
         Value of the clamped input.
     max_iter : int, default 100
-        Most epochs; fewer if one brings no mistake.
+        Maximum number of epochs; fewer if one passes without a mistake.
     max_time : float, optional
-        Most seconds.
+        Time limit in seconds.
     shuffle : bool, default True
         New order in every epoch.
     class_weight : dict or "balanced", optional

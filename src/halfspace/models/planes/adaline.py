@@ -41,9 +41,9 @@ class Adaline(PlaneMixin, PresentingClassifier):
     intercept_scaling : float, default 1.0
         Value of the clamped input.
     max_iter : int, default 1000
-        Most epochs of an online fit.
+        Maximum number of epochs of an online fit.
     max_time : float, optional
-        Most seconds of an online fit.
+        Time limit in seconds of an online fit.
     shuffle : bool, default True
         New order in every epoch, in blocks for large data.
     class_weight : dict or "balanced", optional

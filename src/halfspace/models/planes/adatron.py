@@ -11,7 +11,7 @@ from sklearn.utils import check_random_state
 
 from halfspace._typing import FloatArray, Labels, Matrix
 from halfspace.certificates import Certificate, PerClass
-from halfspace.certificates.margins.duality import DualityGap
+from halfspace.certificates.margins.gap import DualityGap
 from halfspace.certificates.margins.separability import Separability
 from halfspace.models.parameters import (
     as_float,
@@ -63,9 +63,9 @@ class AdaTron(PlaneMixin, ClassifierMixin, CallbackSupportMixin, BaseEstimator):
     intercept_scaling : float, default 1.0
         Value of the clamped input.
     max_iter : int, default 10000
-        Most iterations (sweeps and Newton steps) per class.
+        Maximum number of iterations (sweeps and Newton steps) per class.
     max_time : float, optional
-        Most seconds.
+        Time limit in seconds.
     class_weight : dict or "balanced", optional
         Multiplies C per class.
     warm_start : bool, default False

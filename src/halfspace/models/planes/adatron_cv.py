@@ -20,7 +20,7 @@ from halfspace.models.planes.adatron import AdaTron
 from halfspace.models.planes.adatron_path import climb, read_caps
 from halfspace.models.planes.large_margin import Fitting
 from halfspace.rows.labels import example_weights
-from halfspace.rows.operations import one_blas_thread
+from halfspace.rows.threads import one_blas_thread
 from halfspace.solvers.outcome import Outcome
 
 __all__ = ["AdaTronCV"]
@@ -47,7 +47,7 @@ class AdaTronCV(ClassifierMixin, BaseEstimator):
     tol, intercept, intercept_scaling, max_iter, class_weight, n_jobs, verbose, random_state
         As for `AdaTron`.
     max_time : float, optional
-        Most seconds for each fit.
+        Time limit in seconds for each fit.
 
     Attributes
     ----------

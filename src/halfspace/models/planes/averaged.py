@@ -29,7 +29,7 @@ class AveragedPerceptron(PlaneMixin, RosenblattClassifier):
     max_iter : int, default 10
         Epochs, fewer if one brings no mistake.
     max_time : float, optional
-        Most seconds.
+        Time limit in seconds.
     shuffle : bool, default True
         New order in every epoch, in blocks for large data.
     multi_class : {"ovr", "native"}, default "ovr"

@@ -70,9 +70,9 @@ class PerceptronCommittee(PredictingMixin, ClassifierMixin, BaseEstimator):
     intercept_scaling : float, default 1.0
         Value of the clamped input.
     max_iter : int, default 10
-        Most epochs of each member.
+        Maximum number of epochs of each member.
     max_time : float, optional
-        Most seconds for the whole committee, in equal parts.
+        Time limit in seconds for the whole committee, in equal parts.
     class_weight : dict or "balanced", optional
         Rate multiplier per class.
     n_jobs : int, optional

@@ -48,9 +48,9 @@ class MinOver(PlaneMixin, ClassifierMixin, CallbackSupportMixin, BaseEstimator):
     intercept_scaling : float, default 1.0
         Value of the clamped input.
     max_iter : int, default 100_000
-        Most pushes, for each class where there are more than two.
+        Maximum number of pushes, for each class where there are more than two.
     max_time : float, optional
-        Most seconds.
+        Time limit in seconds.
     warm_start : bool, default False
         Go on from the last fit if the data are the same; with other data start afresh.
     verbose : int, default 0

@@ -32,7 +32,7 @@ class PassiveAggressive(PlaneMixin, PresentingClassifier):
     max_iter : int, default 10
         Epochs, fewer if one changes nothing.
     max_time : float, optional
-        Most seconds.
+        Time limit in seconds.
     shuffle : bool, default True
         New order in every epoch, in blocks for large data.
     multi_class : {"ovr", "native"}, default "ovr"

@@ -34,9 +34,9 @@ class Perceptron(PlaneMixin, RosenblattClassifier):
     intercept_scaling : float, default 1.0
         Value of the clamped input.
     max_iter : int, default 1000
-        Most epochs.
+        Maximum number of epochs.
     max_time : float, optional
-        Most seconds.
+        Time limit in seconds.
     shuffle : bool, default True
         New order in every epoch, in blocks of neighbouring rows for large data (see `halfspace.rows.orders.shuffled`).
     multi_class : {"ovr", "native"}, default "ovr"

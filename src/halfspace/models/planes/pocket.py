@@ -33,9 +33,9 @@ class PocketPerceptron(PlaneMixin, RosenblattClassifier):
     intercept_scaling : float, default 1.0
         Value of the clamped input.
     max_iter : int, default 100
-        Most epochs.
+        Maximum number of epochs.
     max_time : float, optional
-        Most seconds.
+        Time limit in seconds.
     shuffle : bool, default True
         New order in every epoch, in blocks for large data.
     class_weight : dict or "balanced", optional

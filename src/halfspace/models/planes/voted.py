@@ -36,7 +36,7 @@ class VotedPerceptron(RosenblattClassifier):
     max_iter : int, default 1
         Epochs, fewer if one brings no mistake.
     max_time : float, optional
-        Most seconds.
+        Time limit in seconds.
     shuffle : bool, default True
         New order in every epoch, in blocks for large data.
     class_weight : dict or "balanced", optional

@@ -31,9 +31,9 @@ class GLVQ(GeneralisedLVQ):
     half_life : float, default 5.0
         Epochs after which the rates are halved; they fall like 1/(1 + epoch/half_life). Infinite: constant.
     max_iter : int, default 100
-        Most epochs, or steps of the batch optimiser.
+        Maximum number of epochs, or of steps of the batch optimiser.
     max_time : float, optional
-        Most seconds.
+        Time limit in seconds.
     tol : float, default 1e-6
         Online: an epoch that moves the prototypes by no more than this share of their spread is the last. Batch: a step that
         lowers the cost by no more than this share is.

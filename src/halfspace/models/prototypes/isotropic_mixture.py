@@ -51,7 +51,7 @@ class IsotropicMixture(DensityMixin, CallbackSupportMixin, BaseEstimator):
     tol : float, default 1e-5
         Stop when a step would raise the log-likelihood by no more than this per row.
     max_time : float, optional
-        Most seconds, for all starts together; the best mixture so far is kept.
+        Time limit in seconds, for all starts together; the best mixture so far is kept.
     warm_start : bool, default False
         Go on from the last mixture, if it has the same shape.
     verbose : int, default 0

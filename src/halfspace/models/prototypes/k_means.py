@@ -18,7 +18,7 @@ from halfspace.models.parameters import read_matrix, require, require_choice, re
 from halfspace.models.planes.seeds import row_weights
 from halfspace.models.progress import Reporter
 from halfspace.models.prototypes.assigning import require_unchanged
-from halfspace.rows.operations import one_blas_thread
+from halfspace.rows.threads import one_blas_thread
 from halfspace.solvers.outcome import Outcome, Reason
 from halfspace.solvers.prototypes.farthest_first import farthest_first
 
@@ -46,7 +46,7 @@ class KMeans(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixin, Ca
         Starts of which the one with the least error is kept (scikit-learn: n_init); "auto" is 10 for "sample" and callables,
         else 1.
     max_iter : int, default 300
-        Most steps of a start.
+        Maximum number of steps per start.
     tol : float, default 1e-4
         Stop when the prototypes move by less than this, relative to the variance of the features; or when no row changes cells.
     max_time : float, optional

@@ -45,7 +45,7 @@ class Fitted(NamedTuple):
 
 
 Learning = Callable[[Examples, FloatArray, Book, Any, Reporter], Fitted]
-"""A way to learn from examples, their weights, a start, a source of chance and someone to tell."""
+"""A way to learn from examples, their weights, a start, a random generator and a watcher."""
 
 
 class PrototypeLearner(PrototypeStreamMixin, ClassifierMixin, CallbackSupportMixin, BaseEstimator):

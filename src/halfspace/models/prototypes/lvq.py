@@ -33,9 +33,9 @@ class LVQ(PrototypeLearner):
     epsilon : float, default 0.2
         Share of the rate with which LVQ3 draws two prototypes of the row's class.
     max_iter : int, default 50
-        Most epochs.
+        Maximum number of epochs.
     max_time : float, optional
-        Most seconds.
+        Time limit in seconds.
     tol : float, default 1e-4
         An epoch that moves the prototypes by no more than this share of their spread is the last.
     shuffle : bool, default True

@@ -38,7 +38,7 @@ class VectorQuantizer(Quantiser):
     warm_start : bool, default False
         Whether `fit` starts from the prototypes of the last fit; one that was cut short is continued.
     random_state : int, RandomState or None, default None
-        Source of chance for start, order and revival.
+        Random seed for start, order and revival.
     verbose : int, default 0
         1 prints progress twice a second, 2 every epoch.
 

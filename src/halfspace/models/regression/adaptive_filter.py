@@ -69,7 +69,7 @@ class AdaptiveFilter(RegressorMixin, CallbackSupportMixin, BaseEstimator):
     hangover : int, default 240
         Samples for which learning stays off after double talk.
     max_time : float, optional
-        Most seconds of a fit.
+        Time limit in seconds of a fit.
     verbose : int, default 0
         1: a line every half second; 2: a line every block.
 

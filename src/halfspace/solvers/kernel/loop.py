@@ -108,7 +108,7 @@ def solve(presenter: Presenter, orders: Iterator[IntArray], budget: Budget, watc
     orders : iterator of ndarray, shape (n,)
         The order of the examples in each epoch.
     budget : Budget
-        Most epochs and most seconds.
+        Limits on epochs and time.
     watch : callable
         Called after every epoch; a true answer stops the run.
 

@@ -152,7 +152,7 @@ def solve(
     tol : float
         Relative width of the bracket to reach.
     budget : Budget
-        Most pushes per problem and most seconds.
+        Limits on pushes per problem and time.
     watch : callable
         Called after every round; a true answer stops the run.
     """

@@ -193,7 +193,7 @@ def solve(problem: Problem, plan: Plan, limits: Limits, rng: np.random.Generator
     limits : Limits
         Iterations (sweeps and Newton steps), time, and callbacks.
     rng : Generator
-        Source of chance.
+        Random number generator.
     start : Point, optional
         Where to go on from; a point good enough is returned at once.
 

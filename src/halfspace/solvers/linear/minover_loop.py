@@ -104,7 +104,7 @@ def solve(
     tol : float
         Relative width of the bracket to reach.
     budget : Budget
-        Most pushes per problem and most seconds.
+        Limits on pushes per problem and time.
     prove : callable
         Given a problem's number and multipliers (n,), tells whether they prove it inseparable; asked when weights return.
     watch : callable

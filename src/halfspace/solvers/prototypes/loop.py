@@ -61,7 +61,7 @@ def learn_online(
     book : Book
         The start.
     budget : Budget
-        Most epochs and seconds.
+        Limits on epochs and time.
     tol : float
         An epoch that moves the prototypes by no more than this share of their spread is the last.
     watch : callable

@@ -49,7 +49,7 @@ class WinnerTakesAll(Learner):
     total : int
         Presentations of the whole course; with 0, as for a stream, the rate is the last one throughout.
     seed : int or None
-        Source of chance for reviving dead prototypes; None leaves them.
+        Random seed for reviving dead prototypes; None leaves them.
 
     Examples
     --------
