@@ -12,7 +12,7 @@ import numpy as np
 from sklearn.mixture import GaussianMixture
 
 from benchmarks.race import Case
-from halfspace.rows.operations import one_blas_thread
+from halfspace.rows.threads import one_blas_thread
 from halfspace.solvers.prototypes.mixture import Each, Limits, climb
 from halfspace.solvers.prototypes.mixture_pass import Mixture
 

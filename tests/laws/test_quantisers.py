@@ -8,8 +8,8 @@ from sklearn.cluster import KMeans
 
 from halfspace.models.prototypes.neural_gas import NeuralGas
 from halfspace.models.prototypes.vector_quantizer import VectorQuantizer
-from halfspace.rows.operations import libraries
 from halfspace.rows.orders import Geometric
+from halfspace.rows.threads import libraries
 from halfspace.solvers.prototypes.neural_gas import Gas
 from halfspace.solvers.prototypes.quantising import HOLD, all_distances, winners
 from halfspace.solvers.prototypes.vector_quantisation import WinnerTakesAll

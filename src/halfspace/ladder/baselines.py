@@ -10,7 +10,7 @@ from sklearn.neighbors import KNeighborsClassifier, NearestNeighbors
 
 from halfspace._typing import FloatArray, Labels, Matrix
 from halfspace.certificates.baselines import ClassCounts, NeighbourErrors
-from halfspace.rows.operations import libraries
+from halfspace.rows.threads import libraries
 from halfspace.solvers.outcome import Outcome
 
 __all__ = ["Majority", "Neighbours"]

@@ -28,7 +28,7 @@ from halfspace.ladder.verdict import outcome_of, verdict_of
 from halfspace.models.parameters import restored_on_error
 from halfspace.notes import Note
 from halfspace.rows.labels import read_classes
-from halfspace.rows.operations import one_blas_thread
+from halfspace.rows.threads import one_blas_thread
 from halfspace.solvers.outcome import Reason
 from halfspace.tables import TableEncoder
 

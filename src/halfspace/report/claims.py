@@ -21,7 +21,7 @@ from halfspace.certificates import (
     Separability,
 )
 from halfspace.certificates.baselines import ClassCounts, NeighbourErrors
-from halfspace.certificates.margins.enclosure import Enclosure
+from halfspace.certificates.margins.gap import Enclosure
 from halfspace.report.findings import Claim
 from halfspace.report.texts import shown
 

@@ -14,7 +14,7 @@ import numpy as np
 from scipy import sparse
 
 from halfspace._typing import FloatArray, Matrix
-from halfspace.rows.operations import CHUNK_ENTRIES, in_chunks
+from halfspace.rows.threads import CHUNK_ENTRIES, in_chunks
 
 __all__ = ["Design", "column_means"]
 

@@ -3,100 +3,20 @@
 Accelerators work on sets of rows. What they need beyond the three row operations is here, written once for every view.
 """
 
-import os
-import threading
-from collections.abc import Callable, Iterator
-from concurrent.futures import ThreadPoolExecutor
-from contextlib import contextmanager
-from functools import cache
 from typing import Any
 
 import numpy as np
-from joblib import cpu_count
 from scipy.linalg.blas import dsyrk
-from threadpoolctl import ThreadpoolController
 
 from halfspace._dispatch import compiled
 from halfspace._typing import FloatArray, IntArray, View
+from halfspace.rows.threads import in_chunks
 from halfspace.rows.views import CSR, Clamped, axpy, dot, entries_per_row, n_columns, n_rows
 
-__all__ = ["gathered", "gram", "in_chunks", "libraries", "one_blas_thread", "potentials", "sparsified", "take"]
+__all__ = ["gathered", "gram", "potentials", "sparsified", "take"]
 
 SPARSE = 0.25
 """Share of entries other than 0 below which rows are cheaper to read as sparse ones."""
-CHUNK_ENTRIES = 1 << 20
-"""Entries of a piece of work for a thread; a pass over less is done at once."""
-
-
-@cache
-def _pool() -> ThreadPoolExecutor:
-    """Return the threads that all passes share."""
-    return ThreadPoolExecutor(cpu_count())
-
-
-os.register_at_fork(after_in_child=_pool.cache_clear)  # threads do not survive a fork
-
-
-@cache
-def libraries() -> ThreadpoolController:
-    """Return the libraries with threads of their own; finding them takes milliseconds, so it is done once.
-
-    Examples
-    --------
-    >>> with libraries().limit(limits=1, user_api="openmp"):
-    ...     total = 1 + 1
-    """
-    return ThreadpoolController()
-
-
-class _Alone:
-    """How many callers want BLAS in one thread: the first sets that, the last one gives the threads back."""
-
-    lock = threading.Lock()
-    callers = 0
-    limit: Any = None
-
-
-@contextmanager
-def one_blas_thread() -> Iterator[None]:
-    """Run BLAS in the calling thread alone.
-
-    Its threads wait for each other by spinning: on small matrices, or beside another busy process, that costs up to ten times
-    the work itself. And a sum then does not depend on the number of cores.
-
-    Examples
-    --------
-    >>> with one_blas_thread():
-    ...     total = np.ones(3) @ np.ones(3)
-    """
-    with _Alone.lock:
-        _Alone.callers += 1
-        if _Alone.callers == 1:
-            _Alone.limit = libraries().limit(limits=1, user_api="blas")
-    try:
-        yield
-    finally:
-        with _Alone.lock:
-            _Alone.callers -= 1
-            if _Alone.callers == 0:
-                _Alone.limit.restore_original_limits()
-
-
-def in_chunks(work: Callable[[int, int], Any], n: int, entries: float) -> list[Any]:
-    """Call `work(start, stop)` on ranges that cover 0..n, in threads if there are many entries; results in row order.
-
-    The cuts depend on the data alone, never on the number of threads.
-
-    Examples
-    --------
-    >>> in_chunks(lambda start, stop: stop - start, 10, 4.0)
-    [10]
-    """
-    chunks = int(np.clip(n * entries / CHUNK_ENTRIES, 1, 16))
-    if chunks == 1:
-        return [work(0, n)]
-    cuts = np.linspace(0, n, chunks + 1).astype(np.int64).tolist()
-    return list(_pool().map(work, cuts[:-1], cuts[1:]))
 
 
 @compiled

@@ -1,19 +1,13 @@
 """Outputs of linear models: each row by itself, so a prediction does not depend on which rows come with it."""
 
-from collections.abc import Callable
-from concurrent.futures import ThreadPoolExecutor
-
 import numpy as np
-from joblib import cpu_count
 
 from halfspace._dispatch import compiled
 from halfspace._typing import FloatArray, View
+from halfspace.rows.threads import in_chunks
 from halfspace.rows.views import dot, entries_per_row, n_rows, sqnorm
 
 __all__ = ["fill_squared_norms", "outputs", "squared_norms"]
-
-THREADED = 1 << 20
-"""Entries from which a second thread pays."""
 
 
 @compiled
@@ -29,17 +23,6 @@ def _squared_norms(X: View, out: FloatArray, start: int, stop: int) -> None:
         out[i] = sqnorm(X, i)
 
 
-def _by_rows(fill: Callable[[int, int], None], X: View) -> None:
-    """Fill ranges of rows, one per thread; each row is computed alone, so the cut does not change the answer."""
-    n = n_rows(X)
-    if n * entries_per_row(X) < THREADED:
-        fill(0, n)
-        return
-    cuts = np.linspace(0, n, cpu_count() + 1).astype(int).tolist()
-    with ThreadPoolExecutor(cpu_count()) as pool:
-        list(pool.map(fill, cuts[:-1], cuts[1:]))
-
-
 def outputs(X: View, W: FloatArray) -> FloatArray:
     """Return the outputs of weights W, shape (K, D), on the rows of a view, shape (n, K).
 
@@ -49,7 +32,7 @@ def outputs(X: View, W: FloatArray) -> FloatArray:
     array([[ 3., -2.]])
     """
     out = np.empty((n_rows(X), W.shape[0]))
-    _by_rows(lambda start, stop: _outputs(X, W, out, start, stop), X)
+    in_chunks(lambda start, stop: _outputs(X, W, out, start, stop), n_rows(X), entries_per_row(X))
     return out
 
 
@@ -75,5 +58,5 @@ def squared_norms(X: View) -> FloatArray:
     array([25.,  1.])
     """
     out = np.empty(n_rows(X))
-    _by_rows(lambda start, stop: _squared_norms(X, out, start, stop), X)
+    in_chunks(lambda start, stop: _squared_norms(X, out, start, stop), n_rows(X), entries_per_row(X))
     return out

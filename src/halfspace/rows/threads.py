@@ -1,21 +1,29 @@
-"""Work cut into pieces by the problem, done by threads: the answer does not depend on how many there are."""
+"""Work shared among threads: the answer never depends on how many there are.
+
+Passes over data are cut into pieces by the problem, and the threads of one pool, shared by all, do them: `in_chunks` for ranges
+of rows, `each` for pieces of a fixed size. Whole problems get threads of their own, because they wait for passes:
+`side_by_side` for many, `beside` for one. A thread of the shared pool never waits for that pool: a pass within a pass is done
+where it is.
+"""
 
 import os
 import threading
-from collections.abc import Callable, Iterator
-from concurrent.futures import ThreadPoolExecutor
+from collections.abc import Callable, Iterable, Iterator
+from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import contextmanager
 from functools import cache
+from typing import Any, TypeVar
 
-from joblib import cpu_count
+import numpy as np
+from joblib import cpu_count, effective_n_jobs
+from threadpoolctl import ThreadpoolController
 
-__all__ = ["alone", "each", "pool"]
+__all__ = ["CHUNK_ENTRIES", "alone", "beside", "each", "in_chunks", "libraries", "n_workers", "one_blas_thread", "side_by_side"]
 
+T = TypeVar("T")
 
-@cache
-def pool() -> ThreadPoolExecutor:
-    """Return the threads that all passes share."""
-    return ThreadPoolExecutor(cpu_count())
+CHUNK_ENTRIES = 1 << 20
+"""Entries of a piece of work for a thread; a pass over less is done at once."""
 
 
 class _Here(threading.local):
@@ -27,17 +35,39 @@ class _Here(threading.local):
 _here = _Here()
 
 
-@contextmanager
-def alone() -> Iterator[None]:
-    """Do all passes in this thread: where problems are solved side by side, each has a core already."""
-    _here.alone = True
-    try:
-        yield
-    finally:
-        _here.alone = False
+@cache
+def pool() -> ThreadPoolExecutor:
+    """Return the threads that all passes share."""
+    return ThreadPoolExecutor(cpu_count(), initializer=lambda: setattr(_here, "alone", True))
 
 
 os.register_at_fork(after_in_child=pool.cache_clear)  # threads do not survive a fork
+
+
+@contextmanager
+def alone() -> Iterator[None]:
+    """Do all passes in this thread: where problems are solved side by side, each has a core already."""
+    before, _here.alone = _here.alone, True
+    try:
+        yield
+    finally:
+        _here.alone = before
+
+
+def in_chunks(work: Callable[[int, int], Any], n: int, entries: float) -> list[Any]:
+    """Call `work(start, stop)` on ranges that cover 0..n, in threads if there are many entries; results in row order.
+
+    The cuts depend on the data alone, never on the number of threads.
+
+    Examples
+    --------
+    >>> in_chunks(lambda start, stop: stop - start, 10, 4.0)
+    [10]
+    """
+    chunks = int(np.clip(n * entries / CHUNK_ENTRIES, 1, 16))
+    cuts = np.linspace(0, n, chunks + 1).astype(np.int64).tolist()
+    here = chunks == 1 or _here.alone
+    return list(map(work, cuts[:-1], cuts[1:]) if here else pool().map(work, cuts[:-1], cuts[1:]))
 
 
 def each(work: Callable[[int], None], n: int, step: int, size: int) -> None:
@@ -48,3 +78,102 @@ def each(work: Callable[[int], None], n: int, step: int, size: int) -> None:
             work(first)
     else:
         list(pool().map(work, starts))
+
+
+def n_workers(n_jobs: int | None, count: int) -> int:
+    """Return how many threads work on `count` problems; `n_jobs` as in scikit-learn, with None for all cores.
+
+    Examples
+    --------
+    >>> n_workers(4, 3), n_workers(1, 3)
+    (3, 1)
+    """
+    return max(1, min(effective_n_jobs(-1 if n_jobs is None else n_jobs), count))
+
+
+def side_by_side(
+    work: Callable[..., T], items: Iterable[Any], n_jobs: int | None, stop: Callable[[], None] | None = None
+) -> list[T]:
+    """Call `work(item)` for each item, in at most `n_jobs` threads of their own; results in the order of the items.
+
+    Ctrl-C, or an error in one of them, is raised once all have ended: `stop` is called at once, to tell those under way to
+    end early; without it those that have not begun never do.
+
+    Examples
+    --------
+    >>> side_by_side(lambda k: k * k, range(3), n_jobs=2)
+    [0, 1, 4]
+    """
+    items = list(items)
+    workers = n_workers(n_jobs, len(items))
+    if workers == 1:
+        return [work(item) for item in items]
+    with ThreadPoolExecutor(workers) as own:
+        waiting = [own.submit(work, item) for item in items]
+        try:
+            return [future.result() for future in waiting]
+        except BaseException:
+            if stop is None:
+                own.shutdown(wait=False, cancel_futures=True)
+            else:
+                stop()
+            raise
+
+
+def beside(work: Callable[..., T], *arguments: Any) -> Future[T]:
+    """Begin `work(*arguments)` in a thread of its own; `result()` waits for it.
+
+    Examples
+    --------
+    >>> beside(sum, [1, 2]).result()
+    3
+    """
+    own = ThreadPoolExecutor(1)
+    future = own.submit(work, *arguments)
+    own.shutdown(wait=False)
+    return future
+
+
+@cache
+def libraries() -> ThreadpoolController:
+    """Return the libraries with threads of their own; finding them takes milliseconds, so it is done once.
+
+    Examples
+    --------
+    >>> with libraries().limit(limits=1, user_api="openmp"):
+    ...     total = 1 + 1
+    """
+    return ThreadpoolController()
+
+
+class _Alone:
+    """How many callers want BLAS in one thread: the first sets that, the last one gives the threads back."""
+
+    lock = threading.Lock()
+    callers = 0
+    limit: Any = None
+
+
+@contextmanager
+def one_blas_thread() -> Iterator[None]:
+    """Run BLAS in the calling thread alone.
+
+    Its threads wait for each other by spinning: on small matrices, or beside another busy process, that costs up to ten times
+    the work itself. And a sum then does not depend on the number of cores.
+
+    Examples
+    --------
+    >>> with one_blas_thread():
+    ...     total = np.ones(3) @ np.ones(3)
+    """
+    with _Alone.lock:
+        _Alone.callers += 1
+        if _Alone.callers == 1:
+            _Alone.limit = libraries().limit(limits=1, user_api="blas")
+    try:
+        yield
+    finally:
+        with _Alone.lock:
+            _Alone.callers -= 1
+            if _Alone.callers == 0:
+                _Alone.limit.restore_original_limits()

@@ -32,7 +32,7 @@ from halfspace.models.kernel.routes import refuse_extreme
 from halfspace.models.parameters import Examples
 from halfspace.models.planes.adatron import AdaTron
 from halfspace.models.progress import Reporter
-from halfspace.rows.operations import one_blas_thread
+from halfspace.rows.threads import one_blas_thread
 from halfspace.rows.views import view_of
 from halfspace.solvers.kernel.machine import KernelLimits
 from halfspace.solvers.outcome import Reason

@@ -16,13 +16,12 @@ from halfspace._typing import FloatArray, IntArray, Label
 from halfspace.certificates import Certificate, KernelGap, PerClass, PerPair
 from halfspace.certificates.arithmetic import EPS
 from halfspace.certificates.expansion import Scales, scales
-from halfspace.certificates.margins.margin import SLACK
+from halfspace.certificates.margins.bracket import SLACK
 from halfspace.errors import InputError
 from halfspace.kernels import Kernel
 from halfspace.kernels.gram import LazyGram
 from halfspace.models.parameters import Examples
-from halfspace.rows.operations import one_blas_thread
-from halfspace.rows.threads import alone
+from halfspace.rows.threads import alone, one_blas_thread
 from halfspace.solvers.kernel.hard_margin import solve_hard
 from halfspace.solvers.kernel.machine import KernelAnswer, KernelLimits, KernelProblem, solve_kernel
 from halfspace.solvers.kernel.sweep import solve_sweep

@@ -20,7 +20,7 @@ from halfspace.models.planes.adatron import AdaTron
 from halfspace.models.planes.adatron_path import climb, read_caps
 from halfspace.models.planes.large_margin import Fitting
 from halfspace.rows.labels import example_weights
-from halfspace.rows.operations import one_blas_thread
+from halfspace.rows.threads import one_blas_thread
 from halfspace.solvers.outcome import Outcome
 
 __all__ = ["AdaTronCV"]

@@ -16,7 +16,8 @@ from halfspace.certificates import Certificate, DualityGap, KernelGap
 from halfspace.certificates.margins.separability import Separability
 from halfspace.errors import GapWarning, InputError, NotSeparatedWarning
 from halfspace.models.parameters import Examples
-from halfspace.rows.operations import one_blas_thread, sparsified, take
+from halfspace.rows.operations import sparsified, take
+from halfspace.rows.threads import one_blas_thread
 from halfspace.rows.views import view_of
 from halfspace.solvers.exact.separating import Signed, search
 from halfspace.solvers.linear.free_bias import balanced

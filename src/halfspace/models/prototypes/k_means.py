@@ -18,7 +18,7 @@ from halfspace.models.parameters import read_matrix, require, require_choice, re
 from halfspace.models.planes.seeds import row_weights
 from halfspace.models.progress import Reporter
 from halfspace.models.prototypes.assigning import require_unchanged
-from halfspace.rows.operations import one_blas_thread
+from halfspace.rows.threads import one_blas_thread
 from halfspace.solvers.outcome import Outcome, Reason
 from halfspace.solvers.prototypes.farthest_first import farthest_first
 

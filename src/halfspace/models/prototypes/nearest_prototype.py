@@ -10,7 +10,7 @@ from halfspace.certificates.prototypes.errors import PrototypeErrors
 from halfspace.errors import InputError
 from halfspace.models.parameters import is_ready, read_matrix, usable_rows
 from halfspace.rows.labels import class_numbers
-from halfspace.rows.operations import one_blas_thread
+from halfspace.rows.threads import one_blas_thread
 from halfspace.solvers.prototypes.distances import class_distances, distances, map_blocks
 
 __all__ = ["NearestPrototypeMixin", "RejectCurve"]

@@ -13,7 +13,7 @@ from halfspace.errors import InputError
 from halfspace.models.parameters import check_common, read_matrix, require, require_number, restored_on_error, usable_rows
 from halfspace.models.progress import Reporter
 from halfspace.models.prototypes.assigning import AssigningMixin, as_dense, first_prototypes, given_prototypes
-from halfspace.rows.operations import one_blas_thread
+from halfspace.rows.threads import one_blas_thread
 from halfspace.rows.views import n_rows
 from halfspace.solvers.outcome import Outcome, Reason
 from halfspace.solvers.prototypes.quantising import Learner, present, winners

@@ -10,7 +10,7 @@ from sklearn.exceptions import ConvergenceWarning
 from halfspace._typing import FloatArray, IntArray, Matrix
 from halfspace.errors import InputError
 from halfspace.models.parameters import Examples, require
-from halfspace.rows.operations import libraries
+from halfspace.rows.threads import libraries
 
 __all__ = ["check_counts", "counts_per_class", "starting_prototypes"]
 

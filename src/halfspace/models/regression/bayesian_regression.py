@@ -15,7 +15,7 @@ from halfspace.errors import InputError
 from halfspace.models.parameters import require_number, restored_on_error
 from halfspace.models.regression.base import Regression, RegressionMixin, read_regression, table
 from halfspace.rows.design import Design
-from halfspace.rows.operations import one_blas_thread
+from halfspace.rows.threads import one_blas_thread
 from halfspace.solvers.outcome import Outcome
 from halfspace.solvers.regression.posterior import Posterior, gathered, infer, joined
 

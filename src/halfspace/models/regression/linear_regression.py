@@ -12,7 +12,7 @@ from halfspace.certificates.regression.ridge import PerOutput, RidgeGap
 from halfspace.errors import InputError
 from halfspace.models.parameters import require, require_number, restored_on_error
 from halfspace.models.regression.base import Regression, RegressionMixin, read_regression, read_ridges, table
-from halfspace.rows.operations import one_blas_thread
+from halfspace.rows.threads import one_blas_thread
 from halfspace.solvers.outcome import Outcome
 from halfspace.solvers.regression.evidence import least_ridge, maximise, problem
 from halfspace.solvers.regression.ridge import RidgeFit, from_spectrum, ridge_regression, too_large

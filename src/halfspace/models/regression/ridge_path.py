@@ -9,7 +9,7 @@ from halfspace._typing import FloatArray, Matrix
 from halfspace.errors import InputError
 from halfspace.models.regression.base import read_regression, read_ridges
 from halfspace.models.regression.linear_regression import LinearRegression
-from halfspace.rows.operations import one_blas_thread
+from halfspace.rows.threads import one_blas_thread
 from halfspace.solvers.regression.evidence import log_evidence, precisions, problem
 from halfspace.solvers.regression.ridge import too_large
 from halfspace.solvers.regression.ridge_path import default_ridges, leave_one_out, path_weights

@@ -19,7 +19,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from halfspace._typing import FloatArray, IntArray
-from halfspace.rows.operations import one_blas_thread
+from halfspace.rows.threads import one_blas_thread
 from halfspace.solvers.kernel.grid import Place, Shared, advance, confine, refresh, stretch
 from halfspace.solvers.kernel.grid_matrices import WidthMatrices
 from halfspace.solvers.kernel.pair_steps import gap_at

@@ -24,7 +24,8 @@ from scipy.linalg.lapack import dpotrf, dpotrs
 
 from halfspace._dispatch import compiled
 from halfspace._typing import FloatArray, IntArray, View
-from halfspace.rows.operations import gram, in_chunks, potentials, take
+from halfspace.rows.operations import gram, potentials, take
+from halfspace.rows.threads import in_chunks
 from halfspace.rows.views import axpy, entries_per_row, n_columns, n_rows
 from halfspace.solvers.linear.line_search import line_search
 from halfspace.solvers.linear.soft_margin import Beat, Haste, Point, Problem

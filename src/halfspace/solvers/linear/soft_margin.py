@@ -6,7 +6,7 @@ import numpy as np
 
 from halfspace._dispatch import compiled
 from halfspace._typing import FloatArray, View
-from halfspace.rows.operations import in_chunks
+from halfspace.rows.threads import in_chunks
 from halfspace.rows.views import axpy, dot, entries_per_row, n_columns, n_rows
 
 __all__ = ["Beat", "Haste", "Point", "Problem", "combined", "dual_value", "primal_value", "value"]

@@ -11,7 +11,8 @@ import numpy as np
 
 from halfspace._dispatch import compiled
 from halfspace._typing import FloatArray, IntArray, View
-from halfspace.rows.operations import gathered, in_chunks, one_blas_thread
+from halfspace.rows.operations import gathered
+from halfspace.rows.threads import in_chunks, one_blas_thread
 from halfspace.rows.views import n_rows
 
 __all__ = ["class_distances", "distances", "map_blocks", "project"]

@@ -19,7 +19,7 @@ import numpy as np
 from halfspace._dispatch import compiled, compiled_as_written
 from halfspace._typing import FloatArray, View
 from halfspace.kernels.fast.activations import exp2
-from halfspace.rows.operations import in_chunks
+from halfspace.rows.threads import in_chunks
 from halfspace.rows.views import axpy, n_columns, n_rows
 
 __all__ = ["Mixture", "Part", "Sums", "coefficients", "responsibilities", "summing", "sums", "terms", "total"]

@@ -12,7 +12,7 @@ import numpy as np
 
 from halfspace._dispatch import compiled
 from halfspace._typing import FloatArray, View
-from halfspace.rows.operations import in_chunks, one_blas_thread
+from halfspace.rows.threads import in_chunks, one_blas_thread
 from halfspace.rows.views import axpy, n_columns
 from halfspace.solvers.prototypes import mixture_pass
 from halfspace.solvers.prototypes.mixture_pass import Mixture, Part, Sums, coefficients, summing, terms, total

@@ -15,7 +15,8 @@ import numpy as np
 
 from halfspace._dispatch import compiled
 from halfspace._typing import FloatArray, IntArray, View
-from halfspace.rows.operations import gathered, in_chunks
+from halfspace.rows.operations import gathered
+from halfspace.rows.threads import in_chunks
 from halfspace.rows.views import n_columns, n_rows
 
 __all__ = ["HOLD", "Learner", "all_distances", "columns", "nearest", "present", "pull_column", "shares", "winners"]

@@ -17,7 +17,7 @@ from scipy import linalg, sparse
 from scipy.sparse.linalg import lsmr
 
 from halfspace._typing import FloatArray, Matrix
-from halfspace.rows.operations import one_blas_thread
+from halfspace.rows.threads import one_blas_thread
 
 __all__ = ["least_squares"]
 

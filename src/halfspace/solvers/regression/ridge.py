@@ -18,7 +18,7 @@ from scipy.sparse.linalg import LinearOperator, lsmr
 
 from halfspace._typing import FloatArray
 from halfspace.rows.design import Design
-from halfspace.rows.operations import one_blas_thread
+from halfspace.rows.threads import one_blas_thread
 from halfspace.solvers.regression.spectrum import TRUSTED, Spectrum, spectrum
 
 __all__ = ["RidgeFit", "from_spectrum", "ridge_regression", "too_large"]

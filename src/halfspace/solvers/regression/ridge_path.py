@@ -14,7 +14,7 @@ import numpy as np
 
 from halfspace._typing import FloatArray
 from halfspace.rows.design import Design
-from halfspace.rows.operations import one_blas_thread
+from halfspace.rows.threads import one_blas_thread
 from halfspace.solvers.regression.spectrum import Spectrum
 
 __all__ = ["default_ridges", "leave_one_out", "path_weights"]
