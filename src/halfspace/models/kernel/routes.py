@@ -11,8 +11,8 @@ from halfspace.errors import InputError
 from halfspace.kernels import Kernel
 from halfspace.models.kernel.cells import Cells
 from halfspace.models.kernel.prediction import KernelPlaneMixin
+from halfspace.models.multiclass import support_table
 from halfspace.models.parameters import Examples, require, usable_rows
-from halfspace.models.planes.large_margin import support_table
 
 __all__ = ["RoutedMixin", "refuse_extreme"]
 
