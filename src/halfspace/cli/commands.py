@@ -26,9 +26,7 @@ with_target: Decorator = click.option("--target", metavar="COL", help="Column to
 with_format: Decorator = click.option(
     "--format", "format_", type=click.Choice(FORMATS), help="Format of FILE; otherwise told from its name and content."
 )
-with_seed: Decorator = click.option(
-    "--seed", type=click.IntRange(min=0), default=0, show_default=True, help="Random seed."
-)
+with_seed: Decorator = click.option("--seed", type=click.IntRange(min=0), default=0, show_default=True, help="Random seed.")
 with_scale: Decorator = click.option(
     "--scale",
     type=click.Choice(SCALES),

@@ -48,8 +48,8 @@ def separability(
     intercept : bool, default True
         Whether the plane may have a bias b.
     max_time : float, optional
-        Time limit in seconds. When it is reached, the answer may be "undecided", with a bracket around the best margin. The limit is
-        looked at between steps, and one step of solving exactly is not interrupted.
+        Time limit in seconds. When it is reached, the answer may be "undecided", with a bracket around the best margin.
+        The limit is checked between steps, and one step of solving exactly is not interrupted.
 
     Returns
     -------
