@@ -10,38 +10,32 @@ Invariant  All that a presentation changes is in the state, so cut anywhere and 
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any, ClassVar, NamedTuple, Self
+from functools import lru_cache
+from typing import ClassVar, Self
 
 import numpy as np
 
 from halfspace._typing import FloatArray, IntArray, View
 from halfspace.rows.operations import gathered
+from halfspace.rows.orders import shuffled
 from halfspace.rows.views import n_columns
 from halfspace.solvers.outcome import Reason
 from halfspace.solvers.prototypes.glvq import Book, Rates, learn_plain
 from halfspace.solvers.prototypes.glvq_online import learn
 from halfspace.solvers.prototypes.gmlvq_online import freshen, learn_matrix, project_prototypes
-from halfspace.solvers.prototypes.kohonen import learn_kohonen
+from halfspace.solvers.prototypes.kohonen import LVQ1, LVQ3, learn_kohonen
 
-__all__ = ["FAR", "Kohonen", "Online", "State", "has_run_away", "present"]
+__all__ = ["BLOCK", "FAR", "Online", "Rule", "State", "epoch_orders", "has_run_away", "learner"]
 
 BLOCK = 512
 """Rows copied at a time, into the same memory: fresh pages would cost more than the copy."""
-PIECE = 1 << 23
-"""Products of rows and prototypes between two looks at the clock: some ten milliseconds."""
+PIECE, LEAST = 1 << 23, 1024
+"""Products of rows and prototypes between two looks at the clock, some ten milliseconds, but no fewer rows than these."""
 FAR = 1e6
 """A prototype this many times as far out as the longest row, or the first prototypes, has run away."""
 
 
-class Kohonen(NamedTuple):
-    """One of Kohonen's rules with its rate."""
-
-    rule: Any
-    rate: float
-
-    def scaled(self, factor: float) -> Self:
-        """Return the same rule at a lower rate."""
-        return self._replace(rate=factor * self.rate)
+Rule = LVQ1 | LVQ3 | Rates
 
 
 @dataclass
@@ -59,22 +53,36 @@ class State:
         limit = FAR * (1.0 + float(np.abs(book.W).max()))
         return cls(book, None, np.array([epochs, 0, 0, 0], dtype=np.int64), np.array([np.inf, limit]))
 
+    def copied(self) -> Self:
+        """Return a copy."""
+        last = None if self.last is None else self.last.copied()
+        return type(self)(self.book.copied(), last, self.counts.copy(), self.moved.copy())
 
-def present(rule: Kohonen | Rates, book: Book, rows: FloatArray, target: IntArray, s: FloatArray, *, plain: bool = False) -> int:
-    """Present dense rows (n, d) with weights s of their steps; return how many were classified wrongly when shown.
+
+def learner(rule: Rule, book: Book, *, plain: bool = False) -> Callable[..., int]:
+    """Return the function `learn(rows, target, s, book, rule)` that presents dense rows, with weights s, by a rule.
 
     Examples
     --------
-    >>> from halfspace.solvers.prototypes.kohonen import LVQ1
-    >>> book = Book.of(np.array([[0.0], [4.0]]), np.array([0, 1]), np.ones(1))
-    >>> present(Kohonen(LVQ1(), 0.5), book, np.array([[1.0], [3.0]]), np.array([0, 0]), np.ones(2)), book.W.tolist()
+    >>> book, rule = Book.of(np.array([[0.0], [4.0]]), np.array([0, 1]), np.ones(1)), LVQ1(0.5)
+    >>> learner(rule, book)(np.array([[1.0], [3.0]]), np.array([0, 0]), np.ones(2), book, rule), book.W.tolist()
     (1, [[0.5], [4.5]])
     """
-    if isinstance(rule, Kohonen):
-        return int(learn_kohonen(rows, target, rule.rate * s, book.W, book.labels, rule.rule))
-    if plain:
-        return learn_plain(rows, target, s, book, rule)
-    return int((learn_matrix if book.omega.ndim == 2 else learn)(rows, target, s, book, rule))
+    if not isinstance(rule, Rates):
+        return learn_kohonen
+    return learn_plain if plain else learn_matrix if book.omega.ndim == 2 else learn
+
+
+def epoch_orders(n: int, entries: float, target: IntArray, seed: int) -> Callable[[int], IntArray]:
+    """Return the order of n rows with so many entries in each epoch: a function of the seed and the epoch alone.
+
+    Examples
+    --------
+    >>> order = epoch_orders(4, 1.0, np.array([0, 1, 0, 1]), 0)
+    >>> sorted(order(7).tolist()), order(7).tolist() == epoch_orders(4, 1.0, np.array([0, 1, 0, 1]), 0)(7).tolist()
+    ([0, 1, 2, 3], True)
+    """
+    return lru_cache(maxsize=1)(lambda epoch: next(shuffled(n, entries, target, np.random.default_rng([seed, epoch]))))
 
 
 def has_run_away(book: Book, limit: float) -> bool:
@@ -94,10 +102,9 @@ class Online:
 
     Examples
     --------
-    >>> from halfspace.solvers.prototypes.kohonen import LVQ1
     >>> from halfspace.solvers.run import Budget, run
     >>> X, target = np.array([[0.0], [1.0], [4.0]]), np.array([0, 0, 1])
-    >>> method = Online(X, target, np.ones(3), Kohonen(LVQ1(), 0.5), lambda epoch: np.arange(3), tol=0.2)
+    >>> method = Online(X, target, np.ones(3), LVQ1(0.5), lambda epoch: np.arange(3), tol=0.2)
     >>> end = run(method, Budget(9), State.of(Book.of(np.array([[0.0], [3.0]]), np.array([0, 1]), np.ones(1))))
     >>> end.outcome.reason, end.rounds, end.state.book.W.tolist()
     ('converged', 2, [[0.625], [3.75]])
@@ -106,7 +113,7 @@ class Online:
     X: View
     target: IntArray
     s: FloatArray
-    rule: Kohonen | Rates
+    rule: Rule
     order: Callable[[int], IntArray]
     half_life: float = np.inf
     tol: float = 0.0
@@ -128,11 +135,12 @@ class Online:
                 project_prototypes(book)
             state.last = book.copied()
         order, rule = self.order(int(counts[0])), self.rule.scaled(1.0 / (1.0 + counts[0] / self.half_life))
-        stop = min(int(counts[1]) + max(1024, PIECE // book.W.size), n)
+        learn_rows = learner(rule, book, plain=self.plain)
+        stop = min(int(counts[1]) + max(LEAST, PIECE // book.W.size), n)
         room = np.empty((min(BLOCK, n), n_columns(self.X)))
         while counts[1] < stop:
             rows = order[counts[1] : min(counts[1] + BLOCK, stop)]
-            counts[2] += present(rule, book, gathered(self.X, rows, room), self.target[rows], self.s[rows], plain=self.plain)
+            counts[2] += learn_rows(gathered(self.X, rows, room), self.target[rows], self.s[rows], book, rule)
             counts[1] += rows.size
         return self._ended(state) if stop == n or has_run_away(book, state.moved[1]) else ()
 
