@@ -56,9 +56,9 @@ class RejectCurve(NamedTuple):
 class PrototypeClassifier(ClassifierMixin, CallbackSupportMixin, BaseEstimator):
     """A classifier by the nearest prototype; of prototypes equally near, the one that comes first answers.
 
-    A subclass has its parameters and a rule (`_rule`); if its metric learns, `_learns_metric` is set, `_first_metric` says where
-    it starts, and it is kept as `omega_`. Without the parameter `optimizer` it presents examples one by one, without `beta`
-    it has no cost.
+    A subclass has its parameters and a rule (`_rule`); if its metric learns, `_learns_metric` is set, `_first_metric` says
+    where it starts, and it is kept as `omega_`. Without the parameter `optimizer` it presents examples one by one, without
+    `beta` it has no cost.
     """
 
     _learns_metric = False
@@ -151,7 +151,7 @@ class PrototypeClassifier(ClassifierMixin, CallbackSupportMixin, BaseEstimator):
             return reporter.tell(f"{text}, {at.seconds:.1f} s", last=at.round >= self.max_iter)
 
         end = run(method, Budget(int(self.max_iter), self.max_time), state, watch)
-        vars(self).update(self._learnt(method, state, shape))
+        self.__dict__.update(self._learnt(method, state, shape))
         self._remember(method, state)
         self.n_iter_, self.history_ = max(end.rounds, 1), _history(method, end, float(s.sum()))
         weight, costs = None if (s == 1.0).all() else s, self.history_.get("cost", ())
@@ -288,7 +288,7 @@ class PrototypeClassifier(ClassifierMixin, CallbackSupportMixin, BaseEstimator):
         if first:
             nobody = np.empty((0, X.shape[1]))
             omega = self._first_metric(nobody, classes.size, check_random_state(self.random_state))
-            book, tally = Book.of(nobody, np.empty(0, dtype=np.int64), omega), None
+            book = Book.of(nobody, np.empty(0, dtype=np.int64), omega)
         else:
             omega = self._metric()
             state = self._state
@@ -305,12 +305,12 @@ class PrototypeClassifier(ClassifierMixin, CallbackSupportMixin, BaseEstimator):
             self.outcome_ = Outcome("diverged", text, remedy)
         else:
             self.classes_, state = classes, online.State.of(book)
-            vars(self).update(self._learnt(None, state, omega.shape))
+            self.__dict__.update(self._learnt(None, state, omega.shape))
             self._epochs, self._seed, self._state = 0, 0, state if omega.ndim == 2 else None
             self.outcome_ = Outcome("passes done", f"{target.size:,} more examples of a stream, each seen once.")
         self.n_iter_ = 1
         for name in ("certificate_", "history_", "cost_"):
-            vars(self).pop(name, None)
+            self.__dict__.pop(name, None)
         return self
 
     def _shown(self, book: Book, view: View, target: IntArray, s: FloatArray, founders: list[int]) -> Book:

@@ -62,7 +62,8 @@ class Book(NamedTuple):
 
     def copied(self) -> Self:
         """Return a copy."""
-        return type(self)(*(_aligned(array) if array.ndim > 1 else array.copy() for array in self))
+        W, labels, omega, Q, tally = self
+        return type(self)(_aligned(W), labels.copy(), _aligned(omega), _aligned(Q), tally.copy())
 
     def restore(self, other: Self) -> None:
         """Become what another book of the same shapes is."""

@@ -155,8 +155,8 @@ class State:
     def of(cls, W: FloatArray, omega: FloatArray, *, learns_metric: bool) -> Self:
         """Return the state to begin with, its cost still unknown."""
         theta = np.concatenate([np.zeros(W.size), omega.ravel() if learns_metric else ()])
-        memory = np.zeros((2, PAIRS, theta.size))
-        return cls(W, omega, theta, np.zeros(theta.size), *memory, np.full(3, np.inf), np.zeros(2, dtype=np.int64))
+        steps, changes = np.zeros((2, PAIRS, theta.size))
+        return cls(W, omega, theta, np.zeros(theta.size), steps, changes, np.full(3, np.inf), np.zeros(2, dtype=np.int64))
 
 
 @dataclass(frozen=True)
