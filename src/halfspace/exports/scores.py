@@ -5,6 +5,7 @@ from typing import Any
 
 import numpy as np
 
+from halfspace import GLVQ, GMLVQ, GRLVQ, LVQ, PerceptronCommittee, VotedPerceptron
 from halfspace._typing import FloatArray
 from halfspace.certificates.margins.vote import TIE_BREAK
 from halfspace.errors import InputError
@@ -13,7 +14,6 @@ from halfspace.exports.kernels import kernel_values
 from halfspace.exports.prototypes import prototype_scores
 from halfspace.kernels import Linear
 from halfspace.kernels.rows import dense
-from halfspace.models import GLVQ, GMLVQ, GRLVQ, LVQ, PerceptronCommittee, VotedPerceptron
 from halfspace.models.kernel.prediction import Expansion, KernelPlaneMixin
 from halfspace.models.planes.prediction import PlaneMixin
 from halfspace.solvers.rules.voted import Log, join

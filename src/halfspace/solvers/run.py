@@ -12,14 +12,17 @@ catches Ctrl-C.
 import time
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
+from itertools import repeat
 from typing import Any, NamedTuple, Protocol
 
 import numpy as np
 
 from halfspace.solvers.outcome import Outcome, Reason
 
-__all__ = ["Budget", "Course", "Method", "Progress", "Run", "run", "steps"]
+__all__ = ["PIECE", "Budget", "Course", "Method", "Progress", "Run", "run", "steps"]
 
+PIECE = 1 << 23
+"""Entries to read in a step, between two looks at the clock: under ten milliseconds."""
 RESUME = "warm_start=True goes on from here."
 
 
@@ -36,12 +39,19 @@ class Budget(NamedTuple):
 
 
 class Method(Protocol):
-    """What the driver asks of an iterative method."""
+    """What the driver asks of an iterative method.
 
-    unit: str
-    """What a round is called: "epoch", "push", "sweep"."""
-    columns: tuple[str, ...]
-    """Names of what `step` returns."""
+    Optional: `finish(state)` takes a method that can end only at certain points to the next one; it is called when a budget is
+    spent.
+    """
+
+    @property
+    def unit(self) -> str:
+        """What a round is called: "epoch", "push", "sweep"."""
+
+    @property
+    def columns(self) -> tuple[str, ...]:
+        """Names of what `step` returns."""
 
     def start(self, before: Any = None) -> Any:
         """Return the state to begin with, or to go on from `before`; it is changed in place."""
@@ -49,11 +59,12 @@ class Method(Protocol):
     def step(self, state: Any, most: int) -> Sequence[Any]:
         """Work for some milliseconds: less than a round, or up to `most` rounds.
 
-        Return one array per column, whose first axis are the rounds finished; nothing if no round was finished.
+        Return one new array per column, whose first axis are the rounds finished; nothing if no round was finished. One array
+        more than there are columns holds snapshots, of which the course keeps a few.
         """
 
     def status(self, state: Any) -> Reason | None:
-        """Return why nothing is left to do, or None."""
+        """Return why nothing is left to do, or None; asked after every step."""
 
     def certify(self, state: Any) -> Any:
         """Return the proof of what was found."""
@@ -70,9 +81,9 @@ class Progress(NamedTuple):
 
 
 class Course:
-    """The rounds of a run by column; when there are too many, every other one is dropped.
+    """The rounds of a run by column; when there are too many, every other one is dropped, but never the last.
 
-    A method with a function `snapshot(state)` has its arrays kept along the way: at most 64, and 32 MB.
+    Of snapshots at most 64 are kept, and 32 MB.
 
     Examples
     --------
@@ -82,46 +93,52 @@ class Course:
     ([1, 2], [3, 1])
     """
 
-    KEPT = 1 << 14
+    KEPT = 1 << 12
     SNAPSHOTS = 64
     ROOM = 32e6
 
     def __init__(self, columns: tuple[str, ...]) -> None:
         self.columns = columns
         self.rows: list[tuple[Any, ...]] = []
+        self.last: tuple[Any, ...] = ()
         self.snapshots: list[tuple[int, Any]] = []
         self.stride, self.snapshot_stride = 1, 1
 
-    def note(self, at: Progress, snapshot: Callable[[Any], Any] | None = None) -> None:
+    def note(self, at: Progress) -> None:
         """Keep the rounds of a piece."""
-        first = at.round - at.finished + 1
-        for k in range(at.finished):
-            if (first + k) % self.stride == 0:
-                self.rows.append((first + k, at.seconds, *(column[k] for column in at.table)))
-        if len(self.rows) > self.KEPT:
-            self.rows, self.stride = self.rows[1::2], 2 * self.stride
-        if snapshot is not None and at.finished and at.round % self.snapshot_stride == 0:
-            self._keep(at.round, snapshot(at.state))
-
-    def _keep(self, number: int, array: Any) -> None:
-        if 2 * array.nbytes > self.ROOM:
+        if not at.finished:
             return
-        self.snapshots.append((number, array.copy()))
-        if len(self.snapshots) > min(self.SNAPSHOTS, self.ROOM // max(array.nbytes, 1)):
-            self.snapshots, self.snapshot_stride = self.snapshots[1::2], 2 * self.snapshot_stride
+        while at.round > self.KEPT * self.stride:
+            self.rows, self.stride = self.rows[1::2], 2 * self.stride
+        columns, first = at.table[: len(self.columns)], at.round - at.finished + 1
+        skip = -first % self.stride
+        numbers = range(first + skip, at.round + 1, self.stride)
+        self.rows.extend(zip(numbers, repeat(at.seconds), *(column[skip :: self.stride] for column in columns), strict=False))
+        self.last = (at.round, at.seconds, *(column[-1] for column in columns))
+        for array in at.table[len(self.columns) :]:
+            self._keep_snapshots(first, array)
+
+    def _keep_snapshots(self, first: int, arrays: Any) -> None:
+        room = min(self.SNAPSHOTS, int(self.ROOM // max(arrays[0].nbytes, 1)))
+        for k in range(len(arrays)) if room > 1 else ():
+            if (first + k) % self.snapshot_stride == 0:
+                self.snapshots.append((first + k, arrays[k].copy()))
+                if len(self.snapshots) > room:
+                    self.snapshots, self.snapshot_stride = self.snapshots[1::2], 2 * self.snapshot_stride
 
     def history(self) -> dict[str, Any]:
         """Return the course as arrays by name; columns of a single problem are flat."""
         names = ("round", "seconds", *self.columns)
-        if not self.rows:
+        if not self.last:
             return {name: np.empty(0) for name in names}
-        arrays = {name: np.array(column) for name, column in zip(names, zip(*self.rows, strict=True), strict=True)}
+        rows = self.rows if self.rows and self.rows[-1][0] == self.last[0] else [*self.rows, self.last]
+        arrays = {name: np.array(column) for name, column in zip(names, zip(*rows, strict=True), strict=True)}
         return {name: a[:, 0] if a.ndim == 2 and a.shape[1] == 1 else a for name, a in arrays.items()}
 
 
 @dataclass
 class Run:
-    """The end of a run: the state, why it stopped, after how many rounds, and its course."""
+    """The end of a run: the state, why it stopped, after how many rounds, its course and its seconds."""
 
     state: Any
     outcome: Outcome
@@ -130,8 +147,8 @@ class Run:
     seconds: float = 0.0
 
 
-def steps(method: Method, state: Any, budget: Budget, *, one_by_one: bool = False) -> Iterator[Progress]:
-    """Work on a state for ever, in pieces; ends by itself when nothing is left to do.
+def steps(method: Method, state: Any, budget: Budget, *, every: int = 0) -> Iterator[Progress]:
+    """Work on a state in pieces until nothing is left to do or the budget is spent.
 
     Parameters
     ----------
@@ -140,28 +157,35 @@ def steps(method: Method, state: Any, budget: Budget, *, one_by_one: bool = Fals
     state : state of the method
         Changed in place: copy what you want to keep.
     budget : Budget
-        Only `max_iter` is read, as the most rounds that a step may take.
-    one_by_one : bool
-        Whether to yield after every round.
+        Rounds and seconds, and who may cancel.
+    every : int
+        Yield at least once every so many rounds; 0 leaves it to the method.
 
     Yields
     ------
     Progress
-        Rounds finished, the state, the seconds gone by.
+        Rounds finished, the state, the seconds gone by. A piece may be less than a round: `finished` is then 0.
     """
     began, rounds = time.perf_counter(), 0
-    while method.status(state) is None:
-        table = method.step(state, 1 if one_by_one else max(budget.max_iter - rounds, 1))
+    reason = method.status(state)
+    while reason is None:
+        most = max(budget.max_iter - rounds, 1)
+        table = method.step(state, min(most, every - rounds % every) if every else most)
         finished = len(table[0]) if len(table) else 0
         rounds += finished
-        yield Progress(rounds, finished, state, time.perf_counter() - began, table)
+        at = Progress(rounds, finished, state, time.perf_counter() - began, table)
+        yield at
+        reason = method.status(state) or _limit(at, budget)
 
 
-def run(method: Method, budget: Budget, state: Any = None, watch: Callable[[Progress], bool] | None = None) -> Run:
+def run(
+    method: Method,
+    budget: Budget,
+    state: Any = None,
+    watch: Callable[[Progress], bool] | None = None,
+    every: int = 1,
+) -> Run:
     """Run until nothing is left to do, a budget is spent, `watch` says so, or the user interrupts.
-
-    A method that can end only at certain points has a function `finish(state)`, which takes it to the next one; it is called
-    when the budget is spent.
 
     Parameters
     ----------
@@ -172,7 +196,9 @@ def run(method: Method, budget: Budget, state: Any = None, watch: Callable[[Prog
     state : state of the method, optional
         Where to go on from, changed in place; `method.start()` by default.
     watch : callable, optional
-        Called after every round with the progress; a true answer stops the run.
+        Called with the progress; a true answer stops the run.
+    every : int, default 1
+        Rounds between two calls of `watch`.
 
     Returns
     -------
@@ -181,24 +207,18 @@ def run(method: Method, budget: Budget, state: Any = None, watch: Callable[[Prog
     """
     state = method.start() if state is None else state
     course, at = Course(method.columns), Progress(0, 0, state, 0.0)
-    snapshot, reason = getattr(method, "snapshot", None), None
     try:
-        for at in steps(method, state, budget, one_by_one=watch is not None):
-            course.note(at, snapshot)
-            reason = method.status(state) or _limit(at, budget) or ("stopped by callback" if _asked(watch, at) else None)
-            if reason is not None:
+        for at in steps(method, state, budget, every=0 if watch is None else every):
+            course.note(at)
+            if watch is not None and at.finished and watch(at):
                 break
+        reason = method.status(state) or _limit(at, budget) or "stopped by callback"
         if reason in {"time budget spent", "iteration budget spent"} and hasattr(method, "finish"):
             method.finish(state)
             reason = method.status(state) or reason
     except KeyboardInterrupt:
         reason = "interrupted"
-    reason = reason or method.status(state) or "converged"
     return Run(state, _outcome(reason, method.unit, at, budget), at.round, course, at.seconds)
-
-
-def _asked(watch: Callable[[Progress], bool] | None, at: Progress) -> bool:
-    return watch is not None and at.finished > 0 and watch(at)
 
 
 def _limit(at: Progress, budget: Budget) -> Reason | None:
@@ -212,14 +232,12 @@ def _limit(at: Progress, budget: Budget) -> Reason | None:
 
 def _outcome(reason: Reason, unit: str, at: Progress, budget: Budget) -> Outcome:
     """Return why a run ended, as a sentence."""
-    done = f"{at.round} {unit if at.round == 1 else unit + ('es' if unit.endswith('h') else 's')}"
+    plural = unit + ("es" if unit.endswith(("sh", "ss", "tch")) else "s")
+    done = f"{at.round:,} {unit if at.round == 1 else plural}"
     sentences = {
         "time budget spent": f"Stopped after {at.seconds:.3g} s (max_time={budget.max_time or 0.0:g}), {done}.",
         "iteration budget spent": f"Stopped after {done} (max_iter={budget.max_iter}).",
         "stopped by callback": f"Stopped by a callback after {done}.",
-        "interrupted": f"Interrupted after {done}.",
-        "diverged": f"Diverged after {done}.",
-        "converged": f"Converged after {done}.",
     }
     sentence = sentences.get(reason, f"{reason.capitalize()} after {done}.")
     return Outcome(reason, sentence, RESUME if reason == "interrupted" else "")
