@@ -52,9 +52,7 @@ def main():
     parser.add_argument("files", nargs="*", default=FILES, help=f"which case files to run (default: {' '.join(FILES)})")
     parser.add_argument("--json", action="store_true", help="print the results as JSON")
     parser.add_argument("--write", action="store_true", help="keep the results and write the tables made of them")
-    parser.add_argument(
-        "--tables", action="store_true", help="race nothing; write the tables from the kept results"
-    )
+    parser.add_argument("--tables", action="store_true", help="race nothing; write the tables from the kept results")
     options = parser.parse_args()
     strangers = set(options.files) - set(FILES)
     if strangers:
