@@ -12,6 +12,7 @@ from halfspace.errors import InputError
 from halfspace.ladder.climbing import Ground, cuts
 from halfspace.ladder.rungs import RUNGS, Plan, Setting
 from halfspace.models.parameters import require, require_choice, require_number, require_switch
+from halfspace.notes import Note
 
 __all__ = ["checked_labels", "checked_plans", "prepared", "shorter"]
 
@@ -67,7 +68,7 @@ def checked_labels(y: Any) -> Labels:
     return labels
 
 
-def prepared(ladder: Any, Z: Matrix, y: Labels, began: float) -> tuple[Ground, list[str]]:
+def prepared(ladder: Any, Z: Matrix, y: Labels, began: float) -> tuple[Ground, list[Note]]:
     """Choose scoring and folds for encoded rows Z, shape (n, D), and say in notes what was special."""
     notes = []
     largest = float(np.abs(Z.data if sparse.issparse(Z) else Z).max(initial=0.0))
@@ -80,16 +81,13 @@ def prepared(ladder: Any, Z: Matrix, y: Labels, began: float) -> tuple[Ground, l
     share = counts.max() / y.size
     balanced = ladder.scoring == "balanced_accuracy" or (ladder.scoring == "auto" and share > IMBALANCED)
     if balanced and ladder.scoring == "auto":
-        notes.append(
-            f"The largest class has {100 * share:.0f} % of the rows: rungs are scored by balanced accuracy (the mean over "
-            "the classes of the share that is right) and learn with balanced class weights."
-        )
+        notes.append(Note("balanced", count=round(100 * share)))
     several = counts[counts > 1]
     if not several.size:
         msg = f"Ladder needs at least 2 examples of some class to learn and to test, but all {counts.size} classes have one."
         raise InputError(msg)
     if several.size < counts.size:
-        notes.append(f"{counts.size - several.size} classes have a single training row: they are never tested.")
+        notes.append(Note("single rows", count=counts.size - several.size))
     splits = int(min(ladder.n_splits, max(2, several.min())))
     repeats = int((2 if y.size <= FEW_ROWS else 1) if ladder.n_repeats == "auto" else ladder.n_repeats)
     ground = Ground(

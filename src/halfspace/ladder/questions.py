@@ -9,6 +9,7 @@ from scipy import sparse
 from halfspace._typing import IntArray, Label, Labels, Matrix
 from halfspace.certificates import Separability
 from halfspace.ladder.climbing import Ground
+from halfspace.notes import Note
 from halfspace.questions.separability import separability
 from halfspace.tables.columns import as_table
 
@@ -62,7 +63,7 @@ def dense_if_small(X: Matrix) -> Matrix:
     return X.toarray() if size <= LARGE and X.nnz > THIN * size else X
 
 
-def separable(ground: Ground, classes: Labels) -> tuple[tuple[tuple[Label, Separability], ...], list[str]]:
+def separable(ground: Ground, classes: Labels) -> tuple[tuple[tuple[Label, Separability], ...], list[Note]]:
     """Ask for each class whether a plane separates it from the rest, and say in a note what there was no time for."""
     left = ground.seconds_left()
     deadline = time.perf_counter() + (PATIENCE if left is None else min(PATIENCE, max(left, 0.5)))
@@ -77,5 +78,5 @@ def separable(ground: Ground, classes: Labels) -> tuple[tuple[tuple[Label, Separ
         except KeyboardInterrupt:  # the climb is done: its result is not lost for this
             pass
         rest = asked.size - len(found)
-        return tuple(found), [f"There was no time to ask whether the last {rest} classes are separable from the rest."]
+        return tuple(found), [Note("no time", count=rest)]
     return tuple(found), []
