@@ -155,7 +155,7 @@ def test_imbalanced_classes_are_scored_by_balanced_accuracy():
     X, y = make_classification(600, 5, weights=[0.92], flip_y=0.02, random_state=0)
     ladder = Ladder(rungs=QUICK).fit(X, y)
     assert ladder.scoring_ == "balanced_accuracy"
-    assert any("balanced accuracy" in note for note in ladder.notes_)
+    assert any("balanced accuracy" in str(note) for note in ladder.notes_)
     assert ladder.rungs_[0].score == pytest.approx(0.5)
     assert ladder.test_result_.score == pytest.approx(
         np.mean([np.mean(ladder.predict(X[ladder.test_])[y[ladder.test_] == c] == c) for c in (0, 1)])
@@ -308,7 +308,7 @@ def test_a_class_with_one_example_is_kept_but_never_tested():
     y[0] = 7
     ladder = Ladder(rungs=QUICK).fit(X, y)
     assert 0 in ladder.train_
-    assert any("single training row" in note for note in ladder.notes_)
+    assert any(note.kind == "single rows" for note in ladder.notes_)
 
 
 def test_a_rung_that_fails_does_not_take_the_others_with_it(cancer):

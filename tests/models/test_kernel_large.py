@@ -16,7 +16,7 @@ from sklearn.kernel_approximation import Nystroem
 
 import halfspace as hs
 from halfspace.certificates import KernelGap, LandmarkGap, OneLabel, PerCell, PerClass, check, from_json
-from halfspace.certificates.cells import nearest_centres
+from halfspace.certificates.groups import nearest_centres
 from halfspace.errors import CertificateError, GapWarning, InputError
 from halfspace.kernels import RBF
 from halfspace.models.kernel.cells import cut

@@ -28,6 +28,7 @@ from halfspace.certificates import Separability
 from halfspace.errors import InputError
 from halfspace.ladder.rungs import RUNGS, Plan, Setting, describe, quietly, sample_of, widest_gap
 from halfspace.ladder.values import Rung
+from halfspace.notes import Note
 from halfspace.questions.separability import separability
 from halfspace.rows.labels import mean_per_class
 from halfspace.solvers.outcome import Reason
@@ -305,7 +306,7 @@ def choose_winner(done: list[Climbed]) -> tuple[Climbed, Climbed]:
     return min(good, key=lambda c: RUNGS[c.rung.name].keeps), best
 
 
-def ask_separable(training: Training) -> tuple[tuple[tuple[Label, Separability], ...], list[str]]:
+def ask_separable(training: Training) -> tuple[tuple[tuple[Label, Separability], ...], list[Note]]:
     """Ask for each class whether a plane separates it from the rest, and say in a note what there was no time for."""
     left = training.seconds_left()
     deadline = time.perf_counter() + min(SEPARABILITY_SECONDS, float("inf") if left is None else max(left, 0.5))
@@ -318,8 +319,7 @@ def ask_separable(training: Training) -> tuple[tuple[tuple[Label, Separability],
                 break
             found.append((label, separability(training.X, training.y == label, max_time=seconds)))
     rest = asked.size - len(found)
-    notes = [f"There was no time to decide whether the last {rest} classes are separable from the rest."] if rest else []
-    return tuple(found), notes
+    return tuple(found), [Note("no time", count=rest)] if rest else []
 
 
 def learning_curve(winner: Climbed, training: Training) -> tuple[tuple[int, float, float], ...]:

@@ -38,6 +38,7 @@ from halfspace.ladder.preparing import (
 from halfspace.ladder.rungs import Plan
 from halfspace.ladder.values import Progress, TestResult, summarise_outcome, summarise_result
 from halfspace.models.parameters import restored_on_error
+from halfspace.notes import Note
 from halfspace.rows.labels import read_classes
 from halfspace.rows.threads import one_blas_thread
 from halfspace.solvers.outcome import Reason
@@ -113,7 +114,7 @@ class Ladder(ClassifierMixin, BaseEstimator):
         the sample that a costly rung takes of very many. The certificate is about the last.
     learning_curve_ : tuple of (int, float, float)
         Rows, score and standard error; empty unless `curve`.
-    outcome_, verdict_, notes_ : Outcome, str, tuple of str
+    outcome_, verdict_, notes_ : Outcome, str, tuple of Note
         Why the climb stopped, the result in a sentence, what to know about the data.
     classes_, n_features_in_, scoring_, n_splits_, n_repeats_, seconds_
         What they say.
@@ -184,10 +185,10 @@ class Ladder(ClassifierMixin, BaseEstimator):
             y = checked_labels(y)
             classes, _ = read_classes(y, type(self).__name__)
             check_consistent_length(X if hasattr(X, "shape") else np.asarray(X), y)
-            self.classes_, self._notes = classes, list[str]()
+            self.classes_, self._notes = classes, list[Note]()
             self.train_, self.test_ = split(y, float(self.test_size), self.random_state)
             if self.test_size and not self.test_.size:
-                self._notes.append("Too few rows of each class to hold some out: there is no test.")
+                self._notes.append(Note("no test"))
             self.encoder_ = clone(TableEncoder() if self.encoder is None else self.encoder).fit(take(X, self.train_))
             self.n_features_in_ = self.encoder_.n_features_in_
             if hasattr(self.encoder_, "feature_names_in_"):

@@ -13,6 +13,7 @@ from halfspace.errors import InputError
 from halfspace.ladder.climbing import Training, make_folds
 from halfspace.ladder.rungs import RUNGS, Plan, Setting
 from halfspace.models.parameters import require, require_choice, require_number, require_switch
+from halfspace.notes import Note
 from halfspace.tables.columns import as_table
 
 __all__ = [
@@ -155,7 +156,7 @@ def split(y: Labels, share: float, seed: int) -> tuple[IntArray, IntArray]:
     return np.setdiff1d(everyone, test), test
 
 
-def training_for(ladder: Any, Z: Matrix, y: Labels, began: float, report: Callable[..., None]) -> tuple[Training, list[str]]:
+def training_for(ladder: Any, Z: Matrix, y: Labels, began: float, report: Callable[..., None]) -> tuple[Training, list[Note]]:
     """Choose scoring and folds for encoded rows Z, shape (n, D), and say in notes what was special."""
     notes = []
     largest = float(np.abs(Z.data if sparse.issparse(Z) else Z).max(initial=0.0))
@@ -168,16 +169,13 @@ def training_for(ladder: Any, Z: Matrix, y: Labels, began: float, report: Callab
     share = counts.max() / y.size
     balanced = ladder.scoring == "balanced_accuracy" or (ladder.scoring == "auto" and share > IMBALANCED)
     if balanced and ladder.scoring == "auto":
-        notes.append(
-            f"The largest class has {100 * share:.0f} % of the rows: rungs are scored by balanced accuracy (the mean over "
-            "the classes of the share predicted correctly) and learn with balanced class weights."
-        )
+        notes.append(Note("balanced", count=round(100 * share)))
     several = counts[counts > 1]
     if not several.size:
         msg = f"Ladder needs at least 2 examples of some class to learn and to test, but all {counts.size} classes have one."
         raise InputError(msg)
     if several.size < counts.size:
-        notes.append(f"{counts.size - several.size} classes have a single training row: they are never tested.")
+        notes.append(Note("single rows", count=counts.size - several.size))
     splits = int(min(ladder.n_splits, max(2, several.min())))
     repeats = int((2 if y.size <= FEW_ROWS else 1) if ladder.n_repeats == "auto" else ladder.n_repeats)
     training = Training(

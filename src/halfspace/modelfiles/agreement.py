@@ -5,9 +5,9 @@ from typing import Any, Never
 
 import numpy as np
 
+from halfspace.certificates.fields import Model, Record, Scope, check_fields, is_plain
 from halfspace.errors import ModelFileError
 from halfspace.modelfiles.records import RECORDS
-from halfspace.modelfiles.shapes import Model, Record, Scope, check_fields, is_plain
 from halfspace.modelfiles.table import MODELS
 
 __all__ = ["agree"]

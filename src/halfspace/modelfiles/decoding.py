@@ -6,10 +6,10 @@ from typing import Any, Never
 import numpy as np
 from scipy import sparse
 
+from halfspace.certificates.fields import Model, Record
 from halfspace.errors import ModelFileError
 from halfspace.modelfiles.agreement import agree
 from halfspace.modelfiles.records import RECORDS
-from halfspace.modelfiles.shapes import Model, Record
 from halfspace.modelfiles.table import MODELS
 
 __all__ = ["Decoder"]

@@ -26,6 +26,7 @@ _PAGE = {
 _ALL_ROWS = ("alpha", "lower_alpha", "upper_alpha")
 
 RECORDS: dict[str, Place] = {
+    "Note": Place("notes", "Note", {"kind": "str", "column": "str", "count": "int", "detail": "str"}),
     "Outcome": Place("solvers.outcome", "Outcome", {"reason": "str", "sentence": "str", "remedy": "str"}),
     "sweep.State": Place(
         "solvers.rules.sweep",

@@ -8,7 +8,7 @@ from numbers import Real
 import numpy as np
 
 from halfspace._typing import FloatArray, Labels, Matrix
-from halfspace.certificates.margins.margin import MarginBracket
+from halfspace.certificates.margins.bracket import MarginBracket
 from halfspace.certificates.margins.separability import Separability
 from halfspace.errors import GapWarning, InputError, NotSeparatedWarning
 from halfspace.models.planes.adatron import AdaTron

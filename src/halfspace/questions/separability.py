@@ -9,7 +9,7 @@ import numpy as np
 from sklearn.base import BaseEstimator
 
 from halfspace._typing import Label, Labels, Matrix
-from halfspace.certificates.margins.margin import MarginBracket
+from halfspace.certificates.margins.bracket import MarginBracket
 from halfspace.certificates.margins.separability import Separability
 from halfspace.errors import InputError
 from halfspace.models.parameters import read_matrix, usable_rows

@@ -6,6 +6,7 @@ from functools import singledispatch
 from os import PathLike
 from typing import Any
 
+from halfspace._text import number, plural
 from halfspace.certificates import (
     Certificate,
     DualityGap,
@@ -20,10 +21,9 @@ from halfspace.certificates import (
     Separability,
 )
 from halfspace.certificates.baselines import ClassCounts, NeighbourErrors
-from halfspace.certificates.margins.enclosure import Enclosure
+from halfspace.certificates.margins.gap import Enclosure
 from halfspace.report.findings import Claim
-from halfspace.report.svg import number
-from halfspace.report.texts import plural, shown
+from halfspace.report.texts import shown
 
 __all__ = ["claim", "command", "words"]
 

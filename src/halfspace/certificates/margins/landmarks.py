@@ -19,9 +19,8 @@ from halfspace import kernels
 from halfspace._typing import FloatArray, IntArray, Label, Labels, Matrix
 from halfspace.certificates.arithmetic import EPS, as_rows, is_array, is_label, is_number, signs
 from halfspace.certificates.base import Certificate, Verdict
-from halfspace.certificates.margins.enclosure import Enclosure
-from halfspace.certificates.margins.kernel_sums import sound_bias, sound_kernel
-from halfspace.certificates.margins.margin import SLACK, both_signs, rebuilt
+from halfspace.certificates.margins.bracket import SLACK, both_signs, rebuilt, sound_bias, sound_kernel
+from halfspace.certificates.margins.gap import Enclosure
 from halfspace.errors import InputError
 from halfspace.kernels import Kernel
 

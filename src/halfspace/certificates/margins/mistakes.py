@@ -12,9 +12,7 @@ import numpy as np
 from halfspace._typing import Labels, Matrix
 from halfspace.certificates.arithmetic import is_number
 from halfspace.certificates.base import Certificate, Verdict, from_dict
-from halfspace.certificates.margins.kernel_margin import KernelBracket
-from halfspace.certificates.margins.kesler import KeslerBracket
-from halfspace.certificates.margins.margin import MarginBracket
+from halfspace.certificates.margins.bracket import KernelBracket, KeslerBracket, MarginBracket
 
 __all__ = ["MistakeBound", "Novikoff", "PassiveAggressiveBound"]
 

@@ -26,7 +26,7 @@ from flint import fmpz
 from halfspace._typing import FloatArray, IntArray, Label, Labels, Matrix
 from halfspace.certificates.arithmetic import EPS, is_array, is_label, is_number, signs
 from halfspace.certificates.base import Certificate, Verdict, _plain, from_dict
-from halfspace.certificates.margins.margin import MarginBracket, both_signs
+from halfspace.certificates.margins.bracket import MarginBracket, both_signs
 from halfspace.certificates.rational import CLEAR, combination_vanishes, dense_rows, exact_potentials, margin_holds, potentials
 
 __all__ = ["Separability", "certain_margin"]

@@ -19,7 +19,7 @@ import numpy as np
 from halfspace._typing import Labels, Matrix
 from halfspace.certificates.arithmetic import EPS, as_rows, is_number, potentials_and_sums, rounding, signs, squares
 from halfspace.certificates.base import Certificate, Verdict, from_dict
-from halfspace.certificates.margins.duality import DualityGap
+from halfspace.certificates.margins.gap import DualityGap
 from halfspace.errors import InputError
 
 __all__ = ["SupportBounds"]

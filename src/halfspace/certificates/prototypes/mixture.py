@@ -20,7 +20,7 @@ import numpy as np
 from halfspace._typing import FloatArray, Labels, Matrix
 from halfspace.certificates.arithmetic import EPS, as_rows, is_array, is_number
 from halfspace.certificates.base import Unlabelled, Verdict
-from halfspace.certificates.prototypes.nearest import dense_blocks
+from halfspace.certificates.prototypes.quantisation import dense_blocks
 
 __all__ = ["MixtureLikelihood"]
 

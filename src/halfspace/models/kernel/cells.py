@@ -7,7 +7,7 @@ import numpy as np
 from sklearn.cluster import KMeans
 
 from halfspace._typing import FloatArray, IntArray, Matrix
-from halfspace.certificates.cells import nearest_centres
+from halfspace.certificates.groups import nearest_centres
 from halfspace.models.kernel.prediction import Expansion
 
 __all__ = ["Cells", "cut"]

@@ -16,7 +16,7 @@ from halfspace._typing import FloatArray, IntArray, Label
 from halfspace.certificates import Certificate, KernelGap, PerClass, PerPair
 from halfspace.certificates.arithmetic import EPS
 from halfspace.certificates.expansion import Scales, scales
-from halfspace.certificates.margins.margin import SLACK
+from halfspace.certificates.margins.bracket import SLACK
 from halfspace.errors import InputError
 from halfspace.kernels import Kernel
 from halfspace.kernels.gram import LazyGram

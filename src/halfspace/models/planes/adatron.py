@@ -11,7 +11,7 @@ from sklearn.utils import check_random_state
 
 from halfspace._typing import FloatArray, Labels, Matrix
 from halfspace.certificates import Certificate, PerClass
-from halfspace.certificates.margins.duality import DualityGap
+from halfspace.certificates.margins.gap import DualityGap
 from halfspace.certificates.margins.separability import Separability
 from halfspace.models.parameters import (
     as_float,

@@ -13,8 +13,7 @@ from sklearn.utils import check_random_state
 from halfspace._typing import FloatArray, Labels, Matrix
 from halfspace.certificates import Certificate, KeslerBracket, MarginBracket, MistakeBound, PerClass
 from halfspace.certificates.arithmetic import combination, vanishes_exactly
-from halfspace.certificates.margins.kesler import rivals_only
-from halfspace.certificates.margins.margin import Sides
+from halfspace.certificates.margins.bracket import Sides, rivals_only
 from halfspace.errors import NotSeparatedWarning
 from halfspace.models.parameters import (
     Examples,

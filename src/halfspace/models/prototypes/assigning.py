@@ -10,8 +10,7 @@ from sklearn.utils import check_array
 from sklearn.utils.validation import check_is_fitted
 
 from halfspace._typing import FloatArray, IntArray, Matrix, View
-from halfspace.certificates.prototypes.nearest import dense_blocks, own_squares
-from halfspace.certificates.prototypes.quantisation import Quantisation
+from halfspace.certificates.prototypes.quantisation import Quantisation, dense_blocks, own_squares
 from halfspace.errors import InputError
 from halfspace.models.parameters import read_matrix, usable_rows
 from halfspace.rows.threads import one_blas_thread
