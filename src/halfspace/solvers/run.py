@@ -245,7 +245,7 @@ def run_all(works: Sequence[Callable[[Budget], T]], budget: Budget, n_jobs: int 
     answers: dict[int, T] = {}
 
     def own() -> Budget:
-        still, left = next(waiting), None if deadline is None else max(deadline - time.perf_counter(), 0.0)
+        still, left = next(waiting, 1), None if deadline is None else max(deadline - time.perf_counter(), 0.0)
         seconds = left if left is None or not share else min(1.0, workers / still) * left
         return Budget(budget.max_iter, seconds, lambda: stop.is_set() or budget.cancelled())
 
@@ -263,8 +263,8 @@ def run_all(works: Sequence[Callable[[Budget], T]], budget: Budget, n_jobs: int 
             try:
                 side_by_side(solve, range(len(works)), workers, stop.set)
             except KeyboardInterrupt:
-                if len(answers) < len(works):
-                    raise
+                for k in set(range(len(works))) - answers.keys():  # those that had not begun
+                    answers[k] = works[k](own()._replace(cancelled=lambda: True))
     return [answers[k] for k in range(len(works))]
 
 
