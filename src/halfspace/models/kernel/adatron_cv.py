@@ -15,8 +15,8 @@ from halfspace.certificates import Certificate
 from halfspace.errors import GapWarning
 from halfspace.kernels import Kernel
 from halfspace.models.kernel.adatron import KernelAdaTron
-from halfspace.models.kernel.margin import tasks_of
-from halfspace.models.kernel.path import Width, announced, decided, matrices_of, problems_of, read_grid
+from halfspace.models.kernel.path import Width, class_numbers, matrices_of, problems_of, progress_printer, read_grid
+from halfspace.models.multiclass import tasks_of
 from halfspace.models.parameters import (
     Examples,
     read_examples,
@@ -27,8 +27,7 @@ from halfspace.models.parameters import (
     restored_on_error,
 )
 from halfspace.rows.labels import example_weights, mean_per_class
-from halfspace.solvers.kernel.grid_search import GridLimits, GridRun, Machine, search_grid
-from halfspace.solvers.kernel.grid_table import chosen_point, results_table
+from halfspace.solvers.kernel.grid_search import GridPlan, GridRun, Machine, chosen_point, results_table, search_grid
 from halfspace.solvers.outcome import Outcome
 
 __all__ = ["KernelAdaTronCV"]
@@ -199,14 +198,14 @@ class KernelAdaTronCV(ClassifierMixin, BaseEstimator):
         def score(_width: int, _cap: int, fold: int, machines: list[Machine]) -> float:
             test = folds[fold][1]
             outputs = np.stack([machine.outputs(test) for machine in machines], axis=1)
-            right = decided(outputs, data.classes.size, voting=voting) == data.target[test]
+            right = class_numbers(outputs, data.classes.size, voting=voting) == data.target[test]
             return float(mean_per_class(right, data.target[test]) if balanced else np.mean(right))
 
-        deadline = None if self.max_time is None else began + 0.8 * float(self.max_time)
         skip = not (self.full_grid or self.one_standard_error)
-        limits = GridLimits(float(self.cv_tol), self.intercept == "free", deadline, skip, announced(owner, self.verbose))
-        run = GridRun(matrices, caps, problems, score, limits)
-        search_grid(run, workers)
+        plan = GridPlan(float(self.cv_tol), self.intercept == "free", skip, progress_printer(owner, self.verbose))
+        run = GridRun(matrices, caps, problems, score, plan)
+        seconds = None if self.max_time is None else max(began + 0.8 * float(self.max_time) - time.perf_counter(), 0.0)
+        search_grid(run, workers, seconds)
         return run
 
     def _folds(self, data: Examples) -> list[tuple[IntArray, IntArray]]:
