@@ -91,7 +91,7 @@ class KernelAdaTron(KernelPlaneMixin, ClassifierMixin, CallbackSupportMixin, Bas
     max_time : float, optional
         Time limit in seconds.
     cache_size : float, default 2000.0
-        Most megabytes for kernel values.
+        Memory limit for kernel values, in megabytes.
     n_cells : int, optional
         For many examples: cut them into about so many cells (K-means), with a machine for each.
     class_weight : dict or "balanced", optional
