@@ -1,10 +1,6 @@
 """Kernel machines for many examples: one per cell, or on landmarks; approximate, said so, and each part proved."""
 
-import io
-import re
-from contextlib import redirect_stdout
 from dataclasses import replace
-from pathlib import Path
 
 import numpy as np
 import pytest
@@ -362,17 +358,3 @@ def test_every_pair_of_function_and_strengths_is_a_bracket():
         assert claim.verify(data, labels)
         assert claim.dual <= model.certificate_.primal
         assert claim.primal >= model.certificate_.dual
-
-
-@pytest.mark.compiled
-def test_the_blocks_of_the_page_print_what_it_shows():
-    """Every block of code of the page on kernel machines runs after the one before, and prints the text below it."""
-    page = (Path(__file__).parents[2] / "docs" / "kernel_machines.md").read_text(encoding="utf-8")
-    blocks = re.findall(r"```python\n(.*?)```\n\n(?:```text\n(.*?)```)?", page, re.DOTALL)
-    assert len(blocks) == page.count("```python") >= 9
-    names = {}
-    for code, text in blocks:
-        printed = io.StringIO()
-        with redirect_stdout(printed):
-            exec(compile(code, "kernel_machines.md", "exec"), names)  # noqa: S102  (our own page)
-        assert printed.getvalue() == text
