@@ -16,11 +16,11 @@ import pyarrow as pa
 import pyarrow.csv as pacsv
 from scipy.sparse import csr_matrix, vstack
 
-from halfspace._typing import FloatArray, IntArray
+from halfspace._typing import FloatArray, IntArray, Labels
 from halfspace.errors import FileError
 from halfspace.files.opening import OpenedFile
+from halfspace.files.sampling import Piece
 from halfspace.files.text import line_blocks
-from halfspace.files.values import Piece
 from halfspace.notes import Note
 
 __all__ = ["Reader"]
@@ -42,7 +42,7 @@ class Lines(NamedTuple):
 
     labels: FloatArray
     values: FloatArray
-    indices: IntArray
+    indices: Labels  # int32
     indptr: IntArray
 
 
@@ -59,7 +59,7 @@ class Reader:
         self.first_index: int | None = None
 
     @property
-    def _base(self) -> int:
+    def base(self) -> int:
         """The number of the first column, 0 or 1: as given, or 0 if it occurs."""
         if self.first_index is None:
             return int(0 < self._lowest <= self._highest)
@@ -71,7 +71,7 @@ class Reader:
     @property
     def details(self) -> tuple[str, ...]:
         """Where indices begin."""
-        return (f"indices from {self._base}",)
+        return (f"indices from {self.base}",)
 
     def pieces(self, batch_rows: int) -> Iterator[Piece]:
         """Yield rows with their labels; columns are numbered as in the file."""
@@ -107,7 +107,7 @@ class Reader:
 
     def _by_python(self, text: bytes, line: int) -> Lines:
         """Read what pyarrow could not; raise an error that names the first line that is wrong."""
-        labels, values, indices, indptr = [], [], [], [0]
+        labels, values, indices, indptr = list[float](), list[float](), list[int](), [0]
         for place, tokens in enumerate(map(bytes.split, text.translate(BLANKS_TO_SPACES).split(b"\n")), line):
             if not tokens:
                 continue
@@ -126,7 +126,7 @@ class Reader:
             indices += row
             values += row.values()
             indptr.append(len(indices))
-        return Lines(np.array(labels), np.array(values, dtype=float), np.array(indices, dtype=np.int32), np.array(indptr))
+        return Lines(np.array(labels), np.array(values, dtype=np.float64), np.array(indices, np.int32), np.array(indptr))
 
     def _number(self, token: bytes, expected: str, line: int) -> float:
         """Read a number."""
@@ -146,7 +146,7 @@ class Reader:
 
     def join(self, pieces: list[Any]) -> Any:
         """Return one CSR matrix whose columns count from 0, as wide as the largest index of the file."""
-        base = self._base
+        base = self.base
         width = self._highest + 1 - base
         if width > LARGEST_INDEX:
             msg = f"{self._file.name}: index {self._highest} makes {width} columns; the limit is {LARGEST_INDEX}."
