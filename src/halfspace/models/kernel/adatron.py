@@ -217,7 +217,8 @@ class KernelAdaTron(KernelPlaneMixin, ClassifierMixin, CallbackSupportMixin, Bas
             claims, gram = Claims.about(data, kernel, shift, self._plan()), LazyGram(kernel, data.X, data.clamp)
             reporter = Reporter(self, X, y, lambda: {"classes_": self.classes_}, int(self.max_iter) + 1)
             works = self._works(claims, gram, tasks, before)
-            runs = run_all([work.runner(reporter, len(works)) for work in works], self._budget(began), self.n_jobs)
+            runners = [work.runner(reporter, k, len(works)) for k, work in enumerate(works, 1)]
+            runs = run_all(runners, self._budget(began), self.n_jobs)
             answers = [work.answer(done) for work, done in zip(works, runs, strict=True)]
             parts = [claims.claim(task, answer) for task, answer in zip(tasks, answers, strict=True)]
             for k, tol in claims.unproved(runs, answers, parts):  # rounding is to be paid for

@@ -91,7 +91,7 @@ class Work(NamedTuple):
     used: IntArray  # the examples of the task that have weight
     seed: int
 
-    def runner(self, reporter: Reporter | None = None, count: int = 1) -> Callable[[Budget], Run]:
+    def runner(self, reporter: Reporter | None = None, number: int = 1, count: int = 1) -> Callable[[Budget], Run]:
         """Return what runs the method within a budget; it reports every round, or, one of many, its end."""
 
         def tell(at: Progress) -> bool:
@@ -100,7 +100,7 @@ class Work(NamedTuple):
         def told(budget: Budget) -> Run:
             done = run(self.method, budget, self.method.start(self.start))
             if reporter is not None:
-                reporter.line(f"one of {count} problems: relative gap {done.state.gap:.2g}")
+                reporter.line(f"problem {number} of {count}: relative gap {done.state.gap:.2g}")
             return done
 
         if count > 1:

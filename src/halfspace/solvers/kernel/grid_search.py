@@ -222,6 +222,9 @@ def search_grid(grid: GridRun, workers: int, seconds: float | None = None) -> No
 
     def search(methods: list[WidthSearch]) -> None:
         left = None if deadline is None else max(deadline - time.perf_counter(), 0.0)
+        if left == 0.0:
+            grid.reason = "time budget spent"
+            return
         works = [partial(run, method) for method in methods]
         ends = [done.outcome.reason for done in run_all(works, Budget(1 << 62, left), workers, share=False)]
         grid.reason = next((reason for reason in (grid.reason, *ends) if reason != "converged"), "converged")
