@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 import halfspace as hs
-from halfspace.cli.progress import Watch
+from halfspace.cli.ladders import Watch
 from halfspace.ladder import Progress
 
 QUICK = ("--rungs", "majority,perceptron,adaline")
@@ -131,8 +131,8 @@ def test_rungs_that_are_not_climbed_are_said_so():
     """Where there is no terminal, a skipped rung is one line with its reason."""
     page = io.StringIO()
     with Watch(None, page) as watch:
-        watch(Progress("kernel", "kernel AdaTron", 0, 5, 0.0, float("nan"), "not climbed: interrupted"))
-    assert page.getvalue() == "kernel AdaTron: not climbed: interrupted\n"
+        watch(Progress("kernel", "kernel AdaTron", 0, 5, 0.0, float("nan"), "skipped: interrupted"))
+    assert page.getvalue() == "kernel AdaTron: skipped: interrupted\n"
 
 
 class Terminal:

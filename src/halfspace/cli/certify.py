@@ -18,8 +18,7 @@ from halfspace import __version__
 from halfspace._text import plural
 from halfspace.certificates import Certificate, Verdict, from_json
 from halfspace.certificates.base import from_dict
-from halfspace.cli.answers import Answer, notes
-from halfspace.cli.frame import REFUTED, refuse
+from halfspace.cli.frame import REFUTED, Answer, notes, refuse
 from halfspace.cli.reading import as_numbers, labels, read_data
 from halfspace.cli.text import shortened
 from halfspace.errors import CertificateError, FileError, InputError, ModelFileError
