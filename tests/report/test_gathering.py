@@ -141,7 +141,7 @@ def test_a_thousand_classes_are_cut_short():
 def test_many_classes_are_cut_short_in_a_ladder():
     """With forty classes the confusion matrix becomes a list of pairs, and ten planes are shown."""
     X, y = np.random.default_rng(0).normal(size=(240, 3)), np.arange(240) % 40
-    found = gather(hs.Ladder(rungs=("perceptron",), n_splits=2, n_repeats=1, max_time=2.0).fit(X, y), X, y)
+    found = gather(hs.Ladder(rungs=("perceptron",), n_splits=2, n_repeats=1, max_time=20.0).fit(X, y), X, y)
     page = render(found)
     assert "The commonest confusions of 40 classes" in page
     assert page.count("Witness rows") <= 20
