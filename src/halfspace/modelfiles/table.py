@@ -7,7 +7,7 @@ from typing import Any
 
 from halfspace.modelfiles.records import Place
 
-__all__ = ["LEFT_OUT", "MODELS", "left_out"]
+__all__ = ["FORMER", "LEFT_OUT", "MODELS", "left_out"]
 
 LEFT_OUT = {
     "_seen": "a cache of parameters, renewed by the next partial_fit",
@@ -17,6 +17,9 @@ LEFT_OUT = {
     "on_progress": "a function, which a file cannot hold; it is None after loading",
 }
 """What is not written, and why. Attributes of scikit-learn's callbacks (`_skl_...`) are left out too."""
+
+FORMER: dict[str, dict[str, str]] = {"KernelAdaTron": {"cells": "n_cells", "approximation": "", "n_components": ""}}
+"""Parameters of earlier versions: their names today, empty for those that are gone."""
 
 
 def left_out(name: str) -> bool:
@@ -68,7 +71,10 @@ _NEAREST = {
     **_PROVED,
     "prototypes_": "f8(P,d)",
     "prototype_labels_": "labels(P)",
-    "_tally": "f8(3)",
+    "_tally": "f8(4)",
+    "_epochs": "int",
+    "_seed": "int",
+    "_state": "none | @lvq.State | @lvq.Descent",
     "?cost_": "number",
 }
 _PER_TARGET = "number | f8(m)"
@@ -148,7 +154,7 @@ MODELS: dict[str, Place] = {
         },
     ),
     **{name: Place("models", name, _NEAREST) for name in ("LVQ", "GLVQ")},
-    **_model("models", "GRLVQ", {**_NEAREST, "relevances_": "f8(d)"}),
+    **_model("models", "GRLVQ", {**_NEAREST, "omega_": "f8(d)"}),
     **_model("models", "GMLVQ", {**_NEAREST, "omega_": "f8(r,d) | f8(c,r,d)"}),
     **_model(
         "models",

@@ -11,7 +11,6 @@ from halfspace.certificates import (
     Certificate,
     DualityGap,
     KernelGap,
-    LandmarkGap,
     LeastSquaresGap,
     MarginBracket,
     MistakeBound,
@@ -89,12 +88,10 @@ def words(certificate: Any) -> str:
 
 @words.register(DualityGap)
 @words.register(KernelGap)
-@words.register(LandmarkGap)
 def _(certificate: Enclosure) -> str:
     plane = "plane" if isinstance(certificate, DualityGap) else "function of this kernel"
-    on = " on these landmarks" if isinstance(certificate, LandmarkGap) else ""
     return (
-        f"The model trades training errors against the width of its margin. No {plane}{on} has an objective below "
+        f"The model trades training errors against the width of its margin. No {plane} has an objective below "
         f"{number(certificate.dual, 6)}, and this model's is {number(certificate.primal, 6)}: at most "
         f"{number(certificate.relative_gap, 2)} of it could still be gained."
     )
