@@ -1,7 +1,7 @@
 """`halfspace certify`: a model's certificate against the data, in a process that imports no solver and no model.
 
 What is trusted: the preprocessing and the row numbers in the model file say what was claimed, about which rows. What is
-recomputed from the data: the labels, the encoded rows, and every number of the certificate. What is not asked: whether the
+recomputed from the data: the labels, the encoded rows, and every number of the certificate. What is not checked: whether the
 weights that predict are those of the certificate; the file's checksum says only that they were written together.
 """
 

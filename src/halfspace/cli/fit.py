@@ -21,14 +21,14 @@ from halfspace.notes import sentences
 from halfspace.report import write
 from halfspace.tables import TableEncoder
 
-__all__ = ["Asked", "run"]
+__all__ = ["Options", "run"]
 
 DEMO_MODEL, DEMO_REPORT = "model.halfspace", "halfspace-report.html"
 
 
 @dataclass(frozen=True)
-class Asked:
-    """What was asked for on the command line; the names are those of the options."""
+class Options:
+    """The options of the command line, by their names."""
 
     file: str | None = None
     target: str | None = None
@@ -54,8 +54,8 @@ class Asked:
         return self.report or (DEMO_REPORT if self.file is None else None)
 
 
-def run(**options: Any) -> Answer:
-    """Fit a ladder as the options of `Asked` say.
+def run(**given: Any) -> Answer:
+    """Fit a ladder as the fields of `Options` say.
 
     Examples
     --------
@@ -67,23 +67,23 @@ def run(**options: Any) -> Answer:
     >>> answer.body["winner"], answer.body["recheck"]
     ('majority', 'halfspace certify model.halfspace')
     """
-    asked = Asked(**options)
-    check_outputs([asked.file], {"--save": asked.model_path, "--report": asked.report_path})
-    data = read_data(asked.file, asked.target, format=asked.format_, max_rows=asked.max_rows, random_state=asked.seed)
+    options = Options(**given)
+    check_outputs([options.file], {"--save": options.model_path, "--report": options.report_path})
+    data = read_data(options.file, options.target, format=options.format_, max_rows=options.max_rows, random_state=options.seed)
     notes(sentences(data.notes))
     ladder = Ladder(
-        rungs=_rungs(asked.rungs),
-        encoder=TableEncoder(scale=asked.scale),
-        kernel=asked.kernel,
-        test_size=asked.test_size,
-        max_time=asked.max_time,
-        curve=asked.report_path is not None,
-        random_state=asked.seed,
+        rungs=_rungs(options.rungs),
+        encoder=TableEncoder(scale=options.scale),
+        kernel=options.kernel,
+        test_size=options.test_size,
+        max_time=options.max_time,
+        curve=options.report_path is not None,
+        random_state=options.seed,
     )
-    with Watch(asked.max_time) as ladder.on_progress:
+    with Watch(options.max_time) as ladder.on_progress:
         ladder.fit(data.X, labels(data))
     ladder.on_progress = None
-    ladder.origin_ = describe(ladder, data, seed=asked.seed, built_in=BUILT_IN if asked.file is None else None)
+    ladder.origin_ = describe(ladder, data, seed=options.seed, built_in=BUILT_IN if options.file is None else None)
     body = {
         "command": "fit",
         "halfspace": __version__,
@@ -97,18 +97,18 @@ def run(**options: Any) -> Answer:
         },
         **facts(ladder),
         "notes": sentences([*data.notes, *ladder.notes_]),
-        "model": asked.model_path,
-        "report": asked.report_path,
-        "recheck": _recheck(asked),
+        "model": options.model_path,
+        "report": options.report_path,
+        "recheck": _recheck(options),
     }
     notes(sentences(ladder.notes_))
-    failure = _write(ladder, asked, data)
+    failure = _write(ladder, options, data)
     body |= {"error": failure} if failure else {}
     return Answer(body, _text(body, summary(ladder)), 2 if failure else 0, failure=failure)
 
 
 def _rungs(names: str | None) -> tuple[str, ...] | None:
-    """Return the rungs that were asked for."""
+    """Return the rungs named in `--rungs`."""
     if names is None:
         return None
     rungs = tuple(name.strip() for name in names.split(","))
@@ -120,20 +120,20 @@ def _rungs(names: str | None) -> tuple[str, ...] | None:
     return rungs
 
 
-def _write(ladder: Any, asked: Asked, data: Dataset) -> str:
+def _write(ladder: Any, options: Options, data: Dataset) -> str:
     """Write model and report; return what went wrong, so that the table of a long climb is printed all the same."""
     failures = []
-    if asked.model_path:
+    if options.model_path:
         try:
-            save(ladder, asked.model_path)
+            save(ladder, options.model_path)
         except (OSError, ModelFileError) as error:
-            failures.append(f"the model was not written to {asked.model_path}: {_reason(error)}")
-    if asked.report_path:
-        model_path = None if failures else asked.model_path
+            failures.append(f"the model was not written to {options.model_path}: {_reason(error)}")
+    if options.report_path:
+        paths = {"model_path": None if failures else options.model_path, "file_path": options.file}
         try:
-            write(ladder, data.X, labels(data), asked.report_path, dataset=data, model_path=model_path, file_path=asked.file)
+            write(ladder, data.X, labels(data), options.report_path, dataset=data, **paths)
         except (OSError, FileError) as error:
-            failures.append(f"the report was not written to {asked.report_path}: {_reason(error)}")
+            failures.append(f"the report was not written to {options.report_path}: {_reason(error)}")
     return "; ".join(failures)
 
 
@@ -142,13 +142,13 @@ def _reason(error: Exception) -> str:
     return getattr(error, "strerror", None) or str(error)
 
 
-def _recheck(asked: Asked) -> str | None:
+def _recheck(options: Options) -> str | None:
     """Return the command that checks the proof again, if there is a model file and a file to check it against."""
-    if asked.model_path is None or asked.file == "-":
+    if options.model_path is None or options.file == "-":
         return None
-    file = [asked.file] if asked.file else []
-    form = ["--format", asked.format_] if asked.format_ else []
-    return shlex.join(["halfspace", "certify", asked.model_path, *file, *form])
+    file = [options.file] if options.file else []
+    form = ["--format", options.format_] if options.format_ else []
+    return shlex.join(["halfspace", "certify", options.model_path, *file, *form])
 
 
 def _text(body: dict[str, Any], found: str) -> str:

@@ -23,7 +23,7 @@ SMALL = 5_000_000
 
 @contextmanager
 def few_threads(X: Matrix) -> Iterator[None]:
-    """Keep scikit-learn to one thread where there is little to do.
+    """Restrict scikit-learn to one thread on small problems.
 
     Examples
     --------
@@ -101,7 +101,7 @@ class Neighbours(ClassifierMixin, BaseEstimator):
 
     @property
     def certificate_(self) -> NeighbourErrors:
-        """How many examples their neighbours mislead; counted when first asked for."""
+        """How many examples their neighbours misclassify; counted on first access."""
         if self._certificate is None:
             self._certificate = NeighbourErrors.measure(self.X_, self.classes_[self.target_], k=self.k_)
         return self._certificate

@@ -9,7 +9,7 @@ from halfspace._typing import FloatArray
 __all__ = ["class_colours", "grid_around", "input_names", "place", "place_panels", "training_support"]
 
 TWO = ("#b2182b", "#2166ac")
-"""Colours of the negative and the positive class, told apart by colour-blind readers too."""
+"""Colours of the negative and the positive class, distinguishable by colour-blind readers too."""
 MANY = ("#4477aa", "#ee6677", "#228833", "#ccbb44", "#66ccee", "#aa3377")
 """Colours of more than two classes, as far as they go; then again from the first."""
 MARKERS = "osD^vP"
@@ -17,7 +17,7 @@ MARKERS = "osD^vP"
 
 
 def _pyplot() -> Any:
-    """Return matplotlib, imported only when a picture is asked for."""
+    """Return matplotlib, imported only when a picture is drawn."""
     try:
         import matplotlib.pyplot as plt  # noqa: PLC0415  (an extra)
     except ImportError as error:

@@ -12,17 +12,6 @@ from halfspace._text import plain
 from halfspace.certificates import Separability
 from halfspace.ladder import Rung, TestResult
 
-__all__ = [
-    "Balance",
-    "Claim",
-    "Contradictions",
-    "Example",
-    "Findings",
-    "Histogram",
-    "Influence",
-    "ReliabilityBin",
-]
-
 
 @dataclass(frozen=True)
 class Histogram:

@@ -161,7 +161,7 @@ def reliability(probability: FloatArray, true: FloatArray, bins: int = 10) -> tu
 
 
 def stability(ladder: Any, found: Potentials, coef: FloatArray | None, missing: dict[str, str]) -> Histogram | None:
-    """Draw up the histogram of potentials, with the support vectors; where there is none, `missing` is told why.
+    """Return the histogram of potentials, with the support vectors; where there is none, `missing` gets the reason.
 
     Examples
     --------
