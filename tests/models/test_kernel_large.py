@@ -1,10 +1,6 @@
 """Kernel machines for many examples: one per cell; approximate, said so, and each part proved."""
 
-import io
-import re
-from contextlib import redirect_stdout
 from dataclasses import replace
-from pathlib import Path
 
 import numpy as np
 import pytest
@@ -244,17 +240,3 @@ def test_cells_learn_what_one_machine_learns():
     assert model.outcome_.reason == "converged"
     assert isinstance(model.certificate_, PerCell)
     assert model.certificate_.verify(data[:20_000], labels[:20_000])
-
-
-@pytest.mark.compiled
-def test_the_blocks_of_the_page_print_what_it_shows():
-    """Every block of code of the page on kernel machines runs after the one before, and prints the text below it."""
-    page = (Path(__file__).parents[2] / "docs" / "kernel_machines.md").read_text(encoding="utf-8")
-    blocks = re.findall(r"```python\n(.*?)```\n\n(?:```text\n(.*?)```)?", page, re.DOTALL)
-    assert len(blocks) == page.count("```python") >= 9
-    names = {}
-    for code, text in blocks:
-        printed = io.StringIO()
-        with redirect_stdout(printed):
-            exec(compile(code, "kernel_machines.md", "exec"), names)  # noqa: S102  (our own page)
-        assert printed.getvalue() == text
