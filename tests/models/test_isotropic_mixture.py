@@ -10,9 +10,9 @@ from sklearn.mixture import GaussianMixture
 from halfspace import IsotropicMixture
 from halfspace.errors import InputError
 from halfspace.rows import operations as rows
-from halfspace.solvers.prototypes import mixture as em
-from halfspace.solvers.prototypes import mixture_wide
-from halfspace.solvers.prototypes.mixture_pass import Mixture, responsibilities, sums
+from halfspace.solvers.prototypes import em, mixture_wide
+from halfspace.solvers.prototypes.mixture import Each, Mixture, responsibilities, sums
+from halfspace.solvers.run import Budget, run
 
 
 def clouds(n=90, d=2, seed=0, apart=4.0):
@@ -57,7 +57,7 @@ def test_each_sigma_agrees_with_scikit_learn():
     """From the same mixture the same number of steps leads to the same mixture as GaussianMixture(spherical)."""
     X = clouds(d=3)
     start = Mixture(np.full(3, 1 / 3), X[:3].copy(), np.full(3, 2.0))
-    found = em.climb(X, np.ones(90), start, em.Each(1e-9), em.Limits(-np.inf, 8, np.inf), lambda *_: False)
+    found = run(em.Climbing(X, np.ones(90), Each(1e-9), -np.inf, 8, lambda: start), Budget(8)).state.best
     other = GaussianMixture(
         3, covariance_type="spherical", reg_covar=0.0, tol=0.0, max_iter=8,
         weights_init=start.weights, means_init=start.centres, precisions_init=start.sigmas**-2,
