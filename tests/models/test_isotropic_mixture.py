@@ -135,6 +135,8 @@ def test_a_prototype_without_rows_stays_and_is_reported():
     assert_array_equal(model.prototypes_[1], [1e4, 1e4])
     assert "no rows" in model.outcome_.sentence
     assert model.certificate_.verify(X)
+    model.prototypes_[0] += 0.1
+    assert not model.certificate_.verify(X)  # model and certificate share one memory
 
 
 @pytest.mark.compiled

@@ -63,6 +63,7 @@ def test_the_proof_is_made_when_asked_for_and_travels():
     assert model.certificate_ is model.certificate_
     assert deepcopy(model).certificate_.verify(X)
     assert model.certificate_.step_gain <= 1e-9 * model.inertia_
+    assert np.shares_memory(model.prototypes_, model.certificate_.prototypes)
     assert not hasattr(clone(model), "certificate_")
 
 

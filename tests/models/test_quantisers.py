@@ -33,6 +33,8 @@ def test_fitted_model(model):
     assert model.outcome_.reason == "passes done"
     assert "quantisation error" in str(model.outcome_)
     assert model.n_iter_ == 3
+    model.prototypes_[:] += 0.1
+    assert not model.certificate_.verify(X)  # model and certificate share one memory
 
 
 @every_model
