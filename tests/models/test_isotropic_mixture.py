@@ -9,7 +9,7 @@ from sklearn.mixture import GaussianMixture
 
 from halfspace import IsotropicMixture
 from halfspace.errors import InputError
-from halfspace.rows import operations as rows
+from halfspace.rows import threads
 from halfspace.solvers.prototypes import em, mixture_wide
 from halfspace.solvers.prototypes.mixture import Each, Mixture, responsibilities, sums
 from halfspace.solvers.run import Budget, run
@@ -81,7 +81,7 @@ def test_rows_are_the_same_however_they_are_stored(monkeypatch):
     assert_allclose(dense.prototypes_, thin.prototypes_, rtol=1e-9)
     whole = sums(X, s, at)
     single = sums(X.astype(np.float32), s, at)
-    monkeypatch.setattr(rows, "CHUNK_ENTRIES", 1 << 10)
+    monkeypatch.setattr(threads, "CHUNK_ENTRIES", 1 << 10)
     cut = sums(X, s, at)
     for a, b, c in zip(whole, cut, single, strict=True):
         assert_allclose(a, b, rtol=1e-12, atol=1e-12)
