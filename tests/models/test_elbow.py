@@ -83,7 +83,7 @@ def test_models_without_a_quantisation_error_are_refused():
     """A mixture's likelihood is no quantisation error, and a model without prototypes has none."""
     with pytest.raises(InputError, match="quantisation"):
         elbow(clouds(), [2], estimator=IsotropicMixture())
-    with pytest.raises(InputError, match="n_prototypes"):
+    with pytest.raises(InputError, match="n_clusters"):
         elbow(clouds(), [2], estimator=SVC())
 
 
