@@ -21,6 +21,8 @@ from halfspace._text import plain
 
 __all__ = ["Answer", "CommandLine", "WorkedCommand", "as_json", "clean", "completion", "notes", "refuse"]
 
+COMPLETE = "_HALFSPACE_COMPLETE"
+"""Set by the shell when it asks for completions."""
 TRACEBACK = "HALFSPACE_TRACEBACK"
 """Set this variable to see where a failure came from."""
 REFUTED, NO_ANSWER, INTERRUPTED, READER_LEFT = 1, 2, 130, 141
@@ -171,11 +173,11 @@ class CommandLine(_Worked, click.Group):
                 answer = super().main(given, prog_name, **{**extra, "standalone_mode": False})
             notes(str(warning.message) for warning in warned)
             code = _print(answer, wants_json=wants_json) if isinstance(answer, Answer) else int(answer or 0)
-        except (BrokenPipeError, SystemExit) as error:
-            if not isinstance(error.__context__ if isinstance(error, SystemExit) else error, BrokenPipeError):
+        except (BrokenPipeError, SystemExit):  # click leaves when the reader has left, with the code of a refuted claim
+            if COMPLETE in os.environ:  # or when it has answered the shell
                 raise
             os.dup2(os.open(os.devnull, os.O_WRONLY), 1)  # or Python would complain once more on leaving
-            code = READER_LEFT  # where click would end with the code of a refuted claim
+            code = READER_LEFT
         except (KeyboardInterrupt, click.Abort):
             code = _fail("interrupted", wants_json=wants_json, code=INTERRUPTED)
         except Exception as error:  # noqa: BLE001  (whatever went wrong, the user gets a sentence)
@@ -191,7 +193,7 @@ def completion(shell: str) -> Answer:
     if kind is None:
         refuse(f"there is no completion for {shell!r}; there is for bash, zsh and fish")
     commands = click.get_current_context().find_root().command
-    script = kind(commands, {}, "halfspace", "_HALFSPACE_COMPLETE").source()
+    script = kind(commands, {}, "halfspace", COMPLETE).source()
     return Answer({"command": "completion", "shell": shell, "script": script}, script)
 
 
