@@ -114,7 +114,7 @@ class Reader:
                 if row and len(row) != expected:
                     return (
                         f"{name}: line {begin} has {len(row)} fields where {expected} are expected, as in the first row; "
-                        f"mend the line, or quote fields that contain {self._dialect.delimiter!r}."
+                        f"fix the line, or quote fields that contain {self._dialect.delimiter!r}."
                     )
                 begin = reader.line_num + 1
         except csv.Error:
@@ -179,18 +179,6 @@ class Dialect:
 def dialect_of(head: str, delimiters: str = DELIMITERS) -> Dialect:
     r"""Guess the dialect from the first lines of a file.
 
-    Parameters
-    ----------
-    head : str
-        Whole lines.
-    delimiters : str
-        Candidates.
-
-    Returns
-    -------
-    Dialect
-        The delimiter is the one for which most rows have equally many fields, at least two.
-
     Examples
     --------
     >>> dialect_of("1,2\n3,4\n").header
@@ -198,7 +186,7 @@ def dialect_of(head: str, delimiters: str = DELIMITERS) -> Dialect:
     """
     parsed = {delimiter: _rows(head, delimiter) for delimiter in delimiters}
     if " " in parsed and len({len(row) for row in parsed[" "]}) > 1:
-        parsed[" "] = []  # words in a text divide rows, but not all alike
+        parsed[" "] = []  # spaces between words split rows, but not into equally many fields
     best = max(delimiters, key=lambda delimiter: _agreement(parsed[delimiter]))
     if _agreement(parsed[best]) == 0.0:
         best = "," if "," in parsed else delimiters[0]
@@ -229,7 +217,7 @@ def _trimmed(row: list[str]) -> list[str]:
 def _agreement(rows: list[list[str]]) -> float:
     """Return the share of rows that have the commonest number of fields, or 0 if that is one field.
 
-    Nine tenths are as good as all: a header without decimal commas and a broken row must not decide.
+    Nine tenths count as all: a header without decimal commas or one broken row must not decide.
     """
     if not rows:
         return 0.0
@@ -250,7 +238,7 @@ def _is_number(cell: str) -> bool:
 def is_header(rows: list[list[str]]) -> bool:
     """Tell whether the first row names the columns: words above numbers, or words that never come again.
 
-    Columns that pandas named by their place, 0, 1, 2, ..., count as named if they are so many that it is no chance.
+    Columns that pandas named by their place, 0, 1, 2, ..., count as named if there are too many for a coincidence.
     """
     if not rows:
         return False

@@ -72,7 +72,7 @@ class Reader:
             msg = f"{self._file.name}: line {line} is not JSON ({error}); expected one object per line."
             raise FileError(msg) from None
         if not isinstance(found, dict):
-            msg = f"{self._file.name}: line {line} holds a JSON {type(found).__name__}; expected one object per line."
+            msg = f"{self._file.name}: line {line} is a JSON {type(found).__name__}; expected one object per line."
             raise FileError(msg)
         return found
 
@@ -90,7 +90,7 @@ class Reader:
             try:
                 columns.append(pa.array(map(_text, values), pa.string()))
             except UnicodeEncodeError:
-                msg = f"{self._file.name}: column {name!r} holds half a character (a lone surrogate such as \\ud800); mend it."
+                msg = f"{self._file.name}: column {name!r} contains a lone surrogate such as \\ud800: not valid Unicode."
                 raise FileError(msg) from None
         table = pa.table(columns, names=list(names)) if names else pa.table({"": pa.nulls(len(objects), pa.string())})
         self.columns.learn(table, frozenset(texts))

@@ -85,18 +85,6 @@ def _strict(text: Any, kind: Kind) -> Any:
 def lenient(text: Any, kind: Kind) -> Any:
     """Cast text to numbers or dates, null where a value is not of the kind.
 
-    Parameters
-    ----------
-    text : pyarrow array of strings
-        White space stripped.
-    kind : Kind
-        With a pattern.
-
-    Returns
-    -------
-    pyarrow array
-        Of the kind's type.
-
     Examples
     --------
     >>> lenient(pa.array(["31.1.2020", "31.2.2020"]), DOTS).null_count
