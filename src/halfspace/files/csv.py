@@ -18,7 +18,7 @@ import pyarrow.compute as pc
 import pyarrow.csv as pacsv
 
 from halfspace.errors import FileError
-from halfspace.files.kinds import MISSING, Columns, concatenated, unique_names
+from halfspace.files.kinds import MISSING, Columns, TextReader, unique_names
 from halfspace.files.opening import OpenedFile, explained
 from halfspace.files.sampling import Piece
 from halfspace.files.text import LineStream, line_blocks
@@ -38,14 +38,11 @@ DECIMAL_COMMA = re.compile(r"[+-]?(\d+|\d{1,3}(\.\d{3})+),\d+")
 GROUPED = re.compile(r"[+-]?\d{1,3}(\.\d{3})+")
 
 
-class Reader:
-    """Read a CSV or TSV file; see `halfspace.files.reading.Reader` for what the members mean."""
-
-    settled = False
+class Reader(TextReader):
+    """Read a CSV or TSV file."""
 
     def __init__(self, file: OpenedFile) -> None:
-        self._file = file
-        self.notes: list[Note] = []
+        super().__init__(file)
         delimiters = "\t" if any(s in file.name.lower() for s in (".tsv", ".tab")) else DELIMITERS
         head = _first_lines(file, self.notes)
         self._dialect = dialect_of(head, delimiters)
@@ -59,15 +56,11 @@ class Reader:
             self.notes.append(Note("decimal comma"))
         self.names = tuple(unique_names(names, self.notes))
         self.columns = Columns(self.notes, trimmed, self._dialect.decimal)
-
-    @property
-    def details(self) -> tuple[str, ...]:
-        """How the rows are written."""
-        return (f"delimiter {self._dialect.delimiter!r}",)
+        self.details = (f"delimiter {self._dialect.delimiter!r}",)
 
     def pieces(self, batch_rows: int) -> Iterator[Piece]:
         """Yield the rows as tables of text."""
-        stream = LineStream(_without_blank_start(line_blocks(self._file, self.notes)))
+        stream = LineStream(_without_blank_start(line_blocks(self.file, self.notes)))
         last = None
         for batch in self._batches(stream):
             last = batch
@@ -76,14 +69,6 @@ class Reader:
                 yield Piece(pa.Table.from_batches([batch.slice(first, batch_rows)]))
         if stream.n_quotes % 2 and last is not None and "\n" in (last.column(last.num_columns - 1)[-1].as_py() or ""):
             raise FileError(self._fault())
-
-    def join(self, pieces: list[Any]) -> Any:
-        """Return one table with the types of the whole file."""
-        return concatenated([self.columns.typed(pieces.pop(0)) for _ in range(len(pieces))])
-
-    def cleaned(self, column: Any) -> Any:
-        """Return a column of a piece with all that is missing in it null."""
-        return self.columns.respelled(trimmed(column))
 
     def _batches(self, stream: LineStream) -> Iterator[Any]:
         """Yield pyarrow's batches; its errors become sentences with a line number."""
@@ -95,7 +80,7 @@ class Reader:
         )
         try:
             with (
-                explained(self._file.name, "a table in CSV"),
+                explained(self.file.name, "a table in CSV"),
                 pacsv.open_csv(stream, read_options=read, parse_options=parse, convert_options=convert) as batches,
             ):
                 yield from batches
@@ -106,9 +91,9 @@ class Reader:
 
     def _fault(self) -> str:
         """Go through the file again, row by row, and say which line is the first that breaks the table."""
-        lines = chain.from_iterable(io.StringIO(b.decode(), newline="") for b in line_blocks(self._file, []))
+        lines = chain.from_iterable(io.StringIO(b.decode(), newline="") for b in line_blocks(self.file, []))
         reader = csv.reader(lines, delimiter=self._dialect.delimiter, strict=True)
-        name, expected, begin = self._file.name, len(self.names), 1
+        name, expected, begin = self.file.name, len(self.names), 1
         try:
             for row in reader:
                 if row and len(row) != expected:
