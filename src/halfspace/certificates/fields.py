@@ -12,7 +12,7 @@ No array from a file reaches arithmetic or compiled code before it was compared 
 - "labels(n)": n labels; "names(d)": d texts; "=n": the whole number n.
 - "classes(K)": a tuple of K >= 2 different labels; "tuple(K) of label": a tuple of K labels, and so for any other kind.
 - "@sweep.State": that record, by its own fields; "model:AdaTron": that model.
-- "none", "bool", "str", "label", "plain", "kernel", "certificate": what they say.
+- "none", "bool", "str", "label", "plain", "dict", "kernel", "certificate": what they say.
 - "int | i8(K)": one of them; [spec]: a list of them; (spec, spec): a pair.
 
 A field that is not annotated so is judged by its type: float "finite", int "int", bool, str, Kernel, Any "label"; a type of
@@ -20,7 +20,7 @@ ours, or a union of such types, by its own fields.
 """
 
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from functools import cache
 from typing import Annotated, Any, NamedTuple, get_args, get_origin, get_type_hints
 
@@ -34,7 +34,7 @@ from halfspace.kernels import Kernel
 __all__ = ["Model", "Record", "Scope", "check", "check_fields", "faults", "is_label", "is_plain", "revived", "type_name"]
 
 PATTERN = re.compile(
-    r"(?P<kind>\w+)(?:\((?P<axes>[\w,]*)\))?(?: (?P<sign>>=?|in) (?P<low>-?[\d.e-]*\d)(?:\.\.(?P<high>\w+))?)?"
+    r"(?P<kind>\w+)(?:\((?P<axes>[\w,]*)\))?(?: (?P<sign>>=?|in) (?P<low>-?\d+(?:e-?\d+)?)(?:\.\.(?P<high>\w+))?)?"
 )
 WIDTHS = {"f8": ("f", 8), "i8": ("i", 8), "i4": ("i", 4), "b": ("b", 1)}
 NUMBERS = {"finite": "finite numbers", "real": "numbers", "number": "numbers", "int": "whole numbers"}
@@ -226,6 +226,7 @@ PLAINLY: dict[str, Callable[[Any], bool]] = {
     "str": lambda value: isinstance(value, str),
     "label": is_label,
     "plain": is_plain,
+    "dict": lambda value: isinstance(value, dict),
     "kernel": lambda value: isinstance(value, Kernel),
     "certificate": _is_certificate,
 }
@@ -234,6 +235,7 @@ WORDS = {
     "bool": "true or false",
     "str": "a text",
     "label": "a label",
+    "dict": "a table",
     "kernel": "a kernel",
     "certificate": "a certificate",
     "finite": "a finite number",
@@ -265,8 +267,8 @@ def _names(kind: Any) -> Any:
 
 def faults(thing: Any) -> list[str]:
     """Return what is wrong with the fields of a dataclass or NamedTuple, each by itself; nothing if all is well."""
-    scope, found = Scope({}, {}, {}), []
     kind: Any = type(thing)
+    scope, found, inner = Scope({}, {}, {}), [], []
     for name, spec in specs(kind).items():
         value = getattr(thing, name)
         if isinstance(spec, str):
@@ -277,14 +279,18 @@ def faults(thing: Any) -> list[str]:
             expected = "" if fine else " or ".join(_short(kind) for kind in get_args(spec) or (spec,))
         if not fine:
             found.append(f"{name}: expected {expected}, got {type_name(value)}")
-            continue
-        inner = value if isinstance(value, tuple) and not hasattr(value, "_fields") else (value,)
-        for part in inner:
-            if hasattr(part, "well_formed"):
-                found += [f"{name}: {reason}" for reason in part.well_formed().reasons]
-            elif isinstance(part, Kernel) and not part.is_resolved():
-                found.append(f"{name}: a parameter of the kernel is not a number yet")
-    return found
+        elif isinstance(spec, str) and spec.startswith("tuple("):
+            inner += [(f"{name}[{k}]", part) for k, part in enumerate(value)]
+        else:
+            inner.append((name, value))
+    return found or [f"{name}: {reason}" for name, part in inner for reason in _faults_within(part)]
+
+
+def _faults_within(part: Any) -> Iterable[str]:
+    """Return what is wrong within a certificate, theorem or kernel."""
+    if isinstance(part, Kernel):
+        return () if part.is_resolved() else ("a parameter of the kernel is not a number yet",)
+    return part.well_formed().reasons if hasattr(part, "well_formed") else ()
 
 
 def _short(kind: Any) -> str:
@@ -353,8 +359,8 @@ def _revived(spec: Any, value: Any, nested: Callable[[dict[str, Any]], Any]) -> 
         return _whole(value)
     if spec.startswith("finite("):
         return np.asarray(value, dtype=np.float64)
-    is_real = spec.startswith(("finite", "real")) and isinstance(value, str | int) and not isinstance(value, bool)
-    return float(value) if is_real else value  # "inf" is a string in JSON
+    real = spec.startswith(("finite", "real")) and (type(value) is int or value in ("inf", "-inf", "nan"))
+    return float(value) if real else value  # JSON has no infinity, so it is written as text
 
 
 def _listed(value: Any) -> list[Any]:

@@ -68,7 +68,10 @@ _NEAREST = {
     **_PROVED,
     "prototypes_": "f8(P,d)",
     "prototype_labels_": "labels(P)",
-    "_tally": "f8(3)",
+    "_tally": "f8(4)",
+    "_epochs": "int",
+    "_seed": "int",
+    "_state": "none | @lvq.State | @lvq.Descent",
     "?cost_": "number",
 }
 _PER_TARGET = "number | f8(m)"
@@ -148,7 +151,7 @@ MODELS: dict[str, Place] = {
         },
     ),
     **{name: Place("models", name, _NEAREST) for name in ("LVQ", "GLVQ")},
-    **_model("models", "GRLVQ", {**_NEAREST, "relevances_": "f8(d)"}),
+    **_model("models", "GRLVQ", {**_NEAREST, "omega_": "f8(d)"}),
     **_model("models", "GMLVQ", {**_NEAREST, "omega_": "f8(r,d) | f8(c,r,d)"}),
     **_model(
         "models",
@@ -202,6 +205,7 @@ MODELS: dict[str, Place] = {
             "named_": "bool",
             "sparse_": "bool",
             "recipes_": "plain",
+            "?notes_": ["str | @Note"],
             "groups_": [("str", "int", "int")],
             "largest_": "none | f8(d)",
         },
@@ -228,6 +232,7 @@ MODELS: dict[str, Place] = {
             **_FITTED,
             "estimator_": _ANY_WINNER,
             "rungs_": ["@Rung"],
+            "?notes_": ["str | @Note"],
             "test_result_": "none | @TestResult",
             "outcome_": "@Outcome",
             "calibration_": "@Calibration",

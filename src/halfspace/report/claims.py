@@ -6,6 +6,7 @@ from functools import singledispatch
 from os import PathLike
 from typing import Any
 
+from halfspace._text import number, plural
 from halfspace.certificates import (
     Certificate,
     DualityGap,
@@ -22,8 +23,7 @@ from halfspace.certificates import (
 from halfspace.certificates.baselines import ClassCounts, NeighbourErrors
 from halfspace.certificates.margins.gap import Enclosure
 from halfspace.report.findings import Claim
-from halfspace.report.svg import number
-from halfspace.report.texts import plural, shown
+from halfspace.report.texts import shown
 
 __all__ = ["claim", "command", "words"]
 

@@ -79,7 +79,7 @@ class Separability(Certificate):
     w: Annotated[FloatArray, "finite(d)"]
     b: float
     margin: Annotated[float, "finite >= 0"]
-    multipliers: dict[int, Fraction]
+    multipliers: Annotated[dict[int, Fraction], "dict"]
     bracket: MarginBracket | None
     intercept: bool
     positive: Label

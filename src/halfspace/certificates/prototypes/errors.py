@@ -384,9 +384,9 @@ class PrototypeErrors(Certificate):
         """
         X, y = as_rows(X, y)
         about: dict[str, Any] = {
-            "prototypes": held(prototypes),
+            "prototypes": np.asarray(prototypes, dtype=np.float64),  # the model's own memory: a changed model is not proved
             "prototype_labels": tuple(np.asarray(labels).tolist()),
-            "omega": None if omega is None else held(omega),
+            "omega": None if omega is None else np.asarray(omega, dtype=np.float64),
             "beta": None if beta is None else float(beta),
             "sample_weight": None if sample_weight is None else held(sample_weight),
             "costs": np.array(costs, dtype=np.float64),
