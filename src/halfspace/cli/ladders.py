@@ -79,7 +79,7 @@ def verdicts(found: Iterable[tuple[Any, Separability]], rows: IntArray) -> list[
     >>> from fractions import Fraction
     >>> proof = Separability("inseparable", np.zeros(1), 0.0, 0.0, {0: Fraction(1, 2), 1: Fraction(1, 2)}, None, True, "a")
     >>> verdicts([("a", proof)], np.array([7, 9]))[0]["sentence"]
-    'inseparable: the hulls of 2 examples cross (rows 7, 9), in exact arithmetic'
+    "inseparable: the classes' convex hulls intersect (2 witness rows: 7, 9), in exact arithmetic"
     """
     listing = []
     for label, proof in found:
