@@ -22,7 +22,6 @@ from halfspace.certificates.arithmetic import (
     EPS,
     as_rows,
     both_signs,
-    held,
     norm,
     one_weight_each,
     potentials_and_sums,
@@ -88,10 +87,9 @@ class Enclosure(Certificate, abstract=True):
         clamp: float,
         positive: Label,
     ) -> Self:
-        """Return the certificate that claims nothing yet, of weights (D,) or a kernel; a `bias` that is given is a free one."""
+        """Return the certificate that claims nothing yet, of weights (D,), not copied, or a kernel; a given `bias` is free."""
         rows, free = np.flatnonzero(strengths > 0), bias is not None
         kept = np.asarray(strengths, dtype=np.float64)[rows]
-        function = held(function) if isinstance(function, np.ndarray) else function
         return cls(np.inf, 0.0, float(C), sample_weight, function, rows, kept, float(bias or 0.0), free, clamp, positive)  # type: ignore[call-arg]  # (the fields are in the subclasses)
 
     def _claiming(self, sums: Any) -> Self:
