@@ -18,7 +18,7 @@ from typing import Annotated, Any, NamedTuple, Self
 import numpy as np
 
 from halfspace._typing import FloatArray, Labels, Matrix
-from halfspace.certificates.arithmetic import EPS, as_rows, held, one_weight_each
+from halfspace.certificates.arithmetic import EPS, as_rows, one_weight_each
 from halfspace.certificates.base import Unlabelled, Verdict
 from halfspace.certificates.prototypes.quantisation import dense_blocks
 
@@ -130,7 +130,7 @@ class MixtureLikelihood(Unlabelled):
         parts, found = _Parts(*parts), _Found(*found)
         total = float(n) if s is None else float(s.sum())
         spare = 4.0 * _noise(n, parts, found)
-        pi, W, sigmas = map(held, parts)
+        pi, W, sigmas = (np.asarray(part, dtype=np.float64) for part in parts)
         return cls(found.log_likelihood, max(gain, 0.0) + spare, total, pi, W, sigmas, *sigma, s, tuple(map(float, course)))
 
     def consistent(self) -> list[tuple[bool, str]]:

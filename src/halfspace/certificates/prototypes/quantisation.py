@@ -43,7 +43,7 @@ import numpy as np
 from scipy import sparse
 
 from halfspace._typing import FloatArray, IntArray, Labels, Matrix
-from halfspace.certificates.arithmetic import EPS, as_rows, held
+from halfspace.certificates.arithmetic import EPS, as_rows
 from halfspace.certificates.base import Unlabelled, Verdict
 from halfspace.errors import InputError
 
@@ -113,7 +113,8 @@ class Quantisation(Unlabelled):
         With `spectral=False`, and where it would take more than about a second, the lower bound is 0.
         """
         X, _ = as_rows(X, np.zeros(X.shape[0]))
-        W, s = held(prototypes), None if sample_weight is None else held(sample_weight)
+        W = np.asarray(prototypes, dtype=np.float64)  # the model's own memory: a changed model is not proved
+        s = None if sample_weight is None else np.array(sample_weight, dtype=np.float64)
         _check_shapes(X, W, s)
         found = _measured(X, W, s)
         lower, noise = spectral_bound(X, s, W.shape[0]) if spectral else (0.0, 0.0)
