@@ -174,6 +174,8 @@ class PlaneSums(NamedTuple):
 class DualityGap(Enclosure):
     """Primal and dual value of a large-margin problem, with the weights and strengths that prove them.
 
+    The dual value is that of the Wolfe dual; a gap of zero says that the Kuhn-Tucker conditions hold.
+
     Parameters
     ----------
     primal, dual : float

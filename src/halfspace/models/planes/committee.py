@@ -51,6 +51,8 @@ class _Member(NamedTuple):
 class PerceptronCommittee(PredictingMixin, ClassifierMixin, BaseEstimator):
     """Several perceptrons that saw the examples differently, and vote; their disagreement says where to be careful.
 
+    An ensemble, or committee machine with a fixed vote: its members learn independently of each other.
+
     Parameters
     ----------
     n_members : int, default 11
