@@ -98,6 +98,11 @@ RECORDS: dict[str, Place] = {
             "counts": "i8(2)",
         },
     ),
+    "quantising.State": Place(
+        "solvers.prototypes.quantising",
+        "State",
+        {"V": "f8(d,_m)", "wins": "i8(P)", "error": "f8(1)", "counts": "i8(2)"},
+    ),
     "Expansion": Place(
         "models.kernel.prediction",
         "Expansion",
@@ -116,19 +121,19 @@ RECORDS: dict[str, Place] = {
         {"centres": "f8(_q,d)", "columns": ["i8(_c)"], "bias": "f8(_q,K)", "present": "b(_q,K)"},
     ),
     "kernel_margin.Task": Place(
-        "models.kernel.margin",
+        "models.multiclass",
         "Task",
         {"rows": "i8(_r) in 0..n", "sign": "f8(_r)", "s": "f8(_r)", "positive": "label"},
     ),
     "KernelAnswer": Place(
-        "solvers.kernel.run",
+        "solvers.kernel.machine",
         "KernelAnswer",
         {
             **dict.fromkeys(("b", "h", "error"), "f8(_r)"),
             **dict.fromkeys(("bias", "primal", "dual"), "number"),
-            "reason": "str",
-            "rounds": "int",
-            "course": [("number", "number", "number", "number")],
+            "?reason": "str",
+            "?rounds": "int",
+            "?course": [("number", "number", "number", "number")],
         },
     ),
     "Solved": Place(
