@@ -90,7 +90,7 @@ def test_models_without_a_quantisation_error_are_refused():
 def test_the_picture_shows_errors_and_bounds():
     """The display draws the errors, the certified bounds and the band between them."""
     pytest.importorskip("matplotlib").use("Agg")
-    from halfspace.plots.elbow import ElbowDisplay
+    from halfspace.plots import ElbowDisplay
 
     table = elbow(clouds(), [1, 2, 3])
     display = ElbowDisplay.from_elbow(table).plot()

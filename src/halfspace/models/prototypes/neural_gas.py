@@ -17,6 +17,8 @@ class NeuralGas(Quantiser):
     λ fall geometrically over the presentations (Martinetz, Berkovich and Schulten 1993), which makes the result nearly
     independent of the start. λ -> 0 is `VectorQuantizer`.
 
+    The shrinking range is an annealing: it leads past most local minima.
+
     Parameters
     ----------
     n_prototypes : int, default 8

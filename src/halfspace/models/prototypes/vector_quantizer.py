@@ -16,6 +16,8 @@ class VectorQuantizer(Quantiser):
     `w_k += rate (x - w_k)` for the winner k, the rate falling geometrically from `eta0` to `eta_end`. Prototypes that win
     nothing in an epoch are revived. The result depends on the start; `NeuralGas` depends on it less.
 
+    This is competitive learning, winner takes all.
+
     Parameters
     ----------
     n_prototypes : int, default 8
