@@ -18,7 +18,8 @@ from halfspace.certificates.margins.separability import Separability
 from halfspace.errors import GapWarning, NotSeparatedWarning
 from halfspace.models.planes.minover import MinOver
 from halfspace.questions.separability import separability
-from halfspace.rows import squared_norms, view_of
+from halfspace.rows.outputs import squared_norms
+from halfspace.rows.views import view_of
 from halfspace.solvers.linear.shrinking import ascend
 from halfspace.solvers.linear.soft_margin import Pace, Problem, dual_value, primal_value
 from halfspace.solvers.rules.adatron import AdaTron as Rule
