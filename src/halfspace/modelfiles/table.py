@@ -41,6 +41,7 @@ _PRESENTING = {
     "_memory": "@sweep.Forget",
     "_began": "f8(K,D)",
 }
+_ANSWER = {"_W": "f8(K,D)", "_alpha": "f8(K,n)"}
 _KERNEL = {
     **_LINEAR,
     "_expansion": "@Expansion",
@@ -80,12 +81,12 @@ def _model(module: str, name: str, fields: dict[str, Any], *, others: bool = Fal
 
 MODELS: dict[str, Place] = {
     **{name: Place("models", name, _PRESENTING) for name in _RULES},
-    **_model("models", "AveragedPerceptron", {**_PRESENTING, "_memory": "@averaged.Mean"}),
-    **_model("models", "PocketPerceptron", {**_PRESENTING, "_memory": "@pocket.Pocket", "?errors_": "int | i8(K)"}),
+    **_model("models", "AveragedPerceptron", {**_PRESENTING, **_ANSWER, "_memory": "@averaged.Mean"}),
+    **_model("models", "PocketPerceptron", {**_PRESENTING, **_ANSWER, "_memory": "@pocket.Pocket", "errors_": "int | i8(K)"}),
     **_model(
         "models",
         "VotedPerceptron",
-        {**_PRESENTING, "_memory": "@voted.Log", "_pages": [("rows(_m,d)", "@voted.Log")], "_loose": ["@voted.Log"]},
+        {**_PRESENTING, "_memory": "@voted.Log", "_pages": [("rows(_m,d)", "@voted.Log")]},
     ),
     **_model("models", "MinOver", {**_LINEAR, "_states": ["@minover.State"]}),
     **_model(

@@ -17,11 +17,11 @@ from halfspace.models.prototypes.stream import PrototypeStreamMixin
 from halfspace.rows.labels import example_weights
 from halfspace.rows.orders import Harmonic, in_order, shuffled
 from halfspace.rows.views import entries_per_row
-from halfspace.solvers.loop import Budget
 from halfspace.solvers.outcome import Outcome, Reason
 from halfspace.solvers.prototypes.glvq import Book
 from halfspace.solvers.prototypes.loop import Course, learn_online
 from halfspace.solvers.prototypes.passes import present_rows
+from halfspace.solvers.run import Budget
 
 __all__ = ["Fitted", "PrototypeLearner"]
 

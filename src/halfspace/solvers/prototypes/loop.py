@@ -7,9 +7,9 @@ from typing import NamedTuple
 import numpy as np
 
 from halfspace._typing import FloatArray
-from halfspace.solvers.loop import Budget
 from halfspace.solvers.outcome import Reason
 from halfspace.solvers.prototypes.glvq import Book
+from halfspace.solvers.run import Budget
 
 __all__ = ["FAR", "Course", "End", "is_sound", "learn_online", "shift"]
 
