@@ -53,7 +53,7 @@ def test_encodings(tmp_path, encoding):
     found = read(written(tmp_path, content), "y")
     assert found.X.column_names == ["größe"]
     assert found.y.tolist() == ["für", "öl"]
-    assert any("Windows-1252" in note for note in found.notes) == (encoding == "cp1252")
+    assert any(note.kind == "encoding" for note in found.notes) == (encoding == "cp1252")
 
 
 @pytest.mark.parametrize("end", ["\n", "\r\n", "\r"], ids=["LF", "CRLF", "CR"])
@@ -146,7 +146,7 @@ def test_no_header_is_noted(tmp_path):
     """Without a header columns are called x0, x1, ..., and the last is a target like any other."""
     found = read(written(tmp_path, "1,2,0\n3,4,1\n"), "-1")
     assert (found.X.column_names, found.target) == (["x0", "x1"], "x2")
-    assert "has no header" in found.notes[0]
+    assert found.notes[0].kind == "no header"
 
 
 def test_numbers_are_the_nearest_doubles(tmp_path):

@@ -15,6 +15,7 @@ from halfspace.errors import FileError, InputError
 from halfspace.files import FORMATS, read, stream
 from halfspace.files.sampling import Sample
 from halfspace.files.values import Piece
+from halfspace.notes import Note
 
 TABLE = pa.table(
     {
@@ -70,7 +71,7 @@ def test_all_table_formats_give_the_same_rows(tmp_path, kind, suffix):
     assert found.y.tolist() == ["a", "b", "a", "b"]
     assert found.rows.tolist() == [0, 1, 2, 4]
     assert (found.n_rows, found.target, found.source.columns) == (5, "y", tuple(TABLE.column_names))
-    assert found.notes == ("1 of 5 rows have no target and are left out.",)
+    assert list(map(str, found.notes)) == ["1 of 5 rows have no target and are left out."]
     assert found.source.n_bytes == path.stat().st_size
 
 
@@ -157,7 +158,7 @@ def test_a_sample_is_uniform_repeatable_and_typed_by_the_whole(tmp_path):
     assert np.array_equal(part.rows, read(path, "y", max_rows=10, random_state=3).rows)
     assert (np.diff(part.rows) > 0).all()
     assert part.X.schema.types == [pa.string()]
-    assert part.notes == ("a sample of 10 of 40 rows.",)
+    assert part.notes == (Note("sample", count=10, detail="40"),)
     assert read(path, "y", max_rows=40).notes == ()
 
 

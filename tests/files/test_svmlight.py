@@ -13,6 +13,7 @@ from sklearn.datasets import dump_svmlight_file, load_svmlight_file
 from halfspace.errors import FileError, InputError
 from halfspace.files import read, svmlight, text
 from halfspace.files.decimals import nearest_double, read_decimal
+from halfspace.notes import Note
 
 
 def written(folder, content, name="t.svm"):
@@ -111,7 +112,7 @@ def test_queries_are_ignored_with_a_note(tmp_path):
     """`qid` is allowed and said to be ignored."""
     found = read(written(tmp_path, "1 qid:3 1:2\n2 qid:4 2:3\n"))
     assert found.X.toarray().tolist() == [[2, 0], [0, 3]]
-    assert found.notes == ("query numbers (qid) are ignored.",)
+    assert found.notes == (Note("query numbers"),)
 
 
 def test_indices_need_not_ascend(tmp_path):
@@ -175,7 +176,7 @@ def test_labels(tmp_path):
 
 def test_a_target_is_not_used(tmp_path):
     """A target named for a format that brings labels is said not to be used."""
-    assert "was not used" in read(written(tmp_path, "1 1:2\n2 1:3\n"), "y").notes[-1]
+    assert read(written(tmp_path, "1 1:2\n2 1:3\n"), "y").notes[-1].kind == "own labels"
 
 
 def test_reader_is_a_reader():

@@ -10,6 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from halfspace.errors import InputError
+from halfspace.notes import Note
 from halfspace.tables import TableEncoder
 
 
@@ -102,7 +103,7 @@ def test_rare_values_are_pooled():
     new = pa.table({"c": ["a", "d", "zzz", None]})
     Z, notes = encoder.transform_with_notes(new)
     assert Z.tolist() == [[1, 0, 0], [0, 0, 1], [0, 0, 1], [0, 0, 1]]
-    assert notes == ("Column 'c': 2 values were never seen in training.",)
+    assert notes == (Note("unseen", "c", 2),)
 
 
 def test_unseen_values_without_a_pool_have_no_output():
@@ -137,7 +138,7 @@ def test_extreme_sizes(scale, size):
 def test_extreme_columns_are_named():
     """A column beyond 1e100 gets a note that names it."""
     encoder = TableEncoder().fit(pa.table({"far": [1e200, 2e200, 4e200]}))
-    assert encoder.notes_ == ("Column 'far' is extreme: numbers beyond 1e100; scale='rank' suits them better.",)
+    assert encoder.notes_ == (Note("extreme", "far"),)
 
 
 @settings(max_examples=60, deadline=None)

@@ -14,6 +14,7 @@ from typing import Any, ClassVar, Self
 
 import numpy as np
 
+from halfspace._text import plain
 from halfspace._typing import Labels, Matrix
 from halfspace.certificates.arithmetic import as_rows
 from halfspace.errors import CertificateError, InputError
@@ -132,21 +133,28 @@ class Unlabelled(Certificate, abstract=True):
 
 
 def _plain(value: Any) -> Any:
-    """Turn a field into what JSON can hold; floats keep every bit."""
-    if isinstance(value, Certificate | Kernel):
-        return value.to_dict()
-    if isinstance(value, np.ndarray | np.generic):
-        value = value.tolist()
-    if isinstance(value, float) and not math.isfinite(value):
-        return str(value)  # JSON has no infinity
-    if isinstance(value, tuple) and hasattr(value, "_asdict"):
+    """Turn a field into what JSON can hold; floats keep every bit, and infinity, which JSON lacks, is written as text."""
+    return plain(value, _RULES, _refuse)
+
+
+def _theorem(value: tuple[Any, ...]) -> Any:
+    """Return a tuple as a list, a NamedTuple with the names of its fields."""
+    if hasattr(value, "_asdict"):
         return {"theorem": type(value).__name__, **{name: _plain(v) for name, v in value._asdict().items()}}
-    if isinstance(value, list | tuple):
-        return [_plain(v) for v in value]
-    if value is None or isinstance(value, str | bool | int | float):
-        return value
+    return [_plain(v) for v in value]
+
+
+def _refuse(value: Any) -> None:
     msg = f"a certificate cannot be written as JSON with a label of type {type(value).__name__}; use strings or numbers"
     raise CertificateError(msg)
+
+
+_RULES = {
+    Certificate: lambda value: value.to_dict(),
+    Kernel: lambda value: value.to_dict(),
+    float: lambda value: float(value) if math.isfinite(value) else str(value),
+    tuple: _theorem,
+}
 
 
 def from_dict(body: dict[str, Any]) -> Certificate:

@@ -1,14 +1,15 @@
 """What a command returns: one JSON object, its text for people, and an exit code."""
 
 import json
-import math
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
 import click
 
-__all__ = ["Answer", "as_json", "clean", "notes", "plain"]
+from halfspace._text import plain
+
+__all__ = ["Answer", "as_json", "clean", "notes"]
 
 
 @dataclass(frozen=True)
@@ -39,36 +40,6 @@ class Answer:
     code: int = 0
     pieces: Iterable[str] = field(default=())
     failure: str = ""
-
-
-def plain(value: Any) -> Any:
-    """Turn NumPy values, tuples and numbers that JSON lacks into what JSON has.
-
-    Parameters
-    ----------
-    value : object
-        Numbers, strings, arrays, lists and dictionaries of them.
-
-    Returns
-    -------
-    object
-        The same for `json.dumps`; infinity and NaN become None.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> plain({"scores": np.array([0.5, np.nan]), 1: (True, "a")})
-    {'scores': [0.5, None], '1': [True, 'a']}
-    """
-    if hasattr(value, "tolist"):
-        value = value.tolist()
-    if isinstance(value, Mapping):
-        return {str(name): plain(part) for name, part in value.items()}
-    if isinstance(value, list | tuple):
-        return [plain(part) for part in value]
-    if isinstance(value, float) and not math.isfinite(value):
-        return None
-    return value if value is None or isinstance(value, bool | int | float | str) else str(value)
 
 
 def as_json(body: Mapping[str, Any]) -> str:

@@ -6,19 +6,20 @@ from dataclasses import dataclass
 from typing import Any
 
 from halfspace import __version__
-from halfspace.cli.answers import Answer, notes
+from halfspace._text import listed, plural
+from halfspace.cli.answers import Answer, clean, notes
 from halfspace.cli.frame import refuse
 from halfspace.cli.ladders import facts, summary
 from halfspace.cli.origin import describe
 from halfspace.cli.outputs import check_outputs
 from halfspace.cli.progress import Watch
 from halfspace.cli.reading import BUILT_IN, labels, read_data
-from halfspace.cli.text import count, listed
 from halfspace.errors import FileError, ModelFileError
 from halfspace.files import Dataset
 from halfspace.ladder import Ladder
 from halfspace.ladder.rungs import RUNGS
 from halfspace.modelfiles import save
+from halfspace.notes import sentences
 from halfspace.report import write
 from halfspace.tables import TableEncoder
 
@@ -71,19 +72,19 @@ def run(**options: Any) -> Answer:
     asked = Asked(**options)
     check_outputs([asked.file], {"--save": asked.model_path, "--report": asked.report_path})
     data = read_data(asked.file, asked.target, format=asked.format_, max_rows=asked.max_rows, random_state=asked.seed)
-    notes(data.notes)
+    notes(sentences(data.notes))
     ladder = _climb(asked, data)
     body = {
         "command": "fit",
         "halfspace": __version__,
         "data": _about(data),
         **facts(ladder),
-        "notes": [*data.notes, *ladder.notes_],
+        "notes": sentences([*data.notes, *ladder.notes_]),
         "model": asked.model_path,
         "report": asked.report_path,
         "recheck": _recheck(asked),
     }
-    notes(ladder.notes_)
+    notes(sentences(ladder.notes_))
     failure = _write(ladder, asked, data)
     return Answer({**body, **({"error": failure} if failure else {})}, _text(body), 2 if failure else 0, failure=failure)
 
@@ -168,12 +169,12 @@ def _text(body: dict[str, Any]) -> str:
     """Return the answer for people."""
     data, classes = body["data"], body["classes"]
     used = (
-        f"{count(data['n_used'], 'row')} of {data['n_rows']:,}"
+        f"{plural(data['n_used'], 'row')} of {data['n_rows']:,}"
         if data["n_used"] < data["n_rows"]
-        else count(data["n_rows"], "row")
+        else plural(data["n_rows"], "row")
     )
-    named = f"{count(len(classes), 'class', 'classes')} ({listed(classes, 6)})"
-    parts = [f"{data['source']}: {used}, {count(data['n_columns'], 'column')}, {named}", "", summary(body)]
+    named = f"{plural(len(classes), 'class', 'classes')} ({listed(classes, 6, clean)})"
+    parts = [f"{data['source']}: {used}, {plural(data['n_columns'], 'column')}, {named}", "", summary(body)]
     if body["recheck"]:
         parts.append(f"Check it: {body['recheck']}")
     elif body["model"] is None:

@@ -6,11 +6,13 @@ from typing import Any
 import numpy as np
 
 from halfspace import __version__
-from halfspace.cli.answers import Answer
+from halfspace._text import listed, plural
+from halfspace.cli.answers import Answer, clean
 from halfspace.cli.ladders import facts, summary
-from halfspace.cli.text import count, listed, shortened, table
+from halfspace.cli.text import shortened, table
 from halfspace.ladder import Ladder
 from halfspace.modelfiles import load
+from halfspace.notes import sentences
 
 __all__ = ["run"]
 
@@ -52,7 +54,7 @@ def run(model: str, top: int = 10) -> Answer:
         "hardest": _hardest(held, inner, top) if fitted else None,
         "proof": None if proof is None else {"kind": type(proof).__name__, "sentence": str(proof)},
         "outcome": str(held.outcome_) if hasattr(held, "outcome_") else None,
-        "notes": list(getattr(held, "notes_", ())),
+        "notes": sentences(getattr(held, "notes_", ())),
     }
     return Answer(body, _text(body))
 
@@ -125,7 +127,7 @@ def _text(body: dict[str, Any]) -> str:
     if body["trained_on"]:
         parts += _trained_text(body["trained_on"])
     elif body["classes"] is not None:
-        parts.append(f"Trained on {count(body['n_inputs'] or 0, 'input')}; classes: {listed(body['classes'])}.")
+        parts.append(f"Trained on {plural(body['n_inputs'] or 0, 'input')}; classes: {listed(body['classes'], 10, clean)}.")
     if body["ladder"]:
         parts += ["", summary(body["ladder"])]
     elif body["proof"]:
@@ -151,8 +153,9 @@ def _text(body: dict[str, Any]) -> str:
 def _trained_text(origin: dict[str, Any]) -> list[str]:
     """Say what a ladder was trained on."""
     source, versions = origin["source"], origin["versions"]
-    rows = f"{origin['n_used']:,} of {count(origin['n_rows'], 'row')}"
-    columns = f"{count(origin['n_columns'], 'column')}" + (f" ({listed(origin['columns'])})" if origin["columns"] else "")
+    rows = f"{origin['n_used']:,} of {plural(origin['n_rows'], 'row')}"
+    names = f" ({listed(origin['columns'], 10, clean)})" if origin["columns"] else ""
+    columns = plural(origin["n_columns"], "column") + names
     return [
         f"Fitted to {source['name']} ({source['format']}): {rows}, target {origin['target']}, {columns}.",
         f"On {origin['time']}, seed {origin['seed']}, with " + ", ".join(f"{name} {v}" for name, v in versions.items()) + ".",

@@ -5,9 +5,12 @@ from collections.abc import Iterable
 from dataclasses import replace
 from typing import Any
 
+from halfspace._text import listed
 from halfspace._typing import IntArray
 from halfspace.certificates import Separability
-from halfspace.cli.text import listed, shortened, table
+from halfspace.cli.answers import clean
+from halfspace.cli.text import shortened, table
+from halfspace.notes import sentences
 from halfspace.report.texts import shown
 
 __all__ = ["facts", "summary", "verdicts"]
@@ -56,7 +59,7 @@ def facts(ladder: Any) -> dict[str, Any]:
         "separability": verdicts(ladder.separability_, _file_rows(ladder)),
         "proof": {"kind": type(proof).__name__, "sentence": str(proof)},
         "relevances": [{"column": name, "share": share} for name, share in ladder.relevances_],
-        "notes": list(ladder.notes_),
+        "notes": sentences(ladder.notes_),
     }
 
 
@@ -177,7 +180,7 @@ def _separability(found: list[dict[str, Any]]) -> list[str]:
     if len(found) == 1:
         return [f"The training rows are {found[0]['sentence']}."]
     kinds = {verdict: [part["label"] for part in found if part["verdict"] == verdict] for verdict in _VERDICTS}
-    return [f"One class against the rest, {verdict}: {listed(labels)}." for verdict, labels in kinds.items() if labels]
+    return [f"One class against the rest, {verdict}: {listed(part, 10, clean)}." for verdict, part in kinds.items() if part]
 
 
 _VERDICTS = ("separable", "inseparable", "undecided")

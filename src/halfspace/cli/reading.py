@@ -9,6 +9,7 @@ from halfspace._typing import Labels
 from halfspace.data import catalogue
 from halfspace.errors import InputError
 from halfspace.files import Dataset, Source, read
+from halfspace.notes import Note
 
 __all__ = ["BUILT_IN", "as_numbers", "built_in", "labels", "read_data"]
 
@@ -121,5 +122,5 @@ def _some_rows(data: Dataset, rows: Any, max_rows: int | None, random_state: int
     if np.max(rows) >= data.n_rows:
         msg = f"the built-in data have no row {np.max(rows)}"
         raise InputError(msg)
-    notes = (f"a sample of {len(rows):,} of {data.n_rows:,} rows",) if max_rows else ()
+    notes = (Note("sample", count=len(rows), detail=f"{data.n_rows:,}"),) if max_rows else ()
     return Dataset(data.X.take(rows), labels(data)[rows], np.asarray(rows), data.n_rows, data.target, notes, data.source)

@@ -22,14 +22,15 @@ from typing import Any
 import numpy as np
 
 from halfspace import __version__
+from halfspace._text import plural
 from halfspace._typing import Label, Labels, Matrix
 from halfspace.certificates import Certificate, PerClass, Separability
 from halfspace.cli.answers import Answer, notes
 from halfspace.cli.ladders import verdicts
 from halfspace.cli.outputs import check_outputs, complete_file
 from halfspace.cli.reading import labels, read_data
-from halfspace.cli.text import count
 from halfspace.files import Dataset
+from halfspace.notes import sentences
 from halfspace.questions.separability import separability
 from halfspace.tables import TableEncoder
 
@@ -62,7 +63,8 @@ def run(
     )
     encoder = TableEncoder(scale=scale)
     X = encoder.fit(data.X).transform(data.X)
-    notes([*data.notes, *encoder.notes_])
+    said = sentences([*data.notes, *encoder.notes_])
+    notes(said)
     proofs = _decide(X, labels(data), max_time)
     certificate = _joined(proofs)
     if out:
@@ -77,7 +79,7 @@ def run(
         "n_inputs": int(X.shape[1]),
         "verdicts": verdicts(proofs, data.rows),
         "out": out,
-        "notes": [*data.notes, *encoder.notes_],
+        "notes": said,
     }
     form = ["--format", reading["format_"]] if reading.get("format_") else []
     check = shlex.join(["halfspace", "certify", out, file, *form]) if out and file != "-" else ""
@@ -126,7 +128,7 @@ def _write(out: str, data: Dataset, scale: str, certificate: Certificate) -> Non
 def _text(body: dict[str, Any], check: str) -> str:
     """Return the answer for people, with the command that checks it, if there is one."""
     verdicts = body["verdicts"]
-    head = f"{body['source']}: {count(body['n_used'], 'row')}, {count(body['n_inputs'], 'input')} after preprocessing"
+    head = f"{body['source']}: {plural(body['n_used'], 'row')}, {plural(body['n_inputs'], 'input')} after preprocessing"
     lines = [verdicts[0]["sentence"]] if len(verdicts) == 1 else [f"{v['label']}: {v['sentence']}" for v in verdicts]
     end = [f"Check it: {check}"] if check else []
     return "\n".join([head, *lines, *end])

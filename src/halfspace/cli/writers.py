@@ -8,7 +8,7 @@ from typing import IO, Any, Protocol
 import pyarrow as pa
 from pyarrow import csv, parquet
 
-from halfspace.cli.answers import plain
+from halfspace._text import plain
 from halfspace.cli.frame import refuse
 
 __all__ = ["Writer", "writer_for"]

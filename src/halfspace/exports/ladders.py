@@ -6,7 +6,7 @@ import numpy as np
 
 from halfspace.exports.graph import Graph
 from halfspace.exports.scores import model_scores
-from halfspace.kernels.rows import dense
+from halfspace.kernels.products import dense
 
 __all__ = ["probabilities", "winner_scores"]
 

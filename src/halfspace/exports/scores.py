@@ -13,7 +13,7 @@ from halfspace.exports.graph import Graph
 from halfspace.exports.kernels import kernel_values
 from halfspace.exports.prototypes import prototype_scores
 from halfspace.kernels import Linear
-from halfspace.kernels.rows import dense
+from halfspace.kernels.products import dense
 from halfspace.models.kernel.prediction import Expansion, KernelPlaneMixin
 from halfspace.models.planes.prediction import PlaneMixin
 from halfspace.solvers.rules.voted import Log, join

@@ -13,6 +13,8 @@ from typing import Any
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from halfspace.notes import Note
+
 __all__ = ["MISSING", "Columns", "concatenated", "nothing_nested", "unique_names"]
 
 MISSING = ("", "NA", "N/A", "n/a", "#N/A", "#NA", "NaN", "nan", "-nan", "-NaN", "NULL", "null", "?")
@@ -119,7 +121,7 @@ def concatenated(tables: list[Any]) -> Any:
     return tables[0] if len(tables) == 1 else pa.concat_tables(tables, promote_options="permissive")
 
 
-def unique_names(names: Iterable[str], notes: list[str]) -> list[str]:
+def unique_names(names: Iterable[str], notes: list[Note]) -> list[str]:
     """Name nameless columns by their place, and number names that come again.
 
     Examples
@@ -135,19 +137,18 @@ def unique_names(names: Iterable[str], notes: list[str]) -> list[str]:
         while unique in taken or (unique != name and unique in reserved):
             unique, count = f"{name or f'x{place}'}.{count}", count + 1
         if unique != name:
-            what = f"one more column named {name!r} is" if name else f"the nameless column {place + 1} is"
-            notes.append(f"{what} called {unique!r}.")
+            notes.append(Note("renamed", unique, detail=name) if name else Note("nameless", unique, place + 1))
         taken[unique] = None
     return list(taken)
 
 
-def nothing_nested(schema: Any, notes: list[str]) -> tuple[list[str], Any]:
+def nothing_nested(schema: Any, notes: list[Note]) -> tuple[list[str], Any]:
     """Return the columns that a table can use and the schema of their plain types: nested and binary ones are left out."""
     names, fields = [], []
     for field in schema:
         kind = _plain(field.type)
         if kind is None:
-            notes.append(f"column {field.name!r} holds {field.type}, not plain values, and is left out.")
+            notes.append(Note("nested", field.name, detail=str(field.type)))
         else:
             names.append(field.name)
             fields.append(pa.field(field.name, kind))

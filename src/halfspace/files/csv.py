@@ -20,6 +20,7 @@ from halfspace.files.dialect import DELIMITERS, dialect_of
 from halfspace.files.opening import OpenedFile, explained
 from halfspace.files.text import LineStream, line_blocks
 from halfspace.files.values import Piece
+from halfspace.notes import Note
 
 __all__ = ["Reader"]
 
@@ -36,7 +37,7 @@ class Reader:
 
     def __init__(self, file: OpenedFile) -> None:
         self._file = file
-        self.notes: list[str] = []
+        self.notes: list[Note] = []
         delimiters = "\t" if any(s in file.name.lower() for s in (".tsv", ".tab")) else DELIMITERS
         head = _first_lines(file, self.notes)
         self._dialect = dialect_of(head, delimiters)
@@ -45,9 +46,9 @@ class Reader:
         names = self._dialect.header
         if not names:
             names = tuple(f"x{i}" for i in range(self._dialect.n_fields))
-            self.notes.append(f"{file.name} has no header; its columns are called x0, x1, ...")
+            self.notes.append(Note("no header", detail=file.name))
         if self._dialect.decimal == ",":
-            self.notes.append("numbers are written with a decimal comma.")
+            self.notes.append(Note("decimal comma"))
         self.names = tuple(unique_names(names, self.notes))
         self._columns = Columns(self._clean)
 
@@ -136,7 +137,7 @@ def _without_blank_start(blocks: Iterator[bytes]) -> Iterator[bytes]:
             yield kept
 
 
-def _first_lines(file: OpenedFile, notes: list[str]) -> str:
+def _first_lines(file: OpenedFile, notes: list[Note]) -> str:
     """Return whole lines from the start of the file."""
     block = next(_without_blank_start(line_blocks(file, notes)), b"")
     if len(block) > HEAD:

@@ -16,6 +16,7 @@ from halfspace.files.columns import Columns, concatenated
 from halfspace.files.opening import OpenedFile
 from halfspace.files.text import line_blocks
 from halfspace.files.values import Piece
+from halfspace.notes import Note
 
 __all__ = ["Reader"]
 
@@ -38,7 +39,7 @@ class Reader:
 
     def __init__(self, file: OpenedFile) -> None:
         self._file = file
-        self.notes: list[str] = []
+        self.notes: list[Note] = []
         self._columns = Columns()
         self._nested: set[str] = set()
 
@@ -98,7 +99,7 @@ class Reader:
     def _leave_out(self, name: str) -> None:
         if name not in self._nested:
             self._nested.add(name)
-            self.notes.append(f"column {name!r} holds lists or objects, not plain values, and is left out.")
+            self.notes.append(Note("nested", name, detail="lists or objects"))
 
     def join(self, pieces: list[Any]) -> Any:
         """Return one table with the types of the whole file."""

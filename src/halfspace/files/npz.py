@@ -19,6 +19,7 @@ from halfspace._typing import Labels
 from halfspace.errors import FileError
 from halfspace.files.opening import OpenedFile, explained
 from halfspace.files.values import Piece
+from halfspace.notes import Note
 
 __all__ = ["Reader"]
 
@@ -71,7 +72,7 @@ class Reader:
 
     def __init__(self, file: OpenedFile) -> None:
         self._file = file
-        self.notes: list[str] = []
+        self.notes = list[Note]()
         with explained(file.name, "a NumPy archive"), zipfile.ZipFile(file.path) as archive:
             entries = {info.filename.removesuffix(".npy"): info for info in archive.infolist()}
         if "[Content_Types].xml" in entries:

@@ -17,6 +17,7 @@ from halfspace.files.opening import OpenedFile, format_of, opened
 from halfspace.files.sampling import Chosen, Everything, Sample
 from halfspace.files.targets import coded, column_named, is_whole, labels_of
 from halfspace.files.values import Batch, Dataset, Piece, Source
+from halfspace.notes import Note
 
 __all__ = ["Reader", "read", "stream"]
 
@@ -36,7 +37,7 @@ class Reader(Protocol):
 
     settled: bool
     """Whether `join` is right before all pieces have been seen."""
-    notes: list[str]
+    notes: list[Note]
     """What was assumed, renamed or left out."""
 
     @property
@@ -263,14 +264,14 @@ class _Reading:
         codes, values = coded(y, name)
         return labels_of(codes, values, whole=self.whole, name=name, check=check)
 
-    def _notes(self, n_kept: int, target: str | int | None, *, check: bool) -> tuple[str, ...]:
+    def _notes(self, n_kept: int, target: str | int | None, *, check: bool) -> tuple[Note, ...]:
         """Return all notes, those of the reader first."""
         notes = list(dict.fromkeys(self.reader.notes))
         unlabelled = self.n_rows - self.keep.n_labelled
         if unlabelled:
-            notes.append(f"{unlabelled:,} of {self.n_rows:,} rows have no target and are left out.")
+            notes.append(Note("unlabelled", count=unlabelled, detail=f"{self.n_rows:,}"))
         if check and n_kept < self.keep.n_labelled:
-            notes.append(f"a sample of {n_kept:,} of {self.keep.n_labelled:,} rows.")
+            notes.append(Note("sample", count=n_kept, detail=f"{self.keep.n_labelled:,}"))
         if target is not None and not self.reader.names:
-            notes.append(f"{self.file.name} brings its own labels; the target {str(target)!r} was not used.")
+            notes.append(Note("own labels", str(target), detail=self.file.name))
         return tuple(notes)

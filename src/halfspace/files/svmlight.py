@@ -16,6 +16,7 @@ from halfspace.files.opening import OpenedFile
 from halfspace.files.svmlight_lines import FINE, HUGE, LARGEST_INDEX, MALFORMED, Room, room_for, scan
 from halfspace.files.text import line_blocks
 from halfspace.files.values import Piece
+from halfspace.notes import Note
 
 __all__ = ["Reader"]
 
@@ -34,7 +35,7 @@ class Reader:
 
     def __init__(self, file: OpenedFile) -> None:
         self._file = file
-        self.notes: list[str] = []
+        self.notes: list[Note] = []
         self._lowest, self._highest = LARGEST_INDEX, -1
         self.first_index: int | None = None
 
@@ -72,7 +73,7 @@ class Reader:
         if found.fault != FINE:
             raise FileError(self._sentence(text, found.place, line, FAULTS[found.fault]))
         if found.any_qid:
-            self.notes.append("query numbers (qid) are ignored.")
+            self.notes.append(Note("query numbers"))
         for slot, place in room.hard[: found.n_hard].tolist():
             self._decide(room, text, slot, place, line)
         m, n = found.n_entries, found.n_rows

@@ -9,6 +9,7 @@ import pyarrow.compute as pc
 from halfspace.files.columns import concatenated, nothing_nested, unique_names
 from halfspace.files.opening import OpenedFile, explained
 from halfspace.files.values import Piece
+from halfspace.notes import Note
 
 __all__ = ["TypedReader"]
 
@@ -24,7 +25,7 @@ class TypedReader:
 
     def __init__(self, file: OpenedFile, schema: Any) -> None:
         self.file = file
-        self.notes: list[str] = []
+        self.notes = list[Note]()
         self.names: tuple[str, ...]
         every = unique_names(schema.names, self.notes)
         self._stored = pa.schema([field.with_name(name) for field, name in zip(schema, every, strict=True)])

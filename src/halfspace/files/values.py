@@ -4,6 +4,7 @@ from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 from halfspace._typing import IntArray, Labels, Matrix
+from halfspace.notes import Note
 
 __all__ = ["Batch", "Dataset", "Piece", "Source"]
 
@@ -54,8 +55,8 @@ class Dataset:
         Rows in the file, those not kept included.
     target : str or None
         Name of the column the labels came from.
-    notes : tuple of str
-        Sentences about what was assumed, renamed or left out.
+    notes : tuple of Note
+        What was assumed, renamed or left out; `str(note)` is a sentence.
     source : Source
         Where the rows came from.
 
@@ -72,7 +73,7 @@ class Dataset:
     rows: IntArray
     n_rows: int
     target: str | None
-    notes: tuple[str, ...]
+    notes: tuple[Note, ...]
     source: Source
 
 

@@ -7,7 +7,7 @@ from typing import Any
 
 from halfspace.modelfiles.records import Place
 
-__all__ = ["LEFT_OUT", "MODELS", "left_out"]
+__all__ = ["FORMER", "LEFT_OUT", "MODELS", "left_out"]
 
 LEFT_OUT = {
     "_seen": "a cache of parameters, renewed by the next partial_fit",
@@ -17,6 +17,9 @@ LEFT_OUT = {
     "on_progress": "a function, which a file cannot hold; it is None after loading",
 }
 """What is not written, and why. Attributes of scikit-learn's callbacks (`_skl_...`) are left out too."""
+
+FORMER: dict[str, dict[str, str]] = {"KernelAdaTron": {"cells": "n_cells", "approximation": "", "n_components": ""}}
+"""Parameters of earlier versions: their names today, empty for those that are gone."""
 
 
 def left_out(name: str) -> bool:
@@ -69,7 +72,10 @@ _NEAREST = {
     **_PROVED,
     "prototypes_": "f8(P,d)",
     "prototype_labels_": "labels(P)",
-    "_tally": "f8(3)",
+    "_tally": "f8(4)",
+    "_epochs": "int",
+    "_seed": "int",
+    "_state": "none | @lvq.State | @lvq.Descent",
     "?cost_": "number",
 }
 _PER_TARGET = "number | f8(m)"
@@ -149,7 +155,7 @@ MODELS: dict[str, Place] = {
         },
     ),
     **{name: Place("models", name, _NEAREST) for name in ("LVQ", "GLVQ")},
-    **_model("models", "GRLVQ", {**_NEAREST, "relevances_": "f8(d)"}),
+    **_model("models", "GRLVQ", {**_NEAREST, "omega_": "f8(d)"}),
     **_model("models", "GMLVQ", {**_NEAREST, "omega_": "f8(r,d) | f8(c,r,d)"}),
     **_model(
         "models",
@@ -203,6 +209,7 @@ MODELS: dict[str, Place] = {
             "named_": "bool",
             "sparse_": "bool",
             "recipes_": "plain",
+            "?notes_": ["str | @Note"],
             "groups_": [("str", "int", "int")],
             "largest_": "none | f8(d)",
         },
@@ -229,6 +236,7 @@ MODELS: dict[str, Place] = {
             **_FITTED,
             "estimator_": _ANY_WINNER,
             "rungs_": ["@Rung"],
+            "?notes_": ["str | @Note"],
             "test_result_": "none | @TestResult",
             "outcome_": "@Outcome",
             "calibration_": "@Calibration",

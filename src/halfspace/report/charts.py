@@ -7,8 +7,9 @@ sign of a weight is the side of its bar.
 import math
 from collections.abc import Sequence
 
+from halfspace._text import number
 from halfspace.report.findings import Histogram, Influence, LearningPoint, ReliabilityBin, RungScore
-from halfspace.report.svg import Axis, Chart, number
+from halfspace.report.svg import Axis, Chart
 from halfspace.report.texts import shown
 
 __all__ = ["influence_chart", "ladder_chart", "learning_chart", "reliability_chart", "stability_chart"]

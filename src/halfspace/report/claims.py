@@ -6,11 +6,11 @@ from functools import singledispatch
 from os import PathLike
 from typing import Any
 
+from halfspace._text import number, plural
 from halfspace.certificates import (
     Certificate,
     DualityGap,
     KernelGap,
-    LandmarkGap,
     LeastSquaresGap,
     MarginBracket,
     MistakeBound,
@@ -22,8 +22,7 @@ from halfspace.certificates import (
 from halfspace.certificates.baselines import ClassCounts, NeighbourErrors
 from halfspace.certificates.margins.gap import Enclosure
 from halfspace.report.findings import Claim
-from halfspace.report.svg import number
-from halfspace.report.texts import plural, shown
+from halfspace.report.texts import shown
 
 __all__ = ["claim", "command", "words"]
 
@@ -90,12 +89,10 @@ def words(certificate: Any) -> str:
 
 @words.register(DualityGap)
 @words.register(KernelGap)
-@words.register(LandmarkGap)
 def _(certificate: Enclosure) -> str:
     plane = "plane" if isinstance(certificate, DualityGap) else "function of this kernel"
-    on = " on these landmarks" if isinstance(certificate, LandmarkGap) else ""
     return (
-        f"The model minimises errors and the inverse of its margin together. No {plane}{on} has a smaller value of that "
+        f"The model minimises errors and the inverse of its margin together. No {plane} has a smaller value of that "
         f"than {number(certificate.dual, 6)}, and this model has {number(certificate.primal, 6)}: what is left to gain is at "
         f"most {number(certificate.relative_gap, 2)} of it."
     )

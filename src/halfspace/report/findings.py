@@ -4,9 +4,10 @@ Labels are text, shortened; rows are those of the file, counted from 0 without t
 of 1. A part that could not be found is None or empty, and `missing` says why.
 """
 
-import math
 from dataclasses import asdict, dataclass, field
 from typing import Any
+
+from halfspace._text import plain
 
 __all__ = [
     "Balance",
@@ -234,14 +235,5 @@ class Findings:
 
     def to_dict(self) -> dict[str, Any]:
         """Return plain dictionaries, lists, strings and numbers; what is not a finite number is None."""
-        plain: dict[str, Any] = _plain(asdict(self))
-        return plain
-
-
-def _plain(value: Any) -> Any:
-    """Turn tuples into lists, and infinities, which JSON does not have, into None."""
-    if isinstance(value, dict):
-        return {name: _plain(part) for name, part in value.items()}
-    if isinstance(value, list | tuple):
-        return [_plain(part) for part in value]
-    return None if isinstance(value, float) and not math.isfinite(value) else value
+        found: dict[str, Any] = plain(asdict(self))
+        return found

@@ -8,6 +8,7 @@ import numpy as np
 import halfspace
 from halfspace._typing import IntArray, Labels
 from halfspace.errors import InputError
+from halfspace.notes import Note, sentences
 from halfspace.report import outputs
 from halfspace.report.claims import claim, command
 from halfspace.report.findings import Findings, LearningPoint
@@ -134,5 +135,5 @@ def _notes(ladder: Any, dataset: Any, n: int) -> tuple[str, ...]:
     """Join the notes of the file, of the encoder and of the ladder, each once."""
     notes = [*(dataset.notes if dataset is not None else ()), *getattr(ladder.encoder_, "notes_", ()), *ladder.notes_]
     if n > MOST_ROWS:
-        notes.append(f"Contradicting rows were looked for among the first {MOST_ROWS:,} rows only.")
-    return tuple(dict.fromkeys(str(note) for note in notes))
+        notes.append(Note("contradictions", count=MOST_ROWS))
+    return tuple(sentences(notes))

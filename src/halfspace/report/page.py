@@ -1,18 +1,19 @@
 """From findings to one HTML file: no script, nothing from outside, every text escaped."""
 
+from functools import partial
 from importlib.resources import files
 from os import PathLike
 from pathlib import Path
 from typing import Any
 
+from halfspace._text import listed, number, plural
 from halfspace._typing import Labels
 from halfspace.errors import FileError, ModelFileError
 from halfspace.modelfiles.writing import write_whole
 from halfspace.report import charts
 from halfspace.report.findings import Findings
 from halfspace.report.gathering import gather
-from halfspace.report.svg import number
-from halfspace.report.texts import listed, plural
+from halfspace.report.texts import shown
 
 __all__ = ["render", "write"]
 
@@ -75,7 +76,7 @@ def render(findings: Findings) -> str:
         trim_blocks=True,
         lstrip_blocks=True,
     )
-    environment.filters.update(percent=percent, duration=duration, number=number, listed=listed)
+    environment.filters.update(percent=percent, duration=duration, number=number, listed=partial(listed, show=shown))
     environment.globals.update(plural=plural, zip=zip, style=_template("page.css"))
     scoring = SCORES.get(findings.scoring, findings.scoring)
     page: str = environment.get_template("page.html").render(found=findings, scoring=scoring, charts=_charts(findings, scoring))

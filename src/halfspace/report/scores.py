@@ -6,10 +6,10 @@ from typing import Any
 
 import numpy as np
 
+from halfspace._text import number, plural
 from halfspace._typing import IntArray
 from halfspace.report.findings import RungScore, Separation, TestScore
-from halfspace.report.svg import number
-from halfspace.report.texts import plural, shown
+from halfspace.report.texts import shown
 
 __all__ = ["MOST_CLASSES", "MOST_SEPARATIONS", "rung_score", "separations", "test_score"]
 

@@ -10,27 +10,15 @@ from dataclasses import dataclass
 from typing import Self
 from xml.etree import ElementTree as ET
 
-__all__ = ["Axis", "Chart", "number"]
+from halfspace._text import number
+
+__all__ = ["Axis", "Chart"]
 
 WIDTH = 420
 """Width of every chart in its own units: at 390 pixels of screen its 13-unit text is still 11 pixels high."""
 RIGHT, TOP, BOTTOM = 16, 14, 46
 SIZE = 5.0
 """Half the width of a mark."""
-
-
-def number(value: float, digits: int = 3) -> str:
-    """Write a number short: 1,234,567; 12.3; 0.00123; with a true minus sign.
-
-    Examples
-    --------
-    >>> number(1234567.8), number(-0.25), number(0.0)
-    ('1,234,568', '−0.25', '0')
-    """
-    if not math.isfinite(value):
-        return "∞" if value > 0 else "−∞" if value < 0 else "unknown"
-    text = f"{value:,.0f}" if abs(value) >= 1000 else f"{value:.{digits}g}"
-    return text.replace("-", "−")
 
 
 @dataclass(frozen=True)

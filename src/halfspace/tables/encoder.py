@@ -9,11 +9,12 @@ from sklearn.base import BaseEstimator, TransformerMixin
 from sklearn.utils import check_array
 from sklearn.utils.validation import check_is_fitted, validate_data
 
+from halfspace._text import listed
 from halfspace._typing import FloatArray, Labels, Matrix
 from halfspace.errors import InputError
+from halfspace.notes import Note
 from halfspace.tables import matrices, recipes, sparse_columns
 from halfspace.tables.columns import arranged, as_table, is_table, numbers_of
-from halfspace.tables.notes import listed, notes_of_columns, notes_of_fit, notes_of_use
 
 __all__ = ["TableEncoder"]
 
@@ -64,8 +65,8 @@ class TableEncoder(TransformerMixin, BaseEstimator):
         Column name, first output and last output + 1 of each column that was kept.
     dropped_ : tuple of (str, str)
         Column name and reason of each column that was left out.
-    notes_ : tuple of str
-        Sentences for a report: what was left out, filled in or read differently.
+    notes_ : tuple of Note
+        What was left out, filled in or read differently; `str(note)` is a sentence.
     recipes_ : list of dict
         What is done with each column that was kept, see `halfspace.tables.recipes`.
     sparse_ : bool
@@ -158,7 +159,7 @@ class TableEncoder(TransformerMixin, BaseEstimator):
             "recipes_": kept,
             "groups_": tuple((name, end - n, end) for name, n, end in zip(names, widths, ends, strict=True)),
             "dropped_": dropped,
-            "notes_": notes_of_fit(columns, learned, table.shape[0]),
+            "notes_": tuple(_notes_of_fit(columns, learned, table.shape[0])),
             "sparse_": ends[-1] > 100 and filled < 0.1 * ends[-1],
             "largest_": None,
         }
@@ -179,7 +180,7 @@ class TableEncoder(TransformerMixin, BaseEstimator):
         """
         return self.transform_with_notes(X)[0]
 
-    def transform_with_notes(self, X: Matrix) -> tuple[Matrix, tuple[str, ...]]:
+    def transform_with_notes(self, X: Matrix) -> tuple[Matrix, tuple[Note, ...]]:
         """Encode rows, and say what did not fit: columns that are not there, values that cannot be read, unseen categories.
 
         Examples
@@ -205,7 +206,9 @@ class TableEncoder(TransformerMixin, BaseEstimator):
             if whole is None:
                 pieces.append(sparse.csr_matrix(out))
         matrix = sparse.vstack(pieces, format="csr") if whole is None else whole
-        return matrix, (*notes, *notes_of_use(self.groups_, counts.tolist()))
+        for (name, _, _), found in zip(self.groups_, counts.tolist(), strict=True):
+            notes += tuple(Note(kind, name, n) for kind, n in zip(("unreadable", "unseen"), found, strict=True) if n)
+        return matrix, notes
 
     def _write(self, block: Any, out: FloatArray) -> list[recipes.Counts]:
         """Write the outputs of a block of rows into `out`, which holds zeros; return what happened in each column."""
@@ -216,7 +219,7 @@ class TableEncoder(TransformerMixin, BaseEstimator):
             for recipe, (name, first, end) in zip(self.recipes_, self.groups_, strict=True)
         ]
 
-    def _read_rows(self, X: Matrix) -> tuple[Any, tuple[str, ...]]:
+    def _read_rows(self, X: Matrix) -> tuple[Any, tuple[Note, ...]]:
         """Return rows with the columns of `fit` in their order, and notes on the columns that are not there or too many."""
         if not is_table(X):
             matrix = self._read_matrix(X, fitted=True)
@@ -224,7 +227,10 @@ class TableEncoder(TransformerMixin, BaseEstimator):
         table = as_table(X)
         if self.named_:
             self._refuse_strangers(table.column_names)
-            return arranged(table, self.columns_), notes_of_columns(table.column_names, self.columns_, self.groups_)
+            there, known = set(table.column_names), set(self.columns_)
+            absent = (Note("absent", name) for name, _, _ in self.groups_ if name not in there)
+            extra = (Note("ignored", name) for name in table.column_names if name not in known)
+            return arranged(table, self.columns_), (*absent, *extra)
         if table.num_columns != self.n_features_in_:
             msg = f"X has {table.num_columns} features, but TableEncoder is expecting {self.n_features_in_} features as input."
             raise InputError(msg)
@@ -233,7 +239,7 @@ class TableEncoder(TransformerMixin, BaseEstimator):
     def _refuse_strangers(self, given: list[str]) -> None:
         """Refuse a table without any column that matters: it is another file, or its header line is not there."""
         if not any(name in given for name, _, _ in self.groups_):
-            seen, now = listed([repr(name) for name, _, _ in self.groups_]), listed([repr(name) for name in given])
+            seen, now = listed((name for name, _, _ in self.groups_), show=repr), listed(given, show=repr)
             msg = (
                 f"TableEncoder: none of the columns seen in fit is there: expected {seen}, got {now or 'no column'}."
                 " Is this the right table, with its header line?"
@@ -281,6 +287,17 @@ class TableEncoder(TransformerMixin, BaseEstimator):
 def _column(table: Any, j: int) -> Any:
     """Return one column of a table, or of a matrix as float64."""
     return np.asarray(table[:, j], dtype=np.float64) if isinstance(table, np.ndarray) else table.column(j)
+
+
+def _notes_of_fit(columns: tuple[str, ...], learned: list[recipes.Learned], n_rows: int) -> Iterator[Note]:
+    """Yield what was left out, filled in or read differently, one kind after another."""
+    every = list(zip(columns, learned, strict=True))
+    kept = [(name, one, one.recipe) for name, one in every if one.recipe is not None]
+    yield from (Note("left out", name, detail=one.reason) for name, one in every if one.recipe is None)
+    yield from (Note("filled", name, one.gaps, f"{n_rows:,}") for name, one, _ in kept if one.gaps)
+    yield from (Note("misread", name, one.lost) for name, one, _ in kept if one.lost)
+    yield from (Note("extreme", name) for name, _, recipe in kept if recipe["kind"] == "number" and recipe["parts"][0]["huge"])
+    yield from (Note("pooled", name) for name, _, recipe in kept if recipe["kind"] == "category" and recipe["other"])
 
 
 def _blocks(n_rows: int, n_outputs: int) -> Iterator[tuple[int, int]]:

@@ -15,7 +15,7 @@ from halfspace._dispatch import compiled_as_written
 from halfspace._typing import Matrix
 from halfspace.kernels import RBF, Kernel, Laplacian
 from halfspace.kernels.fast.activations import exp2
-from halfspace.kernels.rows import distances, doubled, squared_distances
+from halfspace.kernels.products import distances, doubled, squared_distances
 
 __all__ = ["WidthMatrices"]
 

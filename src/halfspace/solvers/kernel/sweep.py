@@ -15,7 +15,7 @@ from halfspace._dispatch import compiled
 from halfspace._typing import FloatArray, IntArray
 from halfspace.solvers.kernel.machine import KernelAnswer, KernelLimits, KernelProblem
 from halfspace.solvers.kernel.pair_steps import gap_at
-from halfspace.solvers.linear.free_bias import balanced, best_bias
+from halfspace.solvers.linear.soft_margin import balanced, best_bias
 from halfspace.solvers.outcome import Reason
 from halfspace.solvers.rules.adatron import AdaTron
 from halfspace.solvers.rules.sweep import strengthen
