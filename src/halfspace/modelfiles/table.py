@@ -88,7 +88,7 @@ def _model(module: str, name: str, fields: dict[str, Any], *, others: bool = Fal
 MODELS: dict[str, Place] = {
     **{name: Place("models", name, _PRESENTING) for name in _RULES},
     **_model("models", "AveragedPerceptron", {**_PRESENTING, **_ANSWER, "_memory": "@averaged.Mean"}),
-    **_model("models", "PocketPerceptron", {**_PRESENTING, **_ANSWER, "_memory": "@pocket.Pocket", "errors_": "int | i8(K)"}),
+    **_model("models", "PocketPerceptron", {**_PRESENTING, **_ANSWER, "_memory": "@pocket.Pocket", "?errors_": "int | i8(K)"}),
     **_model(
         "models",
         "VotedPerceptron",
