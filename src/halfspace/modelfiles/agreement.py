@@ -247,6 +247,12 @@ def _prototypes(fitted: dict[str, Any], letters: dict[str, int]) -> None:
         _refuse("_state", "its point has other coordinates than prototypes and metric")
 
 
+def _quantiser(fitted: dict[str, Any], letters: dict[str, int]) -> None:
+    state = fitted["_state"].fields if fitted["_state"] else None
+    if state and (state["V"].shape[1] != -(-letters["P"] // 8) * 8 or state["counts"].min() < 0):
+        _refuse("_state", "its prototypes are not those of the model")
+
+
 def _filter(fitted: dict[str, Any], letters: dict[str, int]) -> None:
     stream = fitted["_stream"].fields
     if stream["weights"].size != letters["d"] * (stream["past"].shape[0] + 1):
@@ -325,6 +331,7 @@ _CHECKS: dict[str, Callable[[dict[str, Any], dict[str, int]], None]] = {
     "KernelAdaTronCV": _chosen,
     "Ladder": _ladder,
     "Neighbours": _neighbours,
+    **dict.fromkeys(("VectorQuantizer", "NeuralGas"), _quantiser),
     **dict.fromkeys(("LVQ", "GLVQ", "GRLVQ", "GMLVQ"), _prototypes),
     "AdaptiveFilter": _filter,
     "TableEncoder": _encoder,

@@ -64,8 +64,8 @@ _QUANTISER = {
     "prototypes_": "f8(P,d)",
     "?labels_": "i8(n) in 0..P",
     "?inertia_": "number",
-    "_course": "plain",
-    "_presented": "int",
+    "_state": "none | @quantising.State",
+    **dict.fromkeys(("_presented", "_rows", "_seed"), "int"),
 }
 _NEAREST = {
     **_FITTED,
