@@ -181,7 +181,9 @@ MODELS: dict[str, Place] = {
             **_UNLABELLED,
             "coef_": "f8(d)",
             "covariance_": "f8(w,w)",
-            **dict.fromkeys(("intercept_", "alpha_", "beta_", "gamma_", "log_evidence_", "_floor", "_clamp"), "number"),
+            **dict.fromkeys(
+                ("intercept_", "prior_precision_", "noise_precision_", "gamma_", "log_evidence_", "_floor", "_clamp"), "number"
+            ),
             "_sums": "plain",
             "_rows": "int",
             "_weights": "none | f8(n)",
