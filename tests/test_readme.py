@@ -1,8 +1,9 @@
-"""The README says what happens."""
+"""The README and the pages on estimators and speed say what happens."""
 
+import contextlib
 import io
 import re
-from contextlib import redirect_stdout
+from operator import attrgetter
 from pathlib import Path
 
 import pytest
@@ -10,15 +11,42 @@ import pytest
 import halfspace as hs
 from halfspace.errors import NotSeparatedWarning
 
-README = (Path(__file__).parents[1] / "README.md").read_text(encoding="utf-8")
+ROOT = Path(__file__).parents[1]
+README = (ROOT / "README.md").read_text(encoding="utf-8")
+VARIES = {r"[\d.]+(e-\d+)? s\b": "TIME s", r"[\d.]+e-\d+": "TINY", r"─+": "─", r"\s+": " "}
+"""What differs from run to run or from machine to machine, and what to read instead."""
+
+
+def settled(text):
+    """Return a text without what varies."""
+    for pattern, word in VARIES.items():
+        text = re.sub(pattern, word, text)
+    return text.strip()
+
+
+@pytest.mark.compiled
+def test_the_three_commands_print_what_the_readme_shows(tmp_path):
+    """Each command runs after the one before, in one folder, and prints the text below it."""
+    runner = pytest.importorskip("click.testing").CliRunner()
+    from halfspace.cli import main
+
+    commands = re.findall(r"\$ halfspace (.*)\n((?:[^$`].*\n|\n)*)", README)
+    assert len(commands) == 3
+    with contextlib.chdir(tmp_path):
+        runner.invoke(main, ["data", "make", "rings", "--out", "rings.csv"])
+        for command, shown in commands:
+            ran = runner.invoke(main, command.split(), prog_name="halfspace")
+            assert ran.exit_code == 0, ran.stderr
+            assert settled(ran.stdout) == settled(shown), command
 
 
 @pytest.mark.compiled
 def test_the_ten_lines_print_what_the_readme_says():
-    """The first example runs, and prints what its comments say."""
+    """The example in Python runs, and prints what its comments say."""
     code = re.search(r"```python\n(.*?)```", README, re.DOTALL).group(1)
+    assert len(code.strip().replace("\n\n", "\n").splitlines()) <= 10
     printed = io.StringIO()
-    with redirect_stdout(printed):
+    with contextlib.redirect_stdout(printed):
         exec(compile(code, "README.md", "exec"), {})  # noqa: S102  (our own README)
     comments = re.findall(r"print\(.*?\)  # (.*)", code)
     assert len(comments) == 3
@@ -26,9 +54,43 @@ def test_the_ten_lines_print_what_the_readme_says():
         assert comment.startswith(line)
 
 
-def test_xor_is_refused_in_the_words_of_the_readme():
-    """The outcome on XOR is the sentence the README quotes."""
-    quoted = re.search(r"outcome_\n(Proved.*?)```", README, re.DOTALL).group(1)
+def test_xor_is_refused_in_the_words_of_the_page():
+    """The outcome on XOR is the sentence that the page on estimators quotes."""
+    page = (ROOT / "docs" / "estimators.md").read_text(encoding="utf-8")
+    quoted = re.search(r"outcome_\n(Proved.*?)```", page, re.DOTALL).group(1)
     with pytest.warns(NotSeparatedWarning):
         outcome = hs.Perceptron().fit(*hs.data.xor()[:2]).outcome_
     assert " ".join(quoted.split()) == str(outcome)
+
+
+def test_the_page_on_estimators_lists_them_all():
+    """Every public class that can be fitted is in the table."""
+    page = (ROOT / "docs" / "estimators.md").read_text(encoding="utf-8")
+    estimators = [name for name in hs.__all__ if hasattr(getattr(hs, name), "fit")]
+    assert not [name for name in estimators if f"`{name}`" not in page and f"`hs.{name}`" not in page]
+
+
+def test_the_speed_tables_are_those_of_the_kept_runs(monkeypatch):
+    """README, docs/speed.md and RESULTS.md hold what `python -m benchmarks --tables` would write."""
+    monkeypatch.syspath_prepend(ROOT)
+    from benchmarks import tables
+
+    for path, text in tables.pages().items():
+        assert path.read_text(encoding="utf-8") == text, path.name
+
+
+def test_the_words_of_the_lectures_lead_to_names_that_exist():
+    """Every name `hs.…` or `halfspace.…` on the page of the lectures can be looked up."""
+    page = (ROOT / "docs" / "lectures.md").read_text(encoding="utf-8")
+    for name in re.findall(r"`(?:hs|halfspace)\.([\w.]+)", page):
+        if name.startswith("plots."):
+            pytest.importorskip("halfspace.plots")
+        assert attrgetter(name)(hs), name
+
+
+@pytest.mark.parametrize("page", ["README.md", *(f"docs/{path.name}" for path in sorted((ROOT / "docs").glob("*.md")))])
+def test_links_between_pages_lead_somewhere(page):
+    """Every relative link of a page names a file that exists."""
+    text = (ROOT / page).read_text(encoding="utf-8")
+    links = re.findall(r"\]\(([\w./]+\.(?:md|png))(?:#[\w-]+)?\)", text)
+    assert not [link for link in links if not (ROOT / page).parent.joinpath(link).exists()]
