@@ -47,11 +47,8 @@ def _nearest(model: Any, graph: Graph, X: str, c: int) -> str:
     """Return the squared distance from the nearest prototype of class c, shape (n, 1)."""
     W = np.asarray(model.prototypes_, dtype=np.float64)[np.asarray(model.prototype_labels_) == model.classes_[c]]
     omega = getattr(model, "omega_", None)
-    if omega is None:
-        shares = getattr(model, "relevances_", None)
-        omega = None if shares is None else np.diag(np.sqrt(shares))
-    elif omega.ndim == 3:
-        omega = omega[c]
+    if omega is not None and omega.ndim != 2:
+        omega = omega[c] if omega.ndim == 3 else np.diag(omega)
     rows, width = X, W.shape[1]
     if omega is not None:
         rows, W, width = graph("MatMul", X, omega.T), W @ omega.T, omega.shape[0]

@@ -216,6 +216,16 @@ def _prototypes(fitted: dict[str, Any], letters: dict[str, int]) -> None:
         _refuse("prototype_labels_", "they are not those of the classes, in their order")
     if not letters["P"] or not np.isfinite(fitted["prototypes_"]).all():
         _refuse("prototypes_", "there are none, or they are not finite")
+    state = fitted["_state"].fields if fitted.get("_state") else {}
+    for book in (state[name].fields for name in ("book", "last") if state.get(name)):
+        omega, Q = book["omega"], book["Q"]
+        projected = omega.shape[0] % 4 == 0 and Q.shape[1] == omega.shape[0] if omega.ndim == 2 else Q.shape[1] == 0
+        if not projected or not np.array_equal(book["labels"], numbers):
+            _refuse("_state", "its prototypes are not those of the model")
+    if "book" in state and (state["counts"].min() < 0 or bool(state["counts"][1]) != bool(state["last"])):
+        _refuse("_state", "an epoch is not at its start, and the start is not there")
+    if "theta" in state and state["theta"].size not in (state["W"].size, state["W"].size + state["omega"].size):
+        _refuse("_state", "its point has other coordinates than prototypes and metric")
 
 
 def _filter(fitted: dict[str, Any], letters: dict[str, int]) -> None:

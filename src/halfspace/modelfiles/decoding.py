@@ -245,7 +245,8 @@ def built(value: Any) -> Any:
 def _built_model(value: Model) -> Any:
     """Make a model: the constructor gets the parameters, the attributes are set as they were."""
     place = MODELS[value.key]
-    cls = getattr(import_module(f"halfspace.{place.module}"), place.name)
+    home = "halfspace" if place.module == "models" else f"halfspace.{place.module}"
+    cls = getattr(import_module(home), place.name)
     model = cls(**{name: built(part) for name, part in value.params.items()})
     known = {name.lstrip("?") for name in place.fields}
     for name in value.fitted:

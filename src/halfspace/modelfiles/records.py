@@ -70,6 +70,34 @@ RECORDS: dict[str, Place] = {
         "State",
         {"outputs": "f8(K,n)", "alpha": "f8(K,n)", "mistakes": "i8(K)", "updates": "i8(K)", "clock": "i8(1)"},
     ),
+    "lvq.Book": Place(
+        "solvers.prototypes.glvq",
+        "Book",
+        {
+            "W": "f8(P,d)",
+            "labels": "i8(P)",
+            "omega": "f8(d) | f8(_m,d)",
+            "Q": "f8(P,0) | f8(P,_m)",
+            "tally": "f8(4)",
+        },
+    ),
+    "lvq.State": Place(
+        "solvers.prototypes.online",
+        "State",
+        {"book": "@lvq.Book", "last": "none | @lvq.Book", "counts": "i8(4)", "moved": "f8(2)"},
+    ),
+    "lvq.Descent": Place(
+        "solvers.prototypes.glvq_batch",
+        "State",
+        {
+            "W": "f8(P,d)",
+            "omega": "f8(d) | f8(_m,d) | f8(_c,_m,d)",
+            **dict.fromkeys(("theta", "gradient"), "f8(_p)"),
+            **dict.fromkeys(("steps", "changes"), "f8(10,_p)"),
+            "costs": "f8(3)",
+            "counts": "i8(2)",
+        },
+    ),
     "Expansion": Place(
         "models.kernel.prediction",
         "Expansion",

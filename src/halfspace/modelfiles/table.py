@@ -68,7 +68,10 @@ _NEAREST = {
     **_PROVED,
     "prototypes_": "f8(P,d)",
     "prototype_labels_": "labels(P)",
-    "_tally": "f8(3)",
+    "_tally": "f8(4)",
+    "_epochs": "int",
+    "_seed": "int",
+    "_state": "none | @lvq.State | @lvq.Descent",
     "?cost_": "number",
 }
 _PER_TARGET = "number | f8(m)"
@@ -148,7 +151,7 @@ MODELS: dict[str, Place] = {
         },
     ),
     **{name: Place("models", name, _NEAREST) for name in ("LVQ", "GLVQ")},
-    **_model("models", "GRLVQ", {**_NEAREST, "relevances_": "f8(d)"}),
+    **_model("models", "GRLVQ", {**_NEAREST, "omega_": "f8(d)"}),
     **_model("models", "GMLVQ", {**_NEAREST, "omega_": "f8(r,d) | f8(c,r,d)"}),
     **_model(
         "models",

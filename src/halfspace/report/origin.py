@@ -8,7 +8,7 @@ import numpy as np
 from scipy import sparse
 
 from halfspace._typing import IntArray, Matrix
-from halfspace.ladder.questions import take
+from halfspace.ladder.preparing import take
 from halfspace.report.findings import Balance, Contradictions
 from halfspace.report.texts import shown
 

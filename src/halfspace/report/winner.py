@@ -8,7 +8,7 @@ from sklearn.metrics import accuracy_score, balanced_accuracy_score
 from halfspace._typing import FloatArray, IntArray, Matrix
 from halfspace.ladder.calibration import Calibration
 from halfspace.ladder.climbing import labels_of
-from halfspace.ladder.questions import take
+from halfspace.ladder.preparing import take
 from halfspace.report import influence, outputs
 from halfspace.report.findings import Histogram, Influence, ReliabilityBin
 

@@ -384,7 +384,7 @@ class PrototypeErrors(Certificate):
         """
         X, y = as_rows(X, y)
         about: dict[str, Any] = {
-            "prototypes": np.array(prototypes, dtype=np.float64),
+            "prototypes": np.asarray(prototypes, dtype=np.float64),  # the model's own memory: a changed model is not proved
             "prototype_labels": tuple(np.asarray(labels).tolist()),
             "omega": _array(omega),
             "beta": None if beta is None else float(beta),
@@ -495,4 +495,4 @@ def _weights(value: Any) -> bool:
 
 
 def _array(value: Any) -> FloatArray | None:
-    return None if value is None else np.array(value, dtype=np.float64)
+    return None if value is None else np.asarray(value, dtype=np.float64)
