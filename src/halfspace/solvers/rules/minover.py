@@ -35,6 +35,7 @@ __all__ = [
     "keep_witnesses",
     "measure",
     "push",
+    "push_once",
     "push_plain",
     "squared_length",
     "start",
@@ -162,6 +163,20 @@ def keep_witnesses(state: State, pushed: IntArray, done: int) -> None:
 
 
 @compiled
+def push_once(problem: Problem, state: State, s: int, tol: float) -> int:
+    """Push the row that is due, look at every row for the next one, and measure; return why to stop, if there is a reason."""
+    push(problem, state)
+    lowest = np.inf
+    for i in range(problem.y.size):
+        E = problem.y[i] * dot(problem.X, i, state.w)
+        if lowest > E:
+            lowest = E
+            state.counts[1] = i
+    measure(state, lowest, sqlength(problem.X, state.w, state.alpha, problem.y), s)
+    return status_of(state, tol)
+
+
+@compiled
 def push_plain(problem: Problem, state: State, pushed: IntArray, tol: float) -> tuple[int, int]:
     """Push as often as `pushed` has room, looking at every row; return how often, and how it ended.
 
@@ -169,15 +184,8 @@ def push_plain(problem: Problem, state: State, pushed: IntArray, tol: float) -> 
     """
     done, status = 0, GOING
     while done < pushed.size and status == GOING:
-        pushed[done] = push(problem, state)
-        lowest = np.inf
-        for i in range(problem.y.size):
-            E = problem.y[i] * dot(problem.X, i, state.w)
-            if lowest > E:
-                lowest = E
-                state.counts[1] = i
-        measure(state, lowest, sqlength(problem.X, state.w, state.alpha, problem.y), done)
-        status = status_of(state, tol)
+        pushed[done] = state.counts[1]
+        status = push_once(problem, state, done, tol)
         done += 1
     keep_witnesses(state, pushed, done)
     return done, status
