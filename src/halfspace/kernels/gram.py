@@ -199,9 +199,9 @@ class LazyGram:
         """Add Σ_r coefficients[k, r] k(row_r, ·) to the outputs `out` of all examples, shape (K, n)."""
         everyone = np.arange(self.n)
         if coefficients.shape[0] <= FEW:
-            for c, f in zip(coefficients, out, strict=True):
+            for k, c in enumerate(coefficients):
                 some = np.flatnonzero(c)
-                f += self.times(rows[some], c[some], everyone, dtype)
+                out[k] += self.times(rows[some], c[some], everyone, dtype)
             return
         for part in _chunks(self.n, rows.size):
             out[:, part] += coefficients.astype(dtype, copy=False) @ self.block(rows, everyone[part], dtype)

@@ -158,8 +158,7 @@ def _budgeted(learner: dict[str, Any], letters: dict[str, int]) -> None:
     for name in ("slots", "rules", "rows"):
         _many(kept[name], K, f"KernelPerceptron: {name}")
     for slots in kept["slots"]:
-        used, oldest = slots.fields["counts"].tolist()
-        if not (0 <= used <= B and 0 <= oldest < max(B, 1)) or slots.fields["columns"].shape[0] not in (0, letters["d"]):
+        if not 0 <= slots.fields["counts"][0] <= B or slots.fields["columns"].shape[0] not in (0, letters["d"]):
             _refuse("KernelPerceptron", "more slots are in use than there are")
     _inside(np.concatenate([slots.fields["row"] for slots in kept["slots"]]), -1, learner["signs"].shape[1], "rows of slots")
 

@@ -161,7 +161,6 @@ RECORDS: dict[str, Place] = {
         {
             "setting": "@Setting",
             "budget": "=B",
-            "rule": "str",
             "whole": "bool",
             "kept": "@Keep",
             "mark": "str",
@@ -173,29 +172,32 @@ RECORDS: dict[str, Place] = {
         },
     ),
     "Keep": Place(
-        "solvers.kernel.budgeted",
+        "solvers.kernel.projectron",
         "Keep",
         {
             "slots": ["@Slots"],
-            "rules": ["@Forgetron | @Projectron"],
+            "rules": ["@Projectron"],
             "counts": "@Counts",
             "rows": ["none | rows(_r,d)"],
         },
     ),
     "Slots": Place(
-        "solvers.kernel.budget",
+        "solvers.kernel.slots",
         "Slots",
         {
             "columns": "f8(0,B) | f8(d,B)",
             **dict.fromkeys(("squares", "weight", "value", "scratch"), "f8(B)"),
             "row": "i8(B)",
             "K": "f8(B,B)",
-            "sums": "f8(4)",
-            "counts": "i8(2)",
+            "sums": "f8(3) | f8(4)",
+            "counts": "i8(1) | i8(2)",
         },
     ),
-    "Counts": Place("solvers.kernel.budget", "Counts", {"mistakes": "i8(K)", "updates": "i8(K)", "clock": "i8(1)"}),
-    "Forgetron": Place("solvers.kernel.forgetron", "Forgetron", {"mistakes": "i8(1)", "fastest": "number"}),
+    "Counts": Place(
+        "solvers.kernel.projectron",
+        "Counts",
+        {**dict.fromkeys(("mistakes", "updates", "earlier", "active"), "i8(K)"), "clock": "i8(4)"},
+    ),
     "Projectron": Place("solvers.kernel.projectron", "Projectron", {"inverse": "f8(B,B)"}),
     "filter.Stream": Place(
         "solvers.linear.adaptive_filter", "Stream", {"weights": "f8(_w)", "past": "f8(_p,d)", "tally": "f8(6)"}

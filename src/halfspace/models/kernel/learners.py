@@ -1,4 +1,4 @@
-"""What a kernel perceptron keeps from one call to the next, all its support vectors or a budget of them, and what that proves."""
+"""What a kernel perceptron keeps between calls, all its support vectors or a budget of them, and what that proves."""
 
 import hashlib
 from copy import copy, deepcopy

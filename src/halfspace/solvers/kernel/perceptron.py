@@ -7,8 +7,8 @@ Theorem    As for Rosenblatt's rule, in the kernel's space: with  k(x_i, x_i) <=
            the same order.
 Reference  Aizerman, Braverman and Rozonoer 1964; Freund and Schapire 1999, section 3.
 
-There is no loop of its own here: it is `sweep` with Rosenblatt's rule on the `Gram` view, whose weights are the outputs of all n
-examples. An example that is right costs nothing, a mistake one row of the kernel matrix.
+The rule is not written again here: it is `sweep` with Rosenblatt's rule on the `Gram` view, whose weights are the outputs of
+all n examples. An example that is right costs nothing, a mistake one row of the kernel matrix.
 
 Accelerator: where the matrix does not fit the memory, examples are presented in blocks of at most 1,024. Their kernel values
 among themselves are a small Gram problem, all that the rule needs until the block is over; then the outputs of everyone are
@@ -162,7 +162,9 @@ class KernelPresenting:
         return training.state.alpha * self.signs
 
 
-def overlaps(history: dict[str, Any], snapshots: list[tuple[int, FloatArray]], signs: FloatArray, state: State) -> dict[str, Any]:
+def overlaps(
+    history: dict[str, Any], snapshots: list[tuple[int, FloatArray]], signs: FloatArray, state: State
+) -> dict[str, Any]:
     """Add the `overlap` f·f*/‖f*‖ of the functions along the way with the last f*, NaN where they were not kept."""
     signed = signs * state.W
     length = np.sqrt(np.maximum(np.einsum("kn,kn->k", state.alpha, signed), 0.0))

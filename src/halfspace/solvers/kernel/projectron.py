@@ -100,9 +100,7 @@ class Counts(NamedTuple):
 
 
 @compiled
-def present_budgeted(
-    rule: Projectron, form: Any, task: Task, slots: Slots, counts: Counts, k: int, order: IntArray
-) -> None:
+def present_budgeted(rule: Projectron, form: Any, task: Task, slots: Slots, counts: Counts, k: int, order: IntArray) -> None:
     """Present the examples in `order`, one block, to problem k; an output of 0 is a mistake for both labels."""
     mistakes = 0
     for t in range(order.size):
