@@ -35,6 +35,7 @@ from halfspace.solvers.run import PIECE
 
 __all__ = ["Epochs", "KernelPresenting", "Training", "overlaps"]
 
+ROSENBLATT = Rosenblatt()
 BLOCK_VALUES = 1 << 26
 """Kernel values, at most, to bring the outputs up to date after a block."""
 
@@ -87,7 +88,7 @@ class KernelPresenting:
     """Outputs to begin with, shape (K, n); zero by default."""
     remembering: Callable[[State], Any] = lambda _: Forget()
     """Makes the memory of a fresh state."""
-    rule: Any = Rosenblatt()
+    rule: Any = ROSENBLATT
     dtype: Any = np.float64
     unit: str = "epoch"
     columns: tuple[str, ...] = ("mistakes", "squared_norm")

@@ -1,8 +1,8 @@
 """Room for B support vectors, and the kernel values of an example with all of them: constant memory, constant time.
 
-The values of the Gaussian, polynomial and linear kernels on dense rows are computed here: the slots are stored column by column,
-so that every loop runs over neighbouring slots and is vectorised. Any other kernel hands in tables of its values, a block of
-examples at a time, with the same results.
+The values of the Gaussian, polynomial and linear kernels on dense rows are computed here: the slots are stored column by
+column, so that every loop runs over neighbouring slots and is vectorised. Any other kernel hands in tables of its values, a
+block of examples at a time, with the same results.
 
 Invariants: at most B slots are used; nothing grows with the number of examples; slots that are not in use hold zeros.
 """

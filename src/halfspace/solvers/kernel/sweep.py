@@ -2,15 +2,15 @@
 
 Problem    max  Σ alpha_i - ½ Σ alpha_i alpha_j y_i y_j K_ij   over   0 <= alpha_i <= C_i   (C_i = inf: no errors tolerated).
 Rule       E_i = y_i f(x_i),  f = Σ_j alpha_j y_j k(x_j, ·);  alpha_i <- min(C_i, max(0, alpha_i + rate (1 - E_i)/K_ii)),  and
-           the outputs of all examples follow by one row of the kernel matrix: `sweep` with the rule of `rules/adatron.py` on the
-           `Gram` view.
+           the outputs of all examples follow by one row of the kernel matrix: `sweep` with the rule of `rules/adatron.py` on
+           the `Gram` view.
 Theorem    That of `rules/adatron.py`: for 0 < rate < 2 no step lowers the dual. For C = inf the bracket of `hard_margin.py`.
 Bias       A free one by the method of multipliers: sweeps with a clamped input of square q, the mean of K_ii (K + q), then the
            fixed part of the bias moves by q Σ alpha_i y_i, until that sum is 0.
 Reference  Frieß, Cristianini and Campbell 1998, section 3.
 
-This is the plain rule, `KernelAdaTron(solver="sweep")`. The default takes an accelerator with the same optimum, working sets and
-pairs of examples: `machine.py`.
+This is the plain rule, `KernelAdaTron(solver="sweep")`. The default takes an accelerator with the same optimum, working sets
+and pairs of examples: `machine.py`.
 """
 
 import time
