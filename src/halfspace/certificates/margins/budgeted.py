@@ -230,13 +230,10 @@ class BudgetedMistakes(Certificate):
         theorem = dict(body["theorem"])
         kind = theorem.pop("theorem")
         if kind != "Projection" or set(theorem) != set(Projection._fields):
-            msg = (
-                f"its theorem is {kind!r} with the fields {sorted(theorem)}, not 'Projection' with {sorted(Projection._fields)}"
-            )
+            msg = f"its theorem is {kind!r} with {sorted(theorem)}, not 'Projection' with {sorted(Projection._fields)}"
             raise ValueError(msg)
         whole = rebuilt({"rows": body["rows"], "strengths": body["coefficients"]})
         numbers = {name: float(body[name]) for name in ("bound", "norm", "loss", "clamp", "scale")}
         arrays = {"rows": whole["rows"], "coefficients": whole["strengths"]}
-        return cls(
-            **{**body, **numbers, **arrays, "kernel": kernels.from_dict(body["kernel"]), "theorem": Projection(**theorem)}
-        )
+        kernel = kernels.from_dict(body["kernel"])
+        return cls(**{**body, **numbers, **arrays, "kernel": kernel, "theorem": Projection(**theorem)})
