@@ -345,7 +345,6 @@ def test_progress_and_callbacks(capsys):
         ("variant", "median"),
         ("budget", 0),
         ("budget", 2.5),
-        ("budget_rule", "random"),
         ("intercept", "free"),
         ("cache_size", 0.0),
         ("max_iter", 0),

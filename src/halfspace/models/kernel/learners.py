@@ -267,14 +267,14 @@ class OnBudget:
 
 
 def mistakes_certificate(
-    learner: Unbounded | OnBudget, data: Examples, s: FloatArray, shift: float
+    learner: Unbounded | OnBudget, expansion: Expansion, data: Examples, s: FloatArray, shift: float
 ) -> tuple[Certificate, Measured]:
     """Return the proof, one certificate or one per class, and the potentials of the answer.
 
     Without a budget it is the bracket of the answer and Novikoff's bound. With a budget it is the bound of the Projectron's
     theorem, with the answer as competitor; the theorem knows one rate only, so with unequal weights it is the bracket alone.
     """
-    seen = measured(data, shift, learner.alpha(), learner.expansion())
+    seen = measured(data, shift, learner.alpha(), expansion)
     parts: list[Certificate] = list(seen.parts)
     if isinstance(learner, Unbounded):
         theorem = Novikoff(float(s.min()), float(s.max()))

@@ -184,7 +184,7 @@ class KernelPerceptron(StreamMixin, KernelPlaneMixin, ClassifierMixin, CallbackS
         done = run(method, Budget(int(self.max_iter), left), state, watch)
         self._store(data.X)
         self.n_iter_, self.history_ = done.rounds, self._learner.history(done.course)
-        self.certificate_, seen = mistakes_certificate(self._learner, data, s, shift)
+        self.certificate_, seen = mistakes_certificate(self._learner, self._expansion, data, s, shift)
         self._potentials, self._lengths, self._labels = seen.E, seen.lengths, data.y
         self._caps = np.full(data.y.size, np.inf)
         self.outcome_ = self._explained(done.outcome)
