@@ -90,7 +90,7 @@ def test_every_push_keeps_outputs_and_length():
     best = exact_margin(K, y)
     for view, push in (
         (Gram(K), push_plain),
-        (kernel_minover.GramRows(K[::-1].copy(), np.arange(20)[::-1]), kernel_minover.push_present),
+        (kernel_minover.GramRows(K[::-1].copy(), np.arange(20)[::-1].copy()), kernel_minover.push_present),
     ):
         problem = Problem(view, signs, K.diagonal().copy())
         state = start(problem)

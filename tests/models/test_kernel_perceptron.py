@@ -99,14 +99,13 @@ def test_a_matrix_that_does_not_fit_is_never_built_and_changes_nothing(variant, 
 )
 def test_resuming_watching_and_running_in_one_go_give_the_same_bits(options):
     """Shuffled epochs: one fit of five, five warm starts of one, and a fit that is watched give equal strengths."""
-    X, y, *_ = spirals(120, turns=1.0)
-    whole = Model(gamma=10.0, max_iter=5, random_state=3, **options).fit(X, y)
-    parts = Model(gamma=10.0, max_iter=1, random_state=3, warm_start=True, **options)
+    X, y = np.random.default_rng(0).standard_normal((120, 2)), np.random.default_rng(1).integers(0, 2, 120)
+    common = {"gamma": 0.1, "random_state": 3, **options}
+    whole = Model(max_iter=5, **common).fit(X, y)
+    parts = Model(max_iter=1, warm_start=True, **common)
     for _ in range(5):
         parts.fit(X, y)
-    watched = (
-        Model(gamma=10.0, max_iter=5, random_state=3, **options).set_callbacks(ScoringMonitor(scoring="accuracy")).fit(X, y)
-    )
+    watched = Model(max_iter=5, **common).set_callbacks(ScoringMonitor(scoring="accuracy")).fit(X, y)
     for other in (parts, watched):
         assert_array_equal(other.alpha_, whole.alpha_)
         assert_array_equal(other.decision_function(X), whole.decision_function(X))

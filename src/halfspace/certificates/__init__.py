@@ -6,7 +6,6 @@ from halfspace.certificates.groups import OneLabel, PerCell, PerClass, PerPair
 from halfspace.certificates.margins.bracket import KernelBracket, KeslerBracket, MarginBracket
 from halfspace.certificates.margins.budgeted import BudgetedMistakes, Projection
 from halfspace.certificates.margins.gap import DualityGap, KernelGap
-from halfspace.certificates.margins.landmarks import LandmarkGap
 from halfspace.certificates.margins.mistakes import MistakeBound, Novikoff, PassiveAggressiveBound
 from halfspace.certificates.margins.separability import Separability
 from halfspace.certificates.margins.support import SupportBounds
@@ -29,7 +28,6 @@ __all__ = [
     "KernelBracket",
     "KernelGap",
     "KeslerBracket",
-    "LandmarkGap",
     "LeastSquaresGap",
     "MarginBracket",
     "MistakeBound",

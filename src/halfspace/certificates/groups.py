@@ -299,7 +299,7 @@ class PerCell(Certificate):
     --------
     >>> import halfspace as hs
     >>> X, y = np.array([[0.0], [1.0], [8.0], [9.0]]), np.array(["a", "b", "b", "b"])
-    >>> proof = hs.KernelAdaTron(cells=2).fit(X, y).certificate_
+    >>> proof = hs.KernelAdaTron(n_cells=2).fit(X, y).certificate_
     >>> sorted(np.bincount(proof.cells).tolist()), bool(proof.verify(X, y)), bool(proof.verify(X, y[::-1]))
     ([2, 2], True, False)
     """

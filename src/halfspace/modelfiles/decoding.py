@@ -10,7 +10,7 @@ from halfspace.certificates.fields import Model, Record
 from halfspace.errors import ModelFileError
 from halfspace.modelfiles.agreement import agree
 from halfspace.modelfiles.records import RECORDS
-from halfspace.modelfiles.table import MODELS
+from halfspace.modelfiles.table import FORMER, MODELS
 
 __all__ = ["Decoder"]
 
@@ -247,7 +247,8 @@ def _built_model(value: Model) -> Any:
     place = MODELS[value.key]
     home = "halfspace" if place.module == "models" else f"halfspace.{place.module}"
     cls = getattr(import_module(home), place.name)
-    model = cls(**{name: built(part) for name, part in value.params.items()})
+    now = {name: FORMER.get(value.key, {}).get(name, name) for name in value.params}
+    model = cls(**{now[name]: built(part) for name, part in value.params.items() if now[name]})
     known = {name.lstrip("?") for name in place.fields}
     for name in value.fitted:
         if name not in known and hasattr(cls, name):

@@ -7,7 +7,7 @@ from typing import Any
 
 from halfspace.modelfiles.records import Place
 
-__all__ = ["LEFT_OUT", "MODELS", "left_out"]
+__all__ = ["FORMER", "LEFT_OUT", "MODELS", "left_out"]
 
 LEFT_OUT = {
     "_seen": "a cache of parameters, renewed by the next partial_fit",
@@ -17,6 +17,9 @@ LEFT_OUT = {
     "on_progress": "a function, which a file cannot hold; it is None after loading",
 }
 """What is not written, and why. Attributes of scikit-learn's callbacks (`_skl_...`) are left out too."""
+
+FORMER: dict[str, dict[str, str]] = {"KernelAdaTron": {"cells": "n_cells", "approximation": "", "n_components": ""}}
+"""Parameters of earlier versions: their names today, empty for those that are gone."""
 
 
 def left_out(name: str) -> bool:

@@ -11,7 +11,6 @@ from halfspace.certificates import (
     Certificate,
     DualityGap,
     KernelGap,
-    LandmarkGap,
     LeastSquaresGap,
     MarginBracket,
     MistakeBound,
@@ -90,12 +89,10 @@ def words(certificate: Any) -> str:
 
 @words.register(DualityGap)
 @words.register(KernelGap)
-@words.register(LandmarkGap)
 def _(certificate: Enclosure) -> str:
     plane = "plane" if isinstance(certificate, DualityGap) else "function of this kernel"
-    on = " on these landmarks" if isinstance(certificate, LandmarkGap) else ""
     return (
-        f"The model minimises errors and the inverse of its margin together. No {plane}{on} has a smaller value of that "
+        f"The model minimises errors and the inverse of its margin together. No {plane} has a smaller value of that "
         f"than {number(certificate.dual, 6)}, and this model has {number(certificate.primal, 6)}: what is left to gain is at "
         f"most {number(certificate.relative_gap, 2)} of it."
     )

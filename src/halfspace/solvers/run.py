@@ -9,17 +9,21 @@ displays, animations and streams are consumers of the same generator. No other m
 catches Ctrl-C.
 """
 
+import threading
 import time
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import repeat
-from typing import Any, NamedTuple, Protocol
+from typing import Any, NamedTuple, Protocol, TypeVar
 
 import numpy as np
 
+from halfspace.rows.threads import alone, n_workers, one_blas_thread, side_by_side
 from halfspace.solvers.outcome import Outcome, Reason
 
-__all__ = ["PIECE", "Budget", "Course", "Method", "Progress", "Run", "run", "steps"]
+__all__ = ["PIECE", "Budget", "Course", "Method", "Progress", "Run", "run", "run_all", "steps"]
+
+T = TypeVar("T")
 
 PIECE = 1 << 23
 """Entries to read in a step, between two looks at the clock: under ten milliseconds."""
@@ -219,6 +223,49 @@ def run(
     except KeyboardInterrupt:
         reason = "interrupted"
     return Run(state, _outcome(reason, method.unit, at, budget), at.round, course, at.seconds)
+
+
+def run_all(works: Sequence[Callable[[Budget], T]], budget: Budget, n_jobs: int | None, *, share: bool = True) -> list[T]:
+    """Solve problems side by side, in threads; the answers do not depend on how many there are.
+
+    Parameters
+    ----------
+    works : sequence of callable
+        Each solves one problem within the budget it is given, as `partial(run, method)` does, and returns something with the
+        `outcome` of that.
+    budget : Budget
+        For all of them. Ctrl-C, or an interrupted problem, cancels the others; their answers are kept.
+    n_jobs : int or None
+        Threads, as in scikit-learn; None for one per core.
+    share : bool, default True
+        Whether a problem leaves those that still wait their share of the time.
+    """
+    stop, waiting, workers = threading.Event(), iter(range(len(works), 0, -1)), n_workers(n_jobs, len(works))
+    deadline = None if budget.max_time is None else time.perf_counter() + budget.max_time
+    answers: dict[int, T] = {}
+
+    def own() -> Budget:
+        still, left = next(waiting, 1), None if deadline is None else max(deadline - time.perf_counter(), 0.0)
+        seconds = left if left is None or not share else min(1.0, workers / still) * left
+        return Budget(budget.max_iter, seconds, lambda: stop.is_set() or budget.cancelled())
+
+    def solve(k: int) -> None:
+        with alone():
+            answers[k] = works[k](own())
+
+    with one_blas_thread():
+        if workers == 1:
+            for k, work in enumerate(works):
+                answers[k] = work(own())
+                if getattr(answers[k], "outcome").reason == "interrupted":  # noqa: B009  (of whatever type T is)
+                    stop.set()
+        else:
+            try:
+                side_by_side(solve, range(len(works)), workers, stop.set)
+            except KeyboardInterrupt:
+                for k in set(range(len(works))) - answers.keys():  # those that had not begun
+                    answers[k] = works[k](own()._replace(cancelled=lambda: True))
+    return [answers[k] for k in range(len(works))]
 
 
 def _limit(at: Progress, budget: Budget) -> Reason | None:

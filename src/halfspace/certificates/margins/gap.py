@@ -196,9 +196,7 @@ class DualityGap(Enclosure, Certificate):
         """Return the certificate that claims nothing yet."""
         rows = np.flatnonzero(strengths > 0)
         free = bias is not None
-        return cls(
-            np.inf, 0.0, float(C), sample_weight, weights.copy(), rows, strengths[rows], bias or 0.0, free, clamp, positive
-        )
+        return cls(np.inf, 0.0, float(C), sample_weight, weights, rows, strengths[rows], bias or 0.0, free, clamp, positive)
 
     def claim(self, E: FloatArray, v: FloatArray, R: float, sign: FloatArray) -> Self:
         """Claim what follows from numbers that a solver has at hand; `verify` will not take its word for any of them.

@@ -79,11 +79,7 @@ class KernelAdaTron(RoutedMixin, ClassifierMixin, CallbackSupportMixin, BaseEsti
         Time limit in seconds.
     cache_size : float, default 2000.0
         Most megabytes for kernel values.
-    approximation : {None, "nystroem"}, default None
-        For many examples: only functions of `n_components` of them, chosen at random.
-    n_components : int, default 1000
-        Number of these landmarks.
-    cells : int, optional
+    n_cells : int, optional
         For many examples: cut them into about so many cells (K-means), with a machine for each.
     class_weight : dict or "balanced", optional
         Multiplies C per class.
@@ -98,7 +94,7 @@ class KernelAdaTron(RoutedMixin, ClassifierMixin, CallbackSupportMixin, BaseEsti
 
     Attributes
     ----------
-    certificate_ : KernelGap, PerClass or PerPair; PerCell; LandmarkGap
+    certificate_ : KernelGap, PerClass or PerPair, or PerCell
         Primal and dual value and their relative gap; `certificate_.verify(X, y)` recomputes them.
     outcome_ : Outcome
         Why the fit stopped, and a remedy.
@@ -142,9 +138,7 @@ class KernelAdaTron(RoutedMixin, ClassifierMixin, CallbackSupportMixin, BaseEsti
         max_iter: int = 10_000,
         max_time: float | None = None,
         cache_size: float = 2000.0,
-        approximation: str | None = None,
-        n_components: int = 1000,
-        cells: int | None = None,
+        n_cells: int | None = None,
         class_weight: dict[Any, float] | str | None = None,
         warm_start: bool = False,
         n_jobs: int | None = None,
@@ -164,9 +158,7 @@ class KernelAdaTron(RoutedMixin, ClassifierMixin, CallbackSupportMixin, BaseEsti
         self.max_iter = max_iter
         self.max_time = max_time
         self.cache_size = cache_size
-        self.approximation = approximation
-        self.n_components = n_components
-        self.cells = cells
+        self.n_cells = n_cells
         self.class_weight = class_weight
         self.warm_start = warm_start
         self.n_jobs = n_jobs
@@ -198,7 +190,7 @@ class KernelAdaTron(RoutedMixin, ClassifierMixin, CallbackSupportMixin, BaseEsti
             data = read_examples(self, X, y, self._asked_clamp())
             data.inspection()
             s = example_weights(self.class_weight, sample_weight, data.classes, data.target, type(self).__name__)
-            if self.cells is not None or self.approximation is not None:
+            if self.n_cells is not None:
                 fit_large(self, self._plan(), data, s, began, (X, y))
                 return self
             kernel, shift = self._proved_kernel(data.X)

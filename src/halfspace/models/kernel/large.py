@@ -1,25 +1,18 @@
-"""Kernel machines for more examples than one machine can bear: one machine per cell, or functions of landmarks only.
+"""Kernel machines for more examples than one machine can handle: one machine per cell.
 
-Cells      K-means cuts the space; the examples of a cell train a machine of their own, and a new row is asked of the machine of
-           its nearest centre (as in liquidSVM's large mode). Work grows like n² / cells.
-Landmarks  Only functions f = Σ_j beta_j k(l_j, ·) of m random examples are considered (Nyström): with K_LL + ridge = B Bᵀ they
-           are the planes of the features B⁻¹ k(L, x), which the linear AdaTron finds. Work grows like n m.
-Both answer another problem than the one machine for all examples; each proves the gap of the problem it did solve.
+K-means cuts the space; the examples of a cell train a machine of their own, and a new row is asked of the machine of its
+nearest centre (as in liquidSVM's large mode). Work grows like n² / cells. This answers another problem than the one machine
+for all examples; it proves the gaps of the problems it did solve.
 """
 
-import tempfile
 import threading
-import time
-import warnings
-from pathlib import Path
 from typing import Any, NamedTuple
 
 import numpy as np
-from scipy.linalg import cholesky, solve_triangular
 from sklearn.utils import check_random_state
 
 from halfspace._typing import FloatArray, IntArray
-from halfspace.certificates import Certificate, LandmarkGap, OneLabel, PerCell, PerClass
+from halfspace.certificates import Certificate, OneLabel, PerCell
 from halfspace.certificates.expansion import indefiniteness
 from halfspace.errors import InputError
 from halfspace.kernels import Kernel
@@ -30,31 +23,23 @@ from halfspace.models.kernel.outcome import announced, told
 from halfspace.models.kernel.prediction import Expansion
 from halfspace.models.kernel.routes import refuse_extreme
 from halfspace.models.parameters import Examples
-from halfspace.models.planes.adatron import AdaTron
 from halfspace.models.progress import Reporter
-from halfspace.rows.threads import one_blas_thread
 from halfspace.rows.views import view_of
 from halfspace.solvers.kernel.machine import KernelLimits
 from halfspace.solvers.outcome import Reason
 
 __all__ = ["fit_large"]
 
-RIDGE = 1e-6
-"""Added to the diagonal of the landmarks' matrix, in units of its mean: directions shorter than that are noise."""
-BLOCK = 1 << 23
-"""Kernel values computed at a time."""
-
 
 def fit_large(model: Any, plan: KernelPlan, data: Examples, s: FloatArray, began: float, given: tuple[Any, Any]) -> None:
-    """Fit a `KernelAdaTron` in cells or on landmarks, and say how it went."""
+    """Fit a `KernelAdaTron` in cells, and say how it went."""
     kernel = model._asked_kernel().resolved(data.X)  # noqa: SLF001  (a part of the model's fit)
     if kernel.is_precomputed:
-        msg = f"{type(model).__name__}: cells and approximation need examples, not a precomputed kernel matrix; use fewer rows"
+        msg = f"{type(model).__name__}: n_cells needs examples, not a precomputed kernel matrix; use fewer rows"
         raise InputError(msg)
     refuse_extreme(kernel, data.X, type(model).__name__)
     tasks_of(data, s, pairs=False)  # refuses a class without weight
-    learn = _learn_cells if model.cells is not None else _learn_landmarks
-    gap, reasons, about = learn(model, plan, kernel, data, s, began, given)
+    gap, reasons, about = _learn_cells(model, plan, kernel, data, s, began, given)
     model._fitted_clamp, model.classes_, model._voting = data.clamp, data.classes, False  # noqa: SLF001
     model.outcome_ = told(model, gap, reasons, about)
     announced(model, gap)
@@ -108,7 +93,7 @@ def _learn_cells(
     """Cut the examples into cells and learn a machine for each."""
     used = np.flatnonzero(s > 0)
     seed = int(check_random_state(model.random_state).randint(1 << 30))
-    centres, found = cut(data.X if used.size == s.size else data.X[used], int(model.cells), seed)
+    centres, found = cut(data.X if used.size == s.size else data.X[used], int(model.n_cells), seed)
     cells = np.full(s.size, -1)
     cells[used] = found
     by_cell = np.split(used[np.argsort(found, kind="stable")], np.cumsum(np.bincount(found))[:-1])
@@ -165,80 +150,3 @@ def _keep_cells(
 def _history(first: str, course: list[tuple[int, float, float, float]]) -> dict[str, FloatArray]:
     """Return the course of a run by name of its columns."""
     return dict(zip((first, "seconds", "primal", "dual"), np.array(course).T, strict=True))
-
-
-# ------------------------------------------------------------ landmarks
-def _learn_landmarks(
-    model: Any, plan: KernelPlan, kernel: Kernel, data: Examples, s: FloatArray, began: float, given: tuple[Any, Any]
-) -> tuple[float, list[Reason], str]:
-    """Choose landmarks, map the examples, and let the linear AdaTron find the plane."""
-    del given
-    if kernel.reason() is None:
-        msg = f"KernelAdaTron: approximation='nystroem' needs a kernel with a proof (kernel.reason()), which {kernel} has not"
-        raise InputError(msg)
-    used, random = np.flatnonzero(s > 0), check_random_state(model.random_state)
-    landmarks = np.sort(random.choice(used, min(int(model.n_components), used.size), replace=False))
-    L = data.X[landmarks]
-    A = kernel.exact(L, L)
-    ridge = RIDGE * max(float(A.diagonal().mean()), 1e-290)
-    B = cholesky(A + ridge * np.eye(landmarks.size), lower=True)
-    left = None if model.max_time is None else max(began + 0.9 * float(model.max_time) - time.perf_counter(), 1e-3)
-    names = ("C", "intercept", "intercept_scaling", "solver", "max_iter", "n_jobs", "verbose", "random_state")
-    plane = AdaTron(tol=0.9 * plan.tol, max_time=left, **{name: getattr(model, name) for name in names})
-    with tempfile.TemporaryDirectory() as folder, warnings.catch_warnings():
-        warnings.simplefilter("ignore")  # told below, in this model's name
-        plane.fit(_features(model, kernel, data, L, B, Path(folder)), data.target, sample_weight=s)
-    W = plane._W[:, : landmarks.size]  # noqa: SLF001
-    beta = np.atleast_2d(solve_triangular(B, W.T, lower=True, trans="T").T)
-    parts = _landmark_proofs(kernel, landmarks, ridge, beta, plane, data, s)
-    labels: tuple[Any, ...] = tuple(data.classes.tolist())
-    model.certificate_ = parts[0] if len(parts) == 1 else PerClass(labels, tuple(parts))
-    model._expansion = Expansion(kernel, L, landmarks, beta, plane.intercept_)  # noqa: SLF001
-    model._cells, model._alpha, model._labels = None, plane._alpha, data.y.copy()  # noqa: SLF001
-    model._potentials, model._caps = plane._potentials, plane._caps  # noqa: SLF001
-    model._lengths = np.linalg.norm(plane._W, axis=1)  # noqa: SLF001
-    model.n_iter_, model.history_ = plane.n_iter_, plane.history_
-    about = f"This is an approximation: functions of {landmarks.size} landmarks; the gap is that of the problem on them."
-    return max(part.relative_gap for part in parts), [plane.outcome_.reason], about
-
-
-def _features(model: Any, kernel: Kernel, data: Examples, L: Any, B: FloatArray, folder: Path) -> Any:
-    """Return B⁻¹ k(L, x) for every example, shape (n, m), in memory or, if that exceeds `cache_size`, in a temporary file."""
-    n, m, kind = data.y.size, B.shape[0], np.float32 if model.tol >= 1e-5 else np.float64
-    Z: Any
-    if n * m * np.dtype(kind).itemsize <= 1e6 * model.cache_size:
-        Z = np.empty((n, m), dtype=kind)
-    else:
-        Z = np.memmap(folder / "features", dtype=kind, mode="w+", shape=(n, m))
-    step = max(1, BLOCK // m)
-    with one_blas_thread():
-        for first in range(0, n, step):
-            values = kernel.matrix(data.X[first : first + step], L, dtype=np.float64)
-            Z[first : first + step] = solve_triangular(B, values.T, lower=True).T
-    return Z
-
-
-def _landmark_proofs(
-    kernel: Kernel, landmarks: IntArray, ridge: float, beta: FloatArray, plane: AdaTron, data: Examples, s: FloatArray
-) -> list[LandmarkGap]:
-    """Measure both values of every problem in double precision, from the kernel itself."""
-    weight, labels = None if (s == 1.0).all() else s, data.classes.tolist()
-    parts = []
-    for k, number in enumerate(data.positive):
-        part = LandmarkGap.measure(
-            data.X,
-            data.y,
-            kernel=kernel,
-            landmarks=landmarks,
-            ridge=ridge,
-            coefficients=beta[k],
-            strengths=plane._alpha[k],  # noqa: SLF001
-            C=float(plane.C),
-            sample_weight=weight,
-            clamped=float(plane._W[k, -1]) if data.clamp else 0.0,  # noqa: SLF001
-            bias=float(plane._bias[k]) if plane.intercept == "free" else None,  # noqa: SLF001
-            clamp=data.clamp,
-            positive=labels[number],
-        )
-        parts.append(part)
-    return parts

@@ -25,7 +25,7 @@ from halfspace.rows.threads import alone, one_blas_thread
 from halfspace.solvers.kernel.hard_margin import solve_hard
 from halfspace.solvers.kernel.machine import KernelAnswer, KernelLimits, KernelProblem, solve_kernel
 from halfspace.solvers.kernel.sweep import solve_sweep
-from halfspace.solvers.linear.free_bias import balanced
+from halfspace.solvers.linear.soft_margin import balanced
 
 __all__ = ["Claims", "KernelPlan", "Solved", "Task", "groups_of", "solve_tasks", "tasks_of", "together"]
 

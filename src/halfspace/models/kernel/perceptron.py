@@ -105,6 +105,8 @@ class KernelPerceptron(StreamMixin, KernelPlaneMixin, ClassifierMixin, CallbackS
     2 mistakes, at most 2 by Novikoff's theorem; 1.414 <= kappa* <= 1.414 True
     """
 
+    _learner: Any  # Unbounded or OnBudget
+
     def __init__(
         self,
         kernel: Any = "rbf",
@@ -141,8 +143,6 @@ class KernelPerceptron(StreamMixin, KernelPlaneMixin, ClassifierMixin, CallbackS
         self.warm_start = warm_start
         self.verbose = verbose
         self.random_state = random_state
-
-    _learner: Unbounded | OnBudget
 
     @with_callbacks
     def fit(self, X: Matrix, y: Labels) -> Self:
@@ -310,7 +310,7 @@ class KernelPerceptron(StreamMixin, KernelPlaneMixin, ClassifierMixin, CallbackS
         self.n_iter_ = 1
         self.outcome_ = Outcome("passes done", f"{self._learner.clock:,} examples of a stream, each seen once.")
         for name in ("certificate_", "history_", "_potentials"):
-            vars(self).pop(name, None)
+            self.__dict__.pop(name, None)
         return self
 
     def _store(self, X: Matrix) -> None:

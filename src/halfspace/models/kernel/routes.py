@@ -11,8 +11,8 @@ from halfspace.errors import InputError
 from halfspace.kernels import Kernel
 from halfspace.models.kernel.cells import Cells
 from halfspace.models.kernel.prediction import KernelPlaneMixin
+from halfspace.models.multiclass import support_table
 from halfspace.models.parameters import Examples, require, usable_rows
-from halfspace.models.planes.large_margin import support_table
 
 __all__ = ["RoutedMixin", "refuse_extreme"]
 
@@ -24,9 +24,7 @@ class RoutedMixin(KernelPlaneMixin):
     """A kernel model whose answer is one expansion, or one per pair of classes, or one per cell."""
 
     C: float
-    approximation: str | None
-    n_components: int
-    cells: int | None
+    n_cells: int | None
     multi_class: str
     solver: str
     cache_size: float
@@ -36,14 +34,9 @@ class RoutedMixin(KernelPlaneMixin):
 
     def _check_large(self) -> None:
         """Refuse what cannot be used among the parameters for many examples."""
-        require(self, "approximation", "'nystroem' or None", holds=self.approximation in {None, "nystroem"})
-        require(self, "n_components", "a positive integer", holds=_is_count(self.n_components))
-        require(self, "cells", "a positive integer, or None", holds=self.cells is None or _is_count(self.cells))
-        if self.cells is not None or self.approximation is not None:
-            require(self, "multi_class", "'ovr' with cells or approximation", holds=self.multi_class == "ovr")
-        if self.approximation is not None:
-            require(self, "cells", "None with approximation='nystroem'", holds=self.cells is None)
-            require(self, "C", "finite with approximation='nystroem'", holds=bool(np.isfinite(self.C)))
+        require(self, "n_cells", "a positive integer, or None", holds=self.n_cells is None or _is_count(self.n_cells))
+        if self.n_cells is not None:
+            require(self, "multi_class", "'ovr' with n_cells", holds=self.multi_class == "ovr")
 
     def _proved_kernel(self, X: Matrix) -> tuple[Kernel, float]:
         kernel, shift = super()._proved_kernel(X)
@@ -57,8 +50,8 @@ class RoutedMixin(KernelPlaneMixin):
         if needed > self.cache_size:
             msg = (
                 f"{type(self).__name__}: {n:,} x {d:,} examples need about {needed:,.0f} MB, but "
-                f"cache_size={self.cache_size:g} MB. Raise cache_size, use solver='auto', cells=..., "
-                "approximation='nystroem', fewer rows, or KernelPerceptron(budget=...)."
+                f"cache_size={self.cache_size:g} MB. Raise cache_size, use solver='auto', n_cells=..., "
+                "fewer rows, make_pipeline(Nystroem(...), AdaTron()), or KernelPerceptron(budget=...)."
             )
             raise InputError(msg)
 

@@ -1,6 +1,5 @@
 """The AdaTron whose cap is chosen by cross-validation."""
 
-import time
 from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
 from typing import Any, Self
@@ -15,6 +14,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from halfspace._typing import FloatArray, IntArray, Labels, Matrix
 from halfspace.certificates import Certificate
+from halfspace.models.multiclass import tasks_of
 from halfspace.models.parameters import Examples, read_examples, require, require_number, require_switch, restored_on_error
 from halfspace.models.planes.adatron import AdaTron
 from halfspace.models.planes.adatron_path import climb, read_caps
@@ -152,8 +152,8 @@ class AdaTronCV(ClassifierMixin, BaseEstimator):
             self.estimator_.verbose = self.verbose
             names = {"n_features_in_", "feature_names_in_"}
             self.estimator_.__dict__.update({name: value for name, value in vars(self).items() if name in names})
-            deadline = None if self.max_time is None else time.perf_counter() + float(self.max_time)
-            self.estimator_._learn(Fitting.of(data, s), {}, deadline, (X, y))  # noqa: SLF001
+            seconds = None if self.max_time is None else float(self.max_time)
+            self.estimator_._learn(Fitting.of(data, s), tasks_of(data, s), {}, seconds, (X, y))  # noqa: SLF001
             return self
 
     def _scores(self, data: Examples, s: FloatArray, caps: list[float]) -> FloatArray:
@@ -171,7 +171,7 @@ class AdaTronCV(ClassifierMixin, BaseEstimator):
             kept = s.copy()
             kept[test] = 0.0
             models = [self._model(C, n_jobs=1).set_params(tol=self.tol if self.cv_tol is None else self.cv_tol) for C in caps]
-            climb(models, Fitting.of(data, kept), (None, None), certify=False)
+            climb(models, Fitting.of(data, kept), tasks_of(data, kept), (None, None), certify=False)
             return [self._score(model, data, test) for model in models]
 
         workers = min(effective_n_jobs(-1 if self.n_jobs is None else self.n_jobs), len(folds))

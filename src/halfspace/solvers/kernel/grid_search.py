@@ -23,7 +23,7 @@ from halfspace.rows.threads import one_blas_thread
 from halfspace.solvers.kernel.grid import Place, Shared, advance, confine, refresh, stretch
 from halfspace.solvers.kernel.grid_matrices import WidthMatrices
 from halfspace.solvers.kernel.pair_steps import gap_at
-from halfspace.solvers.linear.free_bias import best_bias
+from halfspace.solvers.linear.soft_margin import best_bias
 from halfspace.solvers.outcome import Reason
 
 __all__ = ["GridLimits", "GridRun", "Machine", "search_grid"]

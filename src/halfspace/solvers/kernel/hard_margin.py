@@ -10,7 +10,7 @@ import numpy as np
 
 from halfspace._typing import FloatArray
 from halfspace.solvers.kernel.machine import KernelAnswer, KernelLimits, KernelProblem, solve_kernel
-from halfspace.solvers.linear.free_bias import best_bias
+from halfspace.solvers.linear.soft_margin import best_bias
 
 __all__ = ["hard_gap", "solve_hard"]
 

@@ -117,7 +117,7 @@ class KernelPresenting:
         if self.whole is None:
             self._present_block(state, memory, rows)
         else:
-            for k in np.flatnonzero(state.active):
+            for k in np.flatnonzero(state.active).tolist():
                 sweep(self.rule, memory, self.task._replace(X=Gram(self.whole)), state, k, rows)
         if isinstance(memory, Log):
             training.logs.append(drain(memory))
@@ -138,7 +138,7 @@ class KernelPresenting:
         small = Task(Gram(among), task.target[rows], task.positive, task.q[rows], task.s[rows])
         own = state._replace(W=state.W[:, rows], alpha=state.alpha[:, rows])
         part = memory._replace(beta=memory.beta[:, rows]) if isinstance(memory, Mean) else memory
-        for k in np.flatnonzero(state.active):
+        for k in np.flatnonzero(state.active).tolist():
             sweep(self.rule, part, small, own, k, np.arange(rows.size))
         if isinstance(memory, Mean):
             memory.beta[:, rows] = part.beta

@@ -187,11 +187,11 @@ class Projecting:
         """Present a piece of an epoch."""
         del most
         rows = self.epochs.piece(kept.counts.clock, self.piece)
-        for k in np.flatnonzero(kept.counts.active):
+        for k in np.flatnonzero(kept.counts.active).tolist():
             if self.form is not None:
                 present_budgeted(kept.rules[k], self.form, self.task, kept.slots[k], kept.counts, k, rows)
             else:
-                self._present_tabled(kept, int(k), rows)
+                self._present_tabled(kept, k, rows)
         if not self.epochs.closed(kept.counts, rows.size):
             return ()
         squares = [slots.weight @ slots.K @ slots.weight for slots in kept.slots]

@@ -11,7 +11,7 @@ from halfspace._typing import FloatArray, IntArray
 from halfspace.kernels.gram import LazyGram
 from halfspace.solvers.kernel.pair_steps import gap_at
 from halfspace.solvers.kernel.working_set import WorkingSet
-from halfspace.solvers.linear.free_bias import best_bias
+from halfspace.solvers.linear.soft_margin import best_bias
 from halfspace.solvers.outcome import Reason
 
 __all__ = ["KernelAnswer", "KernelLimits", "KernelProblem", "Run"]

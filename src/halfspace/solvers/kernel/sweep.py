@@ -24,7 +24,7 @@ from halfspace.rows.views import Gram
 from halfspace.solvers.kernel.hard_margin import hard_gap
 from halfspace.solvers.kernel.machine import KernelAnswer, KernelLimits, KernelProblem
 from halfspace.solvers.kernel.pair_steps import gap_at
-from halfspace.solvers.linear.free_bias import balanced, best_bias
+from halfspace.solvers.linear.soft_margin import balanced, best_bias
 from halfspace.solvers.outcome import Reason
 from halfspace.solvers.rules.adatron import AdaTron
 from halfspace.solvers.rules.sweep import Forget, State, Task, start, sweep
