@@ -65,7 +65,7 @@ def _ratio(r):
     if "memory" in r.name:
         return f"{r.ratio:.2f}x the data"
     if "nobody" in peers:
-        return f"at least {r.ratio:.0f}x: {peers.replace('nobody', 'nobody arrives')}"
+        return f"at least {r.ratio:.0f}x: {peers.replace('nobody in', 'no peer gets there within')}"
     return f"{r.ratio:.2f}x the time of {peers}" if r.at_most else f"{r.ratio:.1f}x as fast as {peers}"
 
 

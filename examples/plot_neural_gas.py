@@ -4,7 +4,7 @@ A neural gas unfolds
 ====================
 
 Prototypes stand for the rows around them. How well they do is the quantisation error, the sum of squared distances of rows from
-their nearest prototypes. Vector quantisation and K-means keep to the local minimum that their start leads to; a neural gas
+their nearest prototypes. Vector quantisation and K-means end in the local minimum that their start leads to; a neural gas
 lets every row pull all prototypes, the nearer ones more, and narrows that range slowly, which leads past most local minima.
 """
 

@@ -47,7 +47,7 @@ WORDS: dict[str, str | tuple[str, str]] = {
     "renamed": "another column named {detail!r} is called {column!r}.",
     "nested": "column {column!r} holds {detail}, not plain values, and is left out.",
     "grouped": "column {column!r} has numbers with grouped thousands: 1{detail}234 was read as 1234.",
-    "date order": "column {column!r} holds dates such as {detail}, read as month/day/year: no value shows the order.",
+    "date order": "column {column!r} has dates such as 3/4/2023 that fit both orders; they were read as month/day/year.",
     "query numbers": "query numbers (qid) are ignored.",
     "sheet": "sheet {column!r} was read; the workbook also has {detail}.",
     "unlabelled": "{count:,} of {detail} rows have no target and are left out.",

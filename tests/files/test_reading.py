@@ -13,8 +13,7 @@ from pyarrow import feather
 
 from halfspace.errors import FileError, InputError
 from halfspace.files import FORMATS, read, stream
-from halfspace.files.sampling import Sample
-from halfspace.files.values import Piece
+from halfspace.files.sampling import Piece, Sample
 from halfspace.notes import Note
 
 TABLE = pa.table(

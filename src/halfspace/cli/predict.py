@@ -46,7 +46,7 @@ def run(
         refuse(f"{model} holds a {type(fitted).__name__}, which has no probabilities; leave out --proba")
     said: list[Note] = []
     origin = getattr(fitted, "origin_", {})
-    types = {"texts": origin.get("texts", ()), "first_index": origin.get("first_index")}
+    types = {"first_index": origin.get("first_index"), **{name: origin.get(name, ()) for name in ("texts", "day_first")}}
     spool = tempfile.TemporaryFile() if wants_json and out is None else None  # noqa: SIM115  (closed when it was printed)
     place: AbstractContextManager[IO[bytes]] = complete_file(out) if out else nullcontext(spool or sys.stdout.buffer)
     with place as target:

@@ -12,10 +12,10 @@ from typing import Any
 import pyarrow as pa
 
 from halfspace.errors import FileError
-from halfspace.files.columns import Columns, concatenated
+from halfspace.files.kinds import Columns, concatenated
 from halfspace.files.opening import OpenedFile
+from halfspace.files.sampling import Piece
 from halfspace.files.text import line_blocks
-from halfspace.files.values import Piece
 from halfspace.notes import Note
 
 __all__ = ["Reader"]
@@ -40,13 +40,13 @@ class Reader:
     def __init__(self, file: OpenedFile) -> None:
         self._file = file
         self.notes: list[Note] = []
-        self._columns = Columns()
+        self.columns = Columns(self.notes)
         self._nested: set[str] = set()
 
     @property
     def names(self) -> tuple[str, ...]:
         """Keys seen so far, in the order of their first appearance, without the nested ones."""
-        return tuple(name for name in self._columns.kinds if name not in self._nested)
+        return tuple(name for name in self.columns.kinds if name not in self._nested)
 
     def pieces(self, batch_rows: int) -> Iterator[Piece]:
         """Yield the rows as tables of text."""
@@ -93,7 +93,7 @@ class Reader:
                 msg = f"{self._file.name}: column {name!r} holds half a character (a lone surrogate such as \\ud800); mend it."
                 raise FileError(msg) from None
         table = pa.table(columns, names=list(names)) if names else pa.table({"": pa.nulls(len(objects), pa.string())})
-        self._columns.learn(table, frozenset(texts))
+        self.columns.learn(table, frozenset(texts))
         return Piece(table)
 
     def _leave_out(self, name: str) -> None:
@@ -103,15 +103,11 @@ class Reader:
 
     def join(self, pieces: list[Any]) -> Any:
         """Return one table with the types of the whole file."""
-        return concatenated([self._columns.typed(pieces.pop(0)).select(self.names) for _ in range(len(pieces))])
+        return concatenated([self.columns.typed(pieces.pop(0)).select(self.names) for _ in range(len(pieces))])
 
     def cleaned(self, column: Any) -> Any:
         """Return a column of a piece with all that is missing in it null."""
         return column
-
-    def keep_text(self, names: frozenset[str]) -> None:
-        """Leave columns as text whatever is in them."""
-        self._columns.texts = names
 
 
 def _text(value: Any) -> str | None:

@@ -5,7 +5,6 @@ bytes that are there. Nothing is ever unpickled.
 """
 
 import math
-import os
 import warnings
 import zipfile
 from collections.abc import Iterator
@@ -17,8 +16,8 @@ from scipy.sparse import csr_matrix, vstack
 
 from halfspace._typing import Labels
 from halfspace.errors import FileError
-from halfspace.files.opening import OpenedFile, explained
-from halfspace.files.values import Piece
+from halfspace.files.opening import OpenedFile, check_unpacked_size, explained
+from halfspace.files.sampling import Piece
 from halfspace.notes import Note
 
 __all__ = ["Reader"]
@@ -74,6 +73,7 @@ class Reader:
         self._file = file
         self.notes = list[Note]()
         with explained(file.name, "a NumPy archive"), zipfile.ZipFile(file.path) as archive:
+            check_unpacked_size(file, archive)
             entries = {info.filename.removesuffix(".npy"): info for info in archive.infolist()}
         if "[Content_Types].xml" in entries:
             msg = f"{file.name}: is an office document; save the sheet as CSV."
@@ -81,11 +81,6 @@ class Reader:
         self._sparse = all(part in entries for part in CSR_PARTS)
         if not self._sparse and "X" not in entries:
             msg = f"{file.name}: expected the arrays X and y, or {', '.join(CSR_PARTS)} and y; it has {sorted(entries)[:20]}."
-            raise FileError(msg)
-        total = sum(info.file_size for info in entries.values())
-        memory = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES") if hasattr(os, "sysconf") else 1 << 40
-        if total > memory:
-            msg = f"{file.name}: unpacks to {total / 1e9:.0f} GB, more than the memory of this machine."
             raise FileError(msg)
         self._entries = {name: info.filename for name, info in entries.items()}
 

@@ -1,6 +1,7 @@
 """Opening: from a path, or standard input, to bytes that can be read again from the start, and the format they are in."""
 
 import gzip
+import os
 import re
 import shutil
 import struct
@@ -10,14 +11,14 @@ import tokenize
 import zipfile
 import zlib
 from collections.abc import Iterator
-from contextlib import contextmanager
-from dataclasses import dataclass
+from contextlib import contextmanager, suppress
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import BinaryIO, cast
 
 from halfspace.errors import FileError, InputError
 
-__all__ = ["FORMATS", "OpenedFile", "explained", "format_of", "opened"]
+__all__ = ["FORMATS", "OpenedFile", "check_unpacked_size", "explained", "format_of", "opened"]
 
 SUFFIXES = {
     ".csv": "csv",
@@ -35,6 +36,8 @@ SUFFIXES = {
     ".libsvm": "svmlight",
     ".svmlight": "svmlight",
     ".npz": "npz",
+    ".xlsx": "excel",
+    ".xlsm": "excel",
 }
 FORMATS = tuple(dict.fromkeys(SUFFIXES.values()))
 
@@ -48,7 +51,7 @@ STRANGERS = {
     b"\x89HDF": "an HDF5 file; save the table as Parquet or CSV",
     b"FEA1": "Feather of the old version 1; save it again with a present-day Arrow",
     b"%PDF": "a PDF document; save the table as CSV",
-    b"\xd0\xcf\x11\xe0": "an old Excel workbook; save the sheet as CSV",
+    b"\xd0\xcf\x11\xe0": "an old (.xls) or encrypted Excel workbook; save it as .xlsx without a password",
 }
 
 NUMBER = rb"[+-]?(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d+)?"
@@ -80,6 +83,7 @@ class OpenedFile:
     name: str
     n_bytes: int
     gzipped: bool
+    sheet: str | None = None
 
     def stream(self) -> BinaryIO:
         """Open the (unpacked) bytes from the start."""
@@ -107,6 +111,15 @@ def explained(name: str, kind: str) -> Iterator[None]:
         raise FileError(msg) from error
 
 
+def check_unpacked_size(file: OpenedFile, archive: zipfile.ZipFile) -> None:
+    """Refuse an archive that unpacks to more than the memory of this machine."""
+    total = sum(info.file_size for info in archive.infolist())
+    memory = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES") if hasattr(os, "sysconf") else 1 << 40
+    if total > memory:
+        msg = f"{file.name}: unpacks to {total / 1e9:.0f} GB, more than the memory of this machine."
+        raise FileError(msg)
+
+
 @contextmanager
 def opened(path: str | Path) -> Iterator[OpenedFile]:
     """Open a path, or spool standard input for "-" into a temporary file that is removed at the end.
@@ -114,7 +127,7 @@ def opened(path: str | Path) -> Iterator[OpenedFile]:
     Parameters
     ----------
     path : str or Path
-        A file, or "-".
+        A file, "-", or a workbook with the name of a sheet, `book.xlsx#Prices`.
 
     Yields
     ------
@@ -128,7 +141,11 @@ def opened(path: str | Path) -> Iterator[OpenedFile]:
     'opening.py'
     """
     if str(path) != "-":
-        yield _checked(Path(path), Path(path).name)
+        book, mark, sheet = str(path).rpartition("#")
+        if mark and Path(book).suffix.lower() in {".xlsx", ".xlsm"} and not Path(path).exists():
+            yield replace(_checked(Path(book), Path(book).name), sheet=sheet)
+        else:
+            yield _checked(Path(path), Path(path).name)
         return
     source = getattr(sys.stdin, "buffer", sys.stdin)
     if source is None or source.isatty():
@@ -208,6 +225,8 @@ def _format_of_bytes(file: OpenedFile) -> str:
         if head.startswith(mark):
             return found
     if head.startswith(b"PK"):
+        with suppress(zipfile.BadZipFile, OSError), zipfile.ZipFile(file.path) as archive:
+            return "excel" if "xl/workbook.xml" in archive.namelist() else "npz"
         return "npz"
     text = head.removeprefix(b"\xef\xbb\xbf").lstrip()
     if text.startswith(b"{"):
