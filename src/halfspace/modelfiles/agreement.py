@@ -93,7 +93,7 @@ def _fresh(log: Record, capacity: int) -> None:
 
 def _averaged(fitted: dict[str, Any], _letters: dict[str, int]) -> None:
     state, mean = fitted["_state"].fields, fitted["_memory"].fields
-    if mean["U"].shape != state["W"].shape or mean["settled"].shape != state["alpha"].shape:
+    if mean["U"].shape != state["W"].shape or mean["total"].shape != state["W"].shape:
         _refuse("AveragedPerceptron", "the mean is not of the weights")
 
 
@@ -102,7 +102,6 @@ def _voted(fitted: dict[str, Any], letters: dict[str, int]) -> None:
         _refuse("VotedPerceptron", "it has no votes")
     for support, log in fitted["_pages"]:
         _log(log, letters["K"], support.shape[0])
-    _many(fitted["_loose"], 0, "VotedPerceptron._loose")
     _fresh(fitted["_memory"], fitted["_state"].fields["alpha"].size)
 
 

@@ -157,7 +157,7 @@ class MarginBracket(Certificate):
         """Make the bracket of numbers that a solver has at hand; `verify` will not take its word for any of them."""
         rows = np.flatnonzero(strengths > 0)
         lower, upper = sides.outward()
-        return cls(lower, upper, sides.radius, weights.copy(), rows, strengths[rows], clamp, positive)
+        return cls(lower, upper, sides.radius, weights, rows, strengths[rows], clamp, positive)
 
     def well_formed(self) -> Verdict:
         """Check types, shapes and ranges of the fields."""
@@ -599,7 +599,7 @@ class KeslerBracket(Certificate):
         rivals, rows = np.nonzero(strengths > 0)
         lower, upper = sides.outward()
         labels = tuple(np.asarray(classes).tolist())
-        return cls(lower, upper, sides.radius, weights.copy(), rows, rivals, strengths[rivals, rows], clamp, labels)
+        return cls(lower, upper, sides.radius, weights, rows, rivals, strengths[rivals, rows], clamp, labels)
 
     def well_formed(self) -> Verdict:
         """Check types, shapes and ranges of the fields."""

@@ -370,7 +370,7 @@ class LeastSquaresGap(Certificate):
         """Measure loss and backward error of weights (D,) on examples X (n, d) with labels y (n,)."""
         X, y = as_rows(X, y)
         loss, backward = _loss_and_error(X, signs(y, positive), weights, sample_weight, clamp)
-        return cls(loss, backward, weights.copy(), sample_weight, clamp, positive)
+        return cls(loss, backward, weights, sample_weight, clamp, positive)
 
     def well_formed(self) -> Verdict:
         """Check types, shapes and ranges of the fields."""
