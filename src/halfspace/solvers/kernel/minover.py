@@ -17,12 +17,23 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from halfspace._dispatch import compiled
+from halfspace._dispatch import compiled, compiled_as_written
 from halfspace._typing import FloatArray, IntArray, View
 from halfspace.kernels.gram import LazyGram
 from halfspace.rows.views import Gram, axpy, dot, n_columns, n_rows, sqlength
 from halfspace.solvers.outcome import Reason
-from halfspace.solvers.rules.minover import GOING, RETURNED, Problem, State, keep_witnesses, push_once, push_plain, start, width
+from halfspace.solvers.rules.minover import (
+    GOING,
+    RETURNED,
+    Problem,
+    State,
+    keep_witnesses,
+    lowest,
+    push_once,
+    push_plain,
+    start,
+    width,
+)
 from halfspace.solvers.run import PIECE
 
 __all__ = ["GramRows", "KernelPushing", "Pushes", "Table", "push_present"]
@@ -31,6 +42,8 @@ MISSING = 3
 """A piece of pushes ended at a row that is not in the table."""
 TOGETHER = 16
 """Rows computed at a time where they are not all kept."""
+SPAN = 256
+"""Examples among which the least potential is found at a time."""
 LONGEST = 1 << 16
 """Pushes of a piece, at most."""
 
@@ -66,6 +79,28 @@ def _(X: View, w: FloatArray, alpha: FloatArray, y: FloatArray) -> float:
 @n_columns.register(GramRows)
 def _(X: View) -> int:
     return X.slot.size
+
+
+@compiled_as_written
+def _least(y: FloatArray, w: FloatArray) -> float:
+    """Return the least potential; the loop is vectorised."""
+    least = y[0] * w[0]
+    for i in range(y.size):
+        least = min(least, y[i] * w[i])
+    return least
+
+
+@lowest.register(Gram)
+@lowest.register(GramRows)
+def _(X: View, y: FloatArray, w: FloatArray) -> int:
+    start, least = 0, np.inf
+    for first in range(0, y.size, SPAN):
+        E = _least(y[first : first + SPAN], w[first : first + SPAN])
+        if least > E:
+            start, least = first, E
+    while y[start] * w[start] > least:
+        start += 1
+    return start
 
 
 @compiled
