@@ -3,9 +3,10 @@
 Error bars that widen where there are no data
 =============================================
 
-A straight line through noisy points is known best where the points are. A Bayesian fit says so: its predictive standard deviation
-combines the noise, which is the same everywhere, and the uncertainty of the weights, which grows away from the data. The prior's
-width and the noise are not set by the user: they maximise the evidence, the probability of the targets with all weights integrated out.
+A straight line through noisy points is known best where the points are. A Bayesian fit says so: its predictive standard
+deviation combines the noise, which is the same everywhere, and the uncertainty of the weights, which grows away from the data.
+The prior's width and the noise are not set by the user: they maximise the evidence, the probability of the targets with all
+weights integrated out.
 """
 
 import matplotlib.pyplot as plt

@@ -4,8 +4,8 @@ Is there a plane between two classes?
 =====================================
 
 `hs.separability` answers yes or no, and proves it in exact arithmetic. A yes comes with a plane, a no with the few examples
-that stand in the way: the triangles, segments or points that they span in the two classes intersect, and no plane separates sets
-that intersect.
+that stand in the way: the triangles, segments or points that they span in the two classes intersect, and no plane separates
+sets that intersect.
 """
 
 from fractions import Fraction

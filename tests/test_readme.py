@@ -1,8 +1,10 @@
 """The README and the pages on commands, estimators and speed say what happens."""
 
 import contextlib
+import importlib
 import io
 import re
+from inspect import ismodule
 from operator import attrgetter
 from pathlib import Path
 
@@ -96,6 +98,23 @@ def test_the_speed_tables_are_those_of_the_kept_runs(monkeypatch):
 
     for path, text in tables.pages().items():
         assert path.read_text(encoding="utf-8") == text, path.name
+
+
+def test_the_reference_lists_public_names_that_exist():
+    """Every name in the reference can be looked up, and every public estimator, certificate and kernel is in it."""
+    page, listed = (ROOT / "docs" / "api.md").read_text(encoding="utf-8"), set()
+    for module, block in re.findall(r"currentmodule:: (\S+)\n(.*?)```", page, re.DOTALL):
+        listed |= {f"{module}.{name}" for name in re.findall(r"^   ([\w.]+)$", block, re.MULTILINE)}
+    for name in listed:
+        importlib.import_module(name.rpartition(".")[0])
+        assert attrgetter(name.partition(".")[2])(hs), name
+    public = {
+        "halfspace": hs.__all__,
+        "halfspace.certificates": hs.certificates.__all__,
+        "halfspace.kernels": hs.kernels.__all__,
+    }
+    names = {f"{module}.{name}" for module, names in public.items() for name in names if not name.startswith("_")}
+    assert not sorted(name for name in names - listed if not ismodule(attrgetter(name.partition(".")[2])(hs)))
 
 
 def test_the_words_of_the_lectures_lead_to_names_that_exist():

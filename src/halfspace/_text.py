@@ -1,10 +1,11 @@
 """Values as text, and as what JSON can hold."""
 
 import math
+import unicodedata
 from collections.abc import Callable, Iterable, Mapping
 from typing import Any
 
-__all__ = ["listed", "number", "plain", "plural"]
+__all__ = ["listed", "number", "plain", "plural", "shown"]
 
 
 def listed(values: Iterable[Any], most: int = 5, show: Callable[[Any], str] = str) -> str:
@@ -18,6 +19,21 @@ def listed(values: Iterable[Any], most: int = 5, show: Callable[[Any], str] = st
     values = list(values)
     rest = f" and {len(values) - most:,} more" if len(values) > most else ""
     return ", ".join(map(show, values[:most])) + rest
+
+
+def shown(value: Any, longest: int = 40) -> str:
+    r"""Return a label or a name on one line, without characters that cannot be seen, cut if it is long.
+
+    Examples
+    --------
+    >>> shown("a\tb\x00"), shown(""), shown("x" * 99, longest=5)
+    ('a b�', '(empty)', 'xxxx…')
+    """
+    text = " ".join(str(value).split())
+    text = "".join("\N{REPLACEMENT CHARACTER}" if unicodedata.category(c) in {"Cc", "Cs", "Cn"} else c for c in text)
+    if not text:
+        return "(empty)"
+    return text if len(text) <= longest else text[: longest - 1] + "…"
 
 
 def plural(count: int, noun: str, many: str = "") -> str:

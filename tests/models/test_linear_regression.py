@@ -157,7 +157,7 @@ def test_ill_conditioned_data_take_the_stable_route():
 def test_blocks_give_the_decomposition_of_the_whole(monkeypatch):
     """Squares and triangles gathered from many small blocks have the singular values of the whole."""
     monkeypatch.setattr("halfspace.rows.design.BLOCK", 64)
-    monkeypatch.setattr("halfspace.rows.operations.CHUNK_ENTRIES", 128)
+    monkeypatch.setattr("halfspace.rows.threads.CHUNK_ENTRIES", 128)
     monkeypatch.setattr("halfspace.rows.design.CHUNK_ENTRIES", 128)
     X, Y = problem(300, 4)
     for A in (X, np.ascontiguousarray(X.T)):
@@ -173,7 +173,7 @@ def test_blocks_give_the_decomposition_of_the_whole(monkeypatch):
 def test_the_number_of_threads_does_not_change_a_bit(monkeypatch):
     """Pieces are cut by the data and joined in order, so one thread and three give equal bits."""
     monkeypatch.setattr("halfspace.rows.design.BLOCK", 64)
-    monkeypatch.setattr("halfspace.rows.operations.CHUNK_ENTRIES", 128)
+    monkeypatch.setattr("halfspace.rows.threads.CHUNK_ENTRIES", 128)
     monkeypatch.setattr("halfspace.rows.design.CHUNK_ENTRIES", 128)
     X, Y = problem(300, 4)
     found = []

@@ -170,3 +170,29 @@ def test_any_text(values, new):
     if kinds <= {"category"}:
         assert (Z.sum(axis=1) <= 1).all()
     assert np.isfinite(encoder.transform(pa.table({"spare": np.zeros(len(new)), "c": pa.array(new, type=pa.string())}))).all()
+
+
+@pytest.mark.parametrize(
+    ("values", "days"),
+    [
+        (["31.12.2023", "1.2.2023"], [31, 1]),
+        (["12/31/2023", "2/1/2023"], [31, 1]),
+        (["31/12/2023", "1/2/2023"], [31, 1]),
+        (["3/4/2023", "6/5/2023"], [4, 5]),
+    ],
+    ids=["points", "month first", "day first", "either"],
+)
+def test_dates_in_text_keep_the_order_of_training(values, days):
+    """Text with dates is read as in a file, and new rows in the order learnt, even where both orders fit them."""
+    table = pa.table({"spare": [0.0, 1.0], "c": values})
+    encoder = TableEncoder(scale="none").fit(table)
+    place = encoder.get_feature_names_out().tolist().index("c day")
+    assert encoder.transform(table)[:, place].tolist() == days
+    new = encoder.transform(pa.table({"spare": [0.0], "c": ["7.8.2023" if "." in values[0] else "7/8/2023"]}))
+    assert new[0, place] == (8.0 if values[0].startswith(("12/", "3/")) else 7.0)
+
+
+def test_codes_are_categories():
+    """Text with leading zeros is a code, in the encoder as in a file, unless hardly any value is one."""
+    assert names(["007", "010", "007", "020"]) == ["c=007", "c=010", "c=020"]
+    assert names([*map(str, range(10, 110)), "007"]) == ["c"]

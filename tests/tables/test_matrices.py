@@ -11,7 +11,7 @@ from scipy import sparse
 from sklearn.preprocessing import MaxAbsScaler
 
 from halfspace.errors import InputError
-from halfspace.tables import TableEncoder, matrices
+from halfspace.tables import TableEncoder, recipes
 
 
 def test_missing_numbers_of_an_array():
@@ -113,7 +113,7 @@ import sys
 sys.modules["pyarrow"] = None
 import numpy as np
 from halfspace.errors import InputError
-from halfspace.tables import TableEncoder, matrices
+from halfspace.tables import TableEncoder, recipes
 
 assert TableEncoder().fit_transform(np.eye(3)).shape == (3, 3)
 assert not any(name.startswith(("halfspace.solvers", "halfspace.models", "numba")) for name in sys.modules)
@@ -140,7 +140,7 @@ def test_many_columns_at_once_are_encoded_as_one_by_one(scale, monkeypatch):
     X[:, 5] = 1.0
     quick = TableEncoder(scale=scale).fit(X)
     at_once = quick.transform(new)
-    monkeypatch.setattr(matrices, "MANY", 1000)
+    monkeypatch.setattr(recipes, "MANY_COLUMNS", 1000)
     slow = TableEncoder(scale=scale).fit(X)
     assert slow.groups_ == quick.groups_
     assert slow.notes_ == quick.notes_

@@ -1,7 +1,7 @@
 """`halfspace certify`: a model's certificate against the data, in a process that imports no solver and no model.
 
 What is trusted: the preprocessing and the row numbers in the model file say what was claimed, about which rows. What is
-recomputed from the data: the labels, the encoded rows, and every number of the certificate. What is not asked: whether the
+recomputed from the data: the labels, the encoded rows, and every number of the certificate. What is not checked: whether the
 weights that predict are those of the certificate; the file's checksum says only that they were written together.
 """
 
@@ -18,8 +18,7 @@ from halfspace import __version__
 from halfspace._text import plural
 from halfspace.certificates import Certificate, Verdict, from_json
 from halfspace.certificates.base import from_dict
-from halfspace.cli.answers import Answer, notes
-from halfspace.cli.frame import REFUTED, refuse
+from halfspace.cli.frame import REFUTED, Answer, notes, refuse
 from halfspace.cli.reading import as_numbers, labels, read_data
 from halfspace.cli.text import shortened
 from halfspace.errors import CertificateError, FileError, InputError, ModelFileError

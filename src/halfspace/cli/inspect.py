@@ -7,7 +7,7 @@ import numpy as np
 
 from halfspace import __version__
 from halfspace._text import listed, plural
-from halfspace.cli.answers import Answer, clean
+from halfspace.cli.frame import Answer, clean
 from halfspace.cli.ladders import facts, summary
 from halfspace.cli.text import shortened, table
 from halfspace.ladder import Ladder
@@ -56,7 +56,7 @@ def run(model: str, top: int = 10) -> Answer:
         "outcome": str(held.outcome_) if hasattr(held, "outcome_") else None,
         "notes": sentences(getattr(held, "notes_", ())),
     }
-    return Answer(body, _text(body))
+    return Answer(body, _text(body, "" if ladder is None else summary(ladder)))
 
 
 def _is_plain(value: Any) -> bool:
@@ -121,15 +121,15 @@ def _hardest(held: Any, inner: Any, top: int) -> dict[str, Any] | None:
     return {"measure": "strength", "rows": rows.tolist(), "values": strengths[rows].tolist()}
 
 
-def _text(body: dict[str, Any]) -> str:
+def _text(body: dict[str, Any], ladder: str) -> str:
     """Return the answer for people."""
     parts = [f"{body['model']}: {body['kind']}{'' if body['fitted'] else ', not fitted'}, {body['n_bytes']:,} bytes"]
     if body["trained_on"]:
         parts += _trained_text(body["trained_on"])
     elif body["classes"] is not None:
         parts.append(f"Trained on {plural(body['n_inputs'] or 0, 'input')}; classes: {listed(body['classes'], 10, clean)}.")
-    if body["ladder"]:
-        parts += ["", summary(body["ladder"])]
+    if ladder:
+        parts += ["", ladder]
     elif body["proof"]:
         parts += [body["outcome"] or "", f"Proof: {shortened(body['proof']['sentence'])}"]
     for plane in body["weights"][:MOST_CLASSES]:

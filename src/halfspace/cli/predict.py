@@ -12,8 +12,7 @@ from scipy import sparse
 
 from halfspace import __version__
 from halfspace._text import plural
-from halfspace.cli.answers import Answer, as_json, notes
-from halfspace.cli.frame import refuse
+from halfspace.cli.frame import Answer, as_json, notes, refuse
 from halfspace.cli.outputs import check_outputs, complete_file
 from halfspace.cli.reading import as_numbers
 from halfspace.cli.writers import Writer, writer_for

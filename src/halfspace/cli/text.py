@@ -9,7 +9,7 @@ from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
-from halfspace.cli.answers import clean
+from halfspace.cli.frame import clean
 
 __all__ = ["shortened", "table"]
 

@@ -18,7 +18,7 @@ import pyarrow.compute as pc
 
 from halfspace.notes import Note
 
-__all__ = ["MISSING", "Columns", "Kind", "concatenated", "date_kind", "has_codes", "lenient", "plain_schema", "unique_names"]
+__all__ = ["MISSING", "Columns", "Kind", "concatenated", "lenient", "mostly", "plain_schema", "unique_names"]
 
 MISSING = ("", "NA", "N/A", "n/a", "#N/A", "#NA", "NaN", "nan", "-nan", "-NaN", "NULL", "null", "?")
 """Spellings of a missing value in CSV files, after white space is stripped."""
@@ -47,14 +47,10 @@ MONTH_FIRST = Kind("month/day", pa.timestamp("us"), SLASHES, r"\3-\1-\2\4")
 EITHER = MONTH_FIRST._replace(name="either")
 DATES = (ISO, OFFSET, DOTS, EITHER, MONTH_FIRST, DAY_FIRST)
 KINDS = (WHOLE, NUMBER, TRUTH, *DATES)
+SPELLED = {kind.name: kind for kind in (ISO, DOTS, MONTH_FIRST, DAY_FIRST)}
 CODE = r"^[+-]?0\d"
 GROUPED = {".": (",", r"^[+-]?\d{1,3}(,\d{3})+(\.\d+)?$"), ",": (".", r"^[+-]?\d{1,3}(\.\d{3})+(,\d+)?$")}
 """By decimal mark: the character that groups thousands, and numbers that have it."""
-
-
-def has_codes(text: Any) -> bool:
-    """Tell whether some text is a code such as 007, which is not a number."""
-    return bool(pc.any(pc.match_substring_regex(text, CODE)).as_py())
 
 
 def _iso(text: Any, kind: Kind) -> Any:
@@ -72,7 +68,7 @@ def _strict(text: Any, kind: Kind) -> Any:
     """Cast text, or return None if some value is not of the kind."""
     if kind is EITHER and _strict(text, DAY_FIRST) is None:
         return None
-    if kind in {WHOLE, NUMBER} and has_codes(text):
+    if kind in {WHOLE, NUMBER} and pc.any(pc.match_substring_regex(text, CODE)).as_py():  # 007 is a code, not a number
         return None
     if kind is TRUTH and _some_false(pc.is_in(pc.utf8_lower(text.drop_null()), value_set=pa.array(["true", "false"]))):
         return None
@@ -128,17 +124,23 @@ def _one_by_one(text: Any, type_: Any) -> Any:
     return pa.array([cast(value) for value in text], type=type_)
 
 
-def date_kind(text: Any, most_unreadable: float) -> Kind | None:
-    """Return how text spells dates, if so many values at most are not dates: of two orders, the one that fits more.
+def mostly(text: Any, share: float) -> Kind:
+    """Return the kind that more than a share of the values have: numbers, or dates in one order; else text.
 
     Examples
     --------
-    >>> date_kind(pa.array(["31/12/2023", "1/2/2023"]), 0).name
-    'day/month'
+    >>> mostly(pa.array(["31/12/2023", "1/2/2023"]), 0.95).name, mostly(pa.array(["007", "010"]), 0.95).name
+    ('day/month', 'text')
     """
-    unreadable = {kind: lenient(text, kind).null_count - text.null_count for kind in (ISO, DOTS, MONTH_FIRST, DAY_FIRST)}
-    best = min(unreadable, key=unreadable.__getitem__)
-    return best if unreadable[best] <= most_unreadable else None
+    most = (1.0 - share) * (len(text) - text.null_count)
+    codes = pc.sum(pc.match_substring_regex(text, CODE)).as_py() or 0
+    for kind in (NUMBER, *SPELLED.values()):
+        unreadable = lenient(text, kind).null_count - text.null_count + codes
+        if unreadable < most:
+            other = lenient(text, DAY_FIRST).null_count - text.null_count if kind is MONTH_FIRST else unreadable
+            return DAY_FIRST if other < unreadable else kind
+        codes = 0
+    return TEXT
 
 
 def _kind_of(text: Any, kinds: Iterable[Kind]) -> Kind:

@@ -160,6 +160,8 @@ class Constant(Kernel):
 class Polynomial(Kernel):
     """The polynomial kernel, k(x, x') = (gamma x·x' + coef0)^degree.
 
+    The sign of a function in its space is a polynomial threshold function of the inputs.
+
     Parameters
     ----------
     degree : int

@@ -253,6 +253,8 @@ class MercerReport:
 def mercer(kernel: Kernel, X: Matrix | None = None, *, repair: Repair | None = None) -> MercerReport:
     """Tell whether a kernel is one, and prove it.
 
+    Mercer's condition: all sums Σ c_i c_j k(x_i, x_j) are at least 0.
+
     Parameters
     ----------
     kernel : Kernel

@@ -33,21 +33,6 @@ from halfspace.questions.separability import separability
 from halfspace.rows.labels import mean_per_class
 from halfspace.solvers.outcome import Reason
 
-__all__ = [
-    "Climbed",
-    "Interruptible",
-    "OutOfTimeError",
-    "Training",
-    "ask_separable",
-    "choose_winner",
-    "climb",
-    "labels_of",
-    "learning_curve",
-    "make_folds",
-    "score_rung",
-    "undisturbed",
-]
-
 TESTED = 20_000
 """Most rows of a fold that a rung which learns from a sample is tested on."""
 CURVE = (0.1, 0.18, 0.32, 0.56, 1.0)
@@ -163,7 +148,7 @@ class Training:
 
 
 class Climbed(NamedTuple):
-    """A rung with its scores, its final model, the rows it learnt from, and outputs for unseen rows (NaN: not asked)."""
+    """A rung with its scores, its final model, the rows it learnt from, and outputs for unseen rows (NaN: not predicted)."""
 
     rung: Rung
     model: Any
@@ -202,7 +187,7 @@ def labels_of(outputs: FloatArray, classes: Labels) -> Labels:
 def climb(plans: list[Plan], training: Training, *, by_name: bool) -> tuple[list[Climbed], tuple[Rung, ...], Reason]:
     """Climb rung by rung while there is time and a rung can still win; return those climbed, all rungs, and why it ended.
 
-    `by_name` says that the rungs were asked for by name, so that none is left out for want of rows. What goes wrong in the
+    `by_name` says that the rungs were requested by name, so that none is skipped for lack of rows. What goes wrong in the
     first rung is raised: there is nothing to keep yet.
     """
     done: list[Climbed] = []
@@ -296,7 +281,7 @@ def _cannot_win(plan: Plan, done: list[Climbed]) -> str:
 
 def _too_few_rows(plan: Plan, rows: int) -> str:
     """Say that a rung needs more rows; empty if it does not."""
-    return f"fewer than {plan.least} training rows: tried only if asked for by name" if rows < plan.least else ""
+    return f"fewer than {plan.least} training rows: tried only if requested by name" if rows < plan.least else ""
 
 
 def choose_winner(done: list[Climbed]) -> tuple[Climbed, Climbed]:
@@ -307,7 +292,7 @@ def choose_winner(done: list[Climbed]) -> tuple[Climbed, Climbed]:
 
 
 def ask_separable(training: Training) -> tuple[tuple[tuple[Label, Separability], ...], list[Note]]:
-    """Ask for each class whether a plane separates it from the rest, and say in a note what there was no time for."""
+    """Decide for each class whether a plane separates it from the rest; a note counts those that time did not suffice for."""
     left = training.seconds_left()
     deadline = time.perf_counter() + min(SEPARABILITY_SECONDS, float("inf") if left is None else max(left, 0.5))
     asked = training.classes[1:] if training.classes.size == 2 else training.classes

@@ -106,7 +106,7 @@ class Ladder(ClassifierMixin, BaseEstimator):
     separability_ : tuple of (label, Separability)
         Whether a plane separates a class from the rest: for the second of two classes, or for each of more.
     out_of_fold_ : ndarray, shape (n_train,) or (n_train, K)
-        The winner's outputs for training rows it had not seen, mean over the repeats; NaN where it was not asked.
+        The winner's outputs for training rows it had not seen, averaged over the repeats; NaN where there is none.
     calibration_ : Calibration
         Slopes of the probabilities.
     train_, test_, learnt_ : ndarray

@@ -16,17 +16,6 @@ from halfspace.models.parameters import require, require_choice, require_number,
 from halfspace.notes import Note
 from halfspace.tables.columns import as_table
 
-__all__ = [
-    "as_matrix",
-    "checked_labels",
-    "checked_plans",
-    "dense_if_small",
-    "input_groups",
-    "split",
-    "take",
-    "training_for",
-]
-
 IMBALANCED = 0.8
 """Above this share of the largest class, accuracy says little."""
 FEW_ROWS = 100
@@ -38,7 +27,7 @@ MOST, THIN = 50_000_000, 0.1
 
 
 def checked_plans(ladder: Any) -> list[Plan]:
-    """Refuse parameters that cannot be used; return the rungs asked for."""
+    """Refuse parameters that cannot be used; return the rungs requested."""
     require_choice(ladder, "scoring", "auto", "accuracy", "balanced_accuracy")
     require_switch(ladder, "curve")
     verbose = isinstance(ladder.verbose, int | np.integer) and int(ladder.verbose) >= 0

@@ -43,7 +43,7 @@ WIDTHS = (0.1, 0.3, 1.0, 3.0, 10.0, 30.0)
 PROTOTYPES, STEPS, DIRECTIONS = 4, 20, 10
 """Prototypes per class (one for each would draw planes, which other rungs do), steps of learning, directions of a metric."""
 FEW_ROWS = 200
-"""Training rows below which prototypes are tried only if asked for: several per class would stand for a few rows each."""
+"""Training rows below which prototypes are tried only if requested: several per class would represent a few rows each."""
 WIDEST, MOST_PROTOTYPES = 1_000, 1_000_000
 """Most inputs of a metric, and most numbers that all prototypes may have: they are dense, whatever the rows are."""
 MANY_CLASSES = 30
@@ -51,7 +51,7 @@ MANY_CLASSES = 30
 
 
 class Setting(NamedTuple):
-    """What all rungs are told."""
+    """What all rungs share: scoring, kernel, threads, seed and time limit."""
 
     balanced: bool = False
     kernel: Any = "rbf"
@@ -87,7 +87,7 @@ class Plan:
     sampled : bool
         Whether it learns from a sample when there are very many rows.
     least : int
-        Training rows below which it is climbed only if asked for by name.
+        Training rows below which it is climbed only if requested by name.
     """
 
     name: str

@@ -68,6 +68,12 @@ class Rung:
         """Whether the rung has scores in all folds."""
         return not self.skipped
 
+    @property
+    def chosen(self) -> str:
+        """The parameters that cross-validation chose, in words."""
+        values = {name: f"{value:.3g}" if isinstance(value, float) else str(value) for name, value in self.params.items()}
+        return ", ".join(f"{name}={value}" for name, value in values.items())
+
 
 @dataclass(frozen=True, eq=False)
 class TestResult:

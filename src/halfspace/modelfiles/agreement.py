@@ -1,6 +1,7 @@
 """What the parts of a model must agree on, beyond what the table can say: checked before the model is made."""
 
 from collections.abc import Callable
+from contextlib import suppress
 from typing import Any, Never
 
 import numpy as np
@@ -18,6 +19,8 @@ _FIELDS = {key: place.fields for key, place in RECORDS.items()}
 
 def agree(model: Model) -> None:
     """Refuse a model whose parts do not fit together."""
+    with suppress(KeyError, AttributeError, TypeError, ValueError, IndexError):  # what is damaged is refused below
+        _renew(model.fitted)
     place, fitted = MODELS[model.key], model.fitted
     for name, value in model.params.items():
         _check_plain(value, f"{model.key}.{name}")
@@ -33,6 +36,23 @@ def agree(model: Model) -> None:
     check_fields(place.fields, {name: value for name, value in fitted.items() if name not in free}, scope, model.key)
     if model.key in _CHECKS:
         _CHECKS[model.key](fitted, scope.shared)
+
+
+def _renew(fitted: dict[str, Any]) -> None:
+    """Bring presenting models of earlier files up to date: states knew no epochs, and memories answered themselves."""
+    fields = fitted["_state"].fields
+    if "earlier" in fields:
+        return
+    fitted.pop("_loose", None)
+    memory, clock = fitted["_memory"], fields["clock"]
+    fields["earlier"], fields["active"] = fields["updates"].copy(), np.ones_like(fields["updates"])
+    fields["clock"] = np.array([clock[0], 0, 0, 0])
+    if memory.key == "averaged.Mean":
+        T, settled, U = max(int(clock[0]), 1), memory.fields.pop("settled"), memory.fields["U"]
+        fitted["_W"], fitted["_alpha"] = fields["W"] - U / T, fields["alpha"] - settled / T
+        memory.fields["total"] = U.copy()
+    if memory.key == "pocket.Pocket":
+        fitted["_W"], fitted["_alpha"] = memory.fields["W"].copy(), memory.fields["alpha"].copy()
 
 
 def _letters(fitted: dict[str, Any]) -> dict[str, int]:
@@ -231,6 +251,12 @@ def _prototypes(fitted: dict[str, Any], letters: dict[str, int]) -> None:
         _refuse("_state", "its point has other coordinates than prototypes and metric")
 
 
+def _quantiser(fitted: dict[str, Any], letters: dict[str, int]) -> None:
+    state = fitted["_state"].fields if fitted["_state"] else None
+    if state and (state["V"].shape[1] != -(-letters["P"] // 8) * 8 or state["counts"].min() < 0):
+        _refuse("_state", "its prototypes are not those of the model")
+
+
 def _filter(fitted: dict[str, Any], letters: dict[str, int]) -> None:
     stream = fitted["_stream"].fields
     if stream["weights"].size != letters["d"] * (stream["past"].shape[0] + 1):
@@ -309,6 +335,7 @@ _CHECKS: dict[str, Callable[[dict[str, Any], dict[str, int]], None]] = {
     "KernelAdaTronCV": _chosen,
     "Ladder": _ladder,
     "Neighbours": _neighbours,
+    **dict.fromkeys(("VectorQuantizer", "NeuralGas"), _quantiser),
     **dict.fromkeys(("LVQ", "GLVQ", "GRLVQ", "GMLVQ"), _prototypes),
     "AdaptiveFilter": _filter,
     "TableEncoder": _encoder,

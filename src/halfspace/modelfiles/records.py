@@ -89,6 +89,11 @@ RECORDS: dict[str, Place] = {
             "counts": "i8(2)",
         },
     ),
+    "quantising.State": Place(
+        "solvers.prototypes.quantising",
+        "State",
+        {"V": "f8(d,_m)", "wins": "i8(P)", "error": "f8(1)", "counts": "i8(2)"},
+    ),
     "Expansion": Place(
         "models.kernel.prediction",
         "Expansion",

@@ -67,8 +67,8 @@ _QUANTISER = {
     "prototypes_": "f8(P,d)",
     "?labels_": "i8(n) in 0..P",
     "?inertia_": "number",
-    "_course": "plain",
-    "_presented": "int",
+    "_state": "none | @quantising.State",
+    **dict.fromkeys(("_presented", "_rows", "_seed"), "int"),
 }
 _NEAREST = {
     **_FITTED,
@@ -91,7 +91,7 @@ def _model(module: str, name: str, fields: dict[str, Any], *, others: bool = Fal
 MODELS: dict[str, Place] = {
     **{name: Place("models", name, _PRESENTING) for name in _RULES},
     **_model("models", "AveragedPerceptron", {**_PRESENTING, **_ANSWER, "_memory": "@averaged.Mean"}),
-    **_model("models", "PocketPerceptron", {**_PRESENTING, **_ANSWER, "_memory": "@pocket.Pocket", "errors_": "int | i8(K)"}),
+    **_model("models", "PocketPerceptron", {**_PRESENTING, **_ANSWER, "_memory": "@pocket.Pocket", "?errors_": "int | i8(K)"}),
     **_model(
         "models",
         "VotedPerceptron",

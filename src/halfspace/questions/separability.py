@@ -39,6 +39,8 @@ def separability(
     between them. So λ is solved for in whole numbers of any length (python-flint) on the few rows that floats point to, and
     both kinds of proof are checked in rational arithmetic: every float is a fraction.
 
+    In the words of lectures: whether the dichotomy of the examples is realizable by a plane; a linear program.
+
     Parameters
     ----------
     X : array or sparse matrix, shape (n, d)

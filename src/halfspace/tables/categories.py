@@ -66,7 +66,7 @@ def write(recipe: Recipe, column: Any, out: FloatArray) -> int:
 
 def _places(recipe: Recipe, column: Any) -> tuple[IntArray, int]:
     """Return the place of each row's value among the outputs, shape (n,), -1 for none, and how many values are unknown."""
-    pa, pc = arrow()
+    pa, pc, _ = arrow()
     text = texts_of(column)
     if recipe["switch"]:
         text = pc.utf8_lower(text)

@@ -13,7 +13,7 @@ from halfspace._text import listed
 from halfspace._typing import FloatArray, Labels, Matrix
 from halfspace.errors import InputError
 from halfspace.notes import Note
-from halfspace.tables import matrices, recipes, sparse_columns
+from halfspace.tables import recipes, sparse_columns
 from halfspace.tables.columns import arranged, as_table, is_table, numbers_of
 
 __all__ = ["TableEncoder"]
@@ -33,7 +33,8 @@ class TableEncoder(TransformerMixin, BaseEstimator):
       kept and the others share one output. A value never seen in `fit` goes there too, or has no output at all.
     - Dates and times (in UTC): year, month, day, weekday (0 is Monday), hour and the day as a running number; scaled
       like numbers.
-    - Text that is a plain number (or an ISO date) in more than 95 % of the rows is read as such.
+    - Text that is a plain number, or a date in one spelling (2023-12-31, 31.12.2023, 12/31/2023 or 31/12/2023), in more than
+      95 % of the rows is read as such; numbers with leading zeros are codes, so categories.
     - Left out, with a note: columns with one value only or with none; text of more than 20 rows of which more than 90 % are
       different (ids, remarks); columns of a table that count its rows (0, 1, 2, ... or 1, 2, 3, ...).
 
@@ -142,7 +143,7 @@ class TableEncoder(TransformerMixin, BaseEstimator):
 
     def _learn(self, table: Any, columns: tuple[str, ...]) -> dict[str, Any]:
         """Learn one recipe per column; refuse a table of which nothing is left."""
-        learned = matrices.learn(table, self.scale) or [
+        learned = recipes.learn_matrix(table, self.scale) or [
             recipes.learn(_column(table, j), name, self.scale, int(self.max_categories)) for j, name in enumerate(columns)
         ]
         dropped = tuple((name, one.reason) for name, one in zip(columns, learned, strict=True) if one.recipe is None)
@@ -212,7 +213,7 @@ class TableEncoder(TransformerMixin, BaseEstimator):
 
     def _write(self, block: Any, out: FloatArray) -> list[recipes.Counts]:
         """Write the outputs of a block of rows into `out`, which holds zeros; return what happened in each column."""
-        if matrices.write(self.recipes_, block, out):
+        if recipes.write_matrix(self.recipes_, block, out):
             return [recipes.Counts()] * len(self.recipes_)
         return [
             recipes.write(recipe, _column(block, recipe["column"]), name, out[:, first:end])

@@ -114,6 +114,8 @@ class _Sums(NamedTuple):
 class DualityGap(Enclosure, Certificate):
     """Primal and dual value of a large-margin problem, with the weights and strengths that prove them.
 
+    The dual value is that of the Wolfe dual; a gap of zero says that the Kuhn-Tucker conditions hold.
+
     Parameters
     ----------
     primal, dual : float

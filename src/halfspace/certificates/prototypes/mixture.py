@@ -130,7 +130,7 @@ class MixtureLikelihood(Unlabelled):
         parts, found = _Parts(*parts), _Found(*found)
         total = float(n) if s is None else float(s.sum())
         spare = 4.0 * _noise(n, parts, found)
-        pi, W, sigmas = (np.array(part, dtype=np.float64) for part in parts)
+        pi, W, sigmas = (np.asarray(part, dtype=np.float64) for part in parts)
         return cls(found.log_likelihood, max(gain, 0.0) + spare, total, pi, W, sigmas, *sigma, s, tuple(map(float, course)))
 
     def well_formed(self) -> Verdict:

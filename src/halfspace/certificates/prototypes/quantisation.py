@@ -113,7 +113,7 @@ class Quantisation(Unlabelled):
         With `spectral=False`, and where it would take more than about a second, the lower bound is 0.
         """
         X, _ = as_rows(X, np.zeros(X.shape[0]))
-        W = np.array(prototypes, dtype=np.float64)
+        W = np.asarray(prototypes, dtype=np.float64)  # the model's own memory: a changed model is not proved
         s = None if sample_weight is None else np.array(sample_weight, dtype=np.float64)
         _check_shapes(X, W, s)
         found = _measured(X, W, s)

@@ -52,6 +52,9 @@ class KernelAdaTron(RoutedMixin, ClassifierMixin, CallbackSupportMixin, BaseEsti
     With a free bias the optimum is LIBSVM's. The fit stops when the relative duality gap, computed in double precision, is at
     most `tol`: a proof of how far the answer can be from the best one.
 
+    By the kernel trick the rule is that of `AdaTron`. The strengths are the Lagrange multipliers of the Wolfe dual; with a
+    polynomial kernel the answer is a polynomial threshold function.
+
     Parameters
     ----------
     kernel : str, Kernel or callable, default "rbf"

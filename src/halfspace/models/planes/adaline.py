@@ -24,6 +24,8 @@ __all__ = ["Adaline"]
 class Adaline(PresentingClassifier):
     """Adaptive linear element: the plane with the least squared error to labels ±1, at once or by the delta rule.
 
+    The delta rule of Widrow and Hoff is gradient descent on the squared error, with the learning rate `eta0`.
+
     Parameters
     ----------
     solver : {"exact", "online"}, default "exact"

@@ -50,6 +50,10 @@ class AdaTron(PlaneMixin, ClassifierMixin, CallbackSupportMixin, BaseEstimator):
     chooses by the shape of the data between sweeps of Anlauf and Biehl's rule and a second-order finish; both lead to
     the same plane.
 
+    In the words of lectures: a quadratic program. The strengths `alpha_` (embedding strengths) are the Lagrange multipliers
+    of the constraints on the local potentials, the lower value of the gap is the Wolfe dual, and a gap of zero says that
+    the Kuhn-Tucker conditions hold, complementarity included; see `support_table`.
+
     Parameters
     ----------
     C : float, default 1.0

@@ -13,7 +13,7 @@ from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted
 
 from halfspace._typing import FloatArray, Labels, Matrix
-from halfspace.certificates.margins.vote import CommitteeVote, Count, count_votes
+from halfspace.certificates.margins.vote import TIE_BREAK, CommitteeVote, Count, count_votes
 from halfspace.models.parameters import (
     Examples,
     check_common,
@@ -50,6 +50,8 @@ class _Member(NamedTuple):
 
 class PerceptronCommittee(PredictingMixin, ClassifierMixin, BaseEstimator):
     """Several perceptrons that saw the examples differently, and vote; their disagreement says where to be careful.
+
+    An ensemble, or committee machine with a fixed vote: its members learn independently of each other.
 
     Parameters
     ----------
@@ -253,6 +255,26 @@ class PerceptronCommittee(PredictingMixin, ClassifierMixin, BaseEstimator):
 
     def _scores(self, X: Matrix) -> FloatArray:
         return self._count(X).scores
+
+    def to_graph(self, graph: Any, X: str) -> str:
+        """Add the nodes of `count_votes` to an ONNX graph (`halfspace.exports`); return the name of the scores of rows X."""
+        (M, K, _), clamp, R = self.members_.shape, self._clamp, self._radius or 1.0
+        lengths = np.linalg.norm(self.members_, axis=2)
+        W = self.members_[:, :, :-1] if clamp else self.members_
+        bias = self.members_[:, :, -1] * clamp if clamp else np.zeros((M, K))
+        outputs = graph("Add", graph("MatMul", X, W.reshape(M * K, -1).T), bias.ravel())
+        planes = graph("Reshape", outputs, np.array([-1, M, K]))
+        stability = graph("ReduceMean", graph("Div", planes, np.where(lengths > 0, lengths, 1.0)), np.array([1]), keepdims=0)
+        if self._fitted_vote == "stability":
+            return str(stability)
+        if K == 1:
+            shares = graph("Where", graph("Greater", planes, 0.0), 1.0, -1.0)
+        else:
+            shares = graph("Gather", np.eye(K), graph("ArgMax", planes, axis=2, keepdims=0), axis=0)
+        units = graph("Div", stability, R)
+        broken = graph("Mul", graph("Div", units, graph("Add", graph("Abs", units), 1.0)), TIE_BREAK)
+        votes = graph("Add", graph("ReduceSum", shares, np.array([1]), keepdims=0), broken)
+        return str(graph("Div", votes, float(M)))
 
     def disagreement(self, X: Matrix) -> FloatArray:
         """Return the share of members voting against the committee, shape (n,): 0 where all agree.

@@ -18,6 +18,8 @@ __all__ = ["HebbClassifier"]
 class HebbClassifier(PresentingClassifier):
     """Hebb's rule: add every example once, times its label. The simplest thing that learns.
 
+    Hebbian learning: all embedding strengths are equal, but for class weights.
+
     Parameters
     ----------
     intercept : {"clamped", "none"}, default "clamped"

@@ -39,6 +39,8 @@ class MinOver(PlaneMixin, ClassifierMixin, CallbackSupportMixin, BaseEstimator):
     MinOver shows how stability is found, `AdaTron(C=inf)` is the fast way to it. It tolerates no errors: on inseparable data
     it stops at a budget, or with a proof that no plane exists. The bias is a clamped input; a free one is not offered.
 
+    In the words of lectures: the perceptron of optimal stability, the centre of the largest ball in version space.
+
     Parameters
     ----------
     tol : float, default 1e-2

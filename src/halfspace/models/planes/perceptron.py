@@ -19,6 +19,8 @@ class Perceptron(PresentingClassifier):
     settles: it stops at `max_iter` or `max_time`, or earlier with a proof that no plane exists, and `outcome_` says what to
     try instead.
 
+    `E_i = y_i w·x_i` is the local potential of an example, `alpha_` its embedding strength: w = Σ alpha_i y_i x_i.
+
     Parameters
     ----------
     eta0 : float, default 1.0

@@ -145,6 +145,17 @@ class VotedPerceptron(PresentingClassifier):
                 poll(np.ascontiguousarray(products), log, votes, output[rows], tally[rows])
         return tally / max(int(self._state.clock[0]), 1)
 
+    def to_graph(self, graph: Any, X: str) -> str:
+        """Add the nodes of the vote to an ONNX graph (`halfspace.exports`); return the name of the scores of the rows X."""
+        logs, first = [], 0
+        for support, log in self._pages:
+            logs.append(log._replace(row=log.row + first))
+            first += support.shape[0]
+        support = np.concatenate([_dense(rows) for rows, _ in self._pages]).astype(np.float64)
+        products = graph("Add", graph("MatMul", X, support.T), self._clamp**2)
+        tally = graph.running_votes(products, join(logs), np.concatenate(self._votes()), self._state.W.shape[0])
+        return str(graph("Div", tally, max(float(self._state.clock[0]), 1.0)))
+
     def _explained(self, outcome: Outcome) -> Outcome:
         if outcome.reason != "iteration budget spent":
             return outcome

@@ -35,6 +35,8 @@ class _Choice(NamedTuple):
 class LinearRegression(RegressionMixin, MultiOutputMixin, RegressorMixin, CallbackSupportMixin, BaseEstimator):
     """Least squares with an optional price λ on the length of the weights: min Σ s_i (y_i - w·x_i - c)² + λ‖w‖².
 
+    The penalty is also called ridge, weight decay or Tikhonov regularisation.
+
     Parameters
     ----------
     ridge : float, "evidence" or "cv", default 0.0

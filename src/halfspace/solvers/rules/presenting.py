@@ -16,7 +16,7 @@ from halfspace.rows.orders import Orders
 from halfspace.rows.views import entries_per_row
 from halfspace.solvers.outcome import Reason
 from halfspace.solvers.rules.multiclass import present_native
-from halfspace.solvers.rules.sweep import EPOCH, Forget, Plan, State, Table, Task, present, start
+from halfspace.solvers.rules.sweep import EPOCH, POSITION, Forget, Plan, State, Table, Task, present, start
 from halfspace.solvers.rules.voted import Log, drain
 from halfspace.solvers.run import PIECE, Course, Progress, Run
 
@@ -86,6 +86,8 @@ class Presenting:
         else:
             state, memory = before
             state.active[:] = 1  # the rule may be another one
+            np.maximum(state.clock, 0, out=state.clock)
+            state.clock[POSITION] %= max(self.orders.rows.size, 1)  # whatever a file says
         epoch = int(state.clock[EPOCH])
         exact = self.prove is not None and isinstance(memory, Forget) and not self.native
         return Training(state, memory, copied(state) if exact else None, epoch, epoch + 1)
