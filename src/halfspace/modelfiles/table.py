@@ -21,8 +21,9 @@ LEFT_OUT = {
 FORMER: dict[str, dict[str, str]] = {
     "KernelAdaTron": {"cells": "n_cells", "approximation": "", "n_components": ""},
     "KernelPerceptron": {"budget_rule": ""},
+    "KernelAnswer": {"reason": "", "rounds": "", "course": ""},
 }
-"""Parameters of earlier versions: their names today, empty for those that are gone."""
+"""Parameters and fields of earlier versions: their names today, empty for those that are gone."""
 
 
 def left_out(name: str) -> bool:
@@ -181,7 +182,9 @@ MODELS: dict[str, Place] = {
             **_UNLABELLED,
             "coef_": "f8(d)",
             "covariance_": "f8(w,w)",
-            **dict.fromkeys(("intercept_", "alpha_", "beta_", "gamma_", "log_evidence_", "_floor", "_clamp"), "number"),
+            **dict.fromkeys(
+                ("intercept_", "prior_precision_", "noise_precision_", "gamma_", "log_evidence_", "_floor", "_clamp"), "number"
+            ),
             "_sums": "plain",
             "_rows": "int",
             "_weights": "none | f8(n)",

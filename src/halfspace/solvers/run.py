@@ -170,8 +170,9 @@ class _Clock:
         return self.at
 
     def goes_on(self, method: Method) -> bool:
-        """Tell whether there is something left to do, and room in the budget; the first step is always made."""
-        return method.status(self.at.state) is None and not (self.begun and _limit(self.at, self.budget))
+        """Tell whether there is something left to do, and room in the budget; a step is made even in no time."""
+        spent = _limit(self.at, self.budget) is not None if self.begun else self.budget.cancelled()
+        return method.status(self.at.state) is None and not spent
 
 
 def steps(method: Method, state: Any, budget: Budget, *, every: int = 0) -> Iterator[Progress]:

@@ -10,6 +10,7 @@ from halfspace._typing import FloatArray, Labels, Matrix
 from halfspace.certificates import Certificate, LeastSquaresGap, PerClass
 from halfspace.errors import InputError
 from halfspace.models.parameters import Examples, read_examples, require_choice, require_number, restored_on_error
+from halfspace.models.planes.prediction import shared
 from halfspace.models.planes.presenting import PresentingClassifier
 from halfspace.rows.labels import example_weights
 from halfspace.solvers.outcome import Outcome
@@ -168,7 +169,7 @@ class Adaline(PresentingClassifier):
         labels = data.classes[data.positive].tolist()
         parts = [
             LeastSquaresGap.measure(data.X, data.y, weights=w, sample_weight=weight, clamp=data.clamp, positive=label)
-            for w, label in zip(W, labels, strict=True)
+            for w, label in zip(shared(W), labels, strict=True)
         ]
         return parts[0] if len(parts) == 1 else PerClass(tuple(labels), tuple(parts))
 

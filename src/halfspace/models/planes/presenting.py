@@ -26,7 +26,7 @@ from halfspace.models.parameters import (
     restored_on_error,
     usable_rows,
 )
-from halfspace.models.planes.prediction import PlaneMixin
+from halfspace.models.planes.prediction import PlaneMixin, shared
 from halfspace.models.planes.stream import StreamMixin
 from halfspace.models.progress import Reporter
 from halfspace.rows.labels import class_numbers, example_weights
@@ -300,7 +300,7 @@ class PresentingClassifier(PlaneMixin, StreamMixin, ClassifierMixin, CallbackSup
         The claims are made of what the solver has: its outputs, and `w - w_start`, which is Σ alpha_i y_i x_i up to the
         rounding of as many additions as there were updates. The checker computes both sums anew.
         """
-        scores = outputs(data.view, W)
+        scores, W = outputs(data.view, W), shared(W)
         terms = sum(data.X.shape) + int(self._state.updates.sum())
         mistakes, began = self._state.mistakes, np.linalg.norm(self._began, axis=1)
         if self._native:
