@@ -259,9 +259,8 @@ class KernelAdaTron(KernelPlaneMixin, ClassifierMixin, CallbackSupportMixin, Bas
     def _plan(self) -> KernelPlan:
         """Return how to go about it."""
         room = max(int(np.sqrt(1e6 * self.cache_size / 4)), 64)
-        return KernelPlan(
-            float(self.C), 0.98 * float(self.tol), self.intercept == "free", self.solver == "sweep", room, float(self.rate)
-        )
+        sweep, rate = self.solver == "sweep", float(self.rate)
+        return KernelPlan(float(self.C), 0.98 * float(self.tol), self.intercept == "free", sweep, room, rate)
 
     def _budget(self, began: float) -> Budget:
         """Return what is left of the budget of a fit that began then; a tenth of the time is for the rest of the work."""
