@@ -32,7 +32,10 @@ def walk(call, goal):
 
 X = np.array([[0.0, 1.0], [1.0, 0.0], [4.0, 1.0], [5.0, 0.0]])
 y = np.array([0, 0, 1, 1])
-WALKS = {"GMLVQ": (lambda: hs.GMLVQ(optimizer="online", max_iter=1).fit(X, y), "learn_matrix", 6)}
+WALKS = {
+    "GMLVQ": (lambda: hs.GMLVQ(optimizer="online", max_iter=1).fit(X, y), "learn_matrix", 6),
+    "KernelAdaTron": (lambda: hs.KernelAdaTron().fit(X, y), "pair_step", 7),
+}
 
 
 @pytest.mark.parametrize("name", WALKS)

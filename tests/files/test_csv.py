@@ -222,7 +222,9 @@ def test_the_order_of_dates_comes_from_all_rows(tmp_path, monkeypatch):
     monkeypatch.setattr(csv, "SMALLEST_BLOCK", 1 << 10)
     early = "".join(f"{1 + i % 12}/{1 + i % 11}/2023,{i % 2}\n" for i in range(400))
     for late, twelfth in (("13/1/2023,0\n", 12), ("1/13/2023,0\n", 1)):
-        found = read(written(tmp_path, f"d,y\n{early}{late}"), "y").X["d"]
+        data = read(written(tmp_path, f"d,y\n{early}{late}"), "y")
+        found = data.X["d"]
+        assert data.source.day_first == (("d",) if twelfth == 12 else ())
         assert found.type == pa.timestamp("us")
         assert [found[i].as_py().day for i in (0, 11, -1)] == [1, twelfth, 13]
     assert read(written(tmp_path, f"d,y\n{early}13/1/2023,0\n1/13/2023,1\n"), "y").X["d"].type == pa.string()

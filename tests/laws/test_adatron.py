@@ -18,7 +18,8 @@ from halfspace.certificates.margins.separability import Separability
 from halfspace.errors import GapWarning, NotSeparatedWarning
 from halfspace.models.planes.minover import MinOver
 from halfspace.questions.separability import separability
-from halfspace.rows import squared_norms, view_of
+from halfspace.rows.outputs import squared_norms
+from halfspace.rows.views import view_of
 from halfspace.solvers.linear.shrinking import ascend
 from halfspace.solvers.linear.soft_margin import Pace, Problem, dual_value, primal_value
 from halfspace.solvers.rules.adatron import AdaTron as Rule
@@ -152,7 +153,7 @@ def test_the_margin_is_one_over_the_length(seed):
     pushed = MinOver(tol=0.02, intercept="none", max_iter=20_000).fit(X, y).certificate_
     assert pushed.lower <= upper
     assert lower <= pushed.upper
-    proof = separability(X, y, intercept=False)
+    proof = separability(X, y, intercept="none")
     assert proof.verdict == "separable"
     assert proof.margin <= upper
 
@@ -249,7 +250,7 @@ def test_agrees_with_the_exact_programme_on_separability(seed, intercept):
     """C = inf converges exactly when the LP finds a plane, and proves inseparable exactly when the LP does."""
     rng = np.random.default_rng(seed)
     X, y = rng.integers(-3, 4, (8, 3)).astype(float), np.r_[0, 1, rng.integers(0, 2, 6)]
-    expected = separability(X, y, intercept=intercept == "clamped").verdict
+    expected = separability(X, y, intercept=intercept).verdict
     model = hs.AdaTron(C=np.inf, intercept=intercept)
     if expected == "separable":
         assert model.fit(X, y).outcome_.reason == "converged"
@@ -741,7 +742,7 @@ def test_covers_count(alpha, N):
     """Of random dichotomies of P = N, 2N, 3N points the fraction that is separable is Cover's, within its error."""
     rng, trials, P = np.random.default_rng(N), 300, alpha * N
     found = sum(
-        separability(rng.standard_normal((P, N)), np.r_[0, 1, rng.integers(0, 2, P - 2)], intercept=False).verdict
+        separability(rng.standard_normal((P, N)), np.r_[0, 1, rng.integers(0, 2, P - 2)], intercept="none").verdict
         == "separable"
         for _ in range(trials)
     )

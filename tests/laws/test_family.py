@@ -7,8 +7,9 @@ from scipy import sparse
 import halfspace as hs
 from halfspace.data import teacher_student, two_clouds, xor
 from halfspace.errors import NotSeparatedWarning
-from halfspace.rows import Clamped, Gram, squared_norms, view_of
 from halfspace.rows.orders import in_order
+from halfspace.rows.outputs import squared_norms
+from halfspace.rows.views import Clamped, Gram, view_of
 from halfspace.solvers import Budget, Method, PassiveAggressive, Rosenblatt, Task, solve, start
 
 FAMILY = [

@@ -5,8 +5,9 @@ import pytest
 
 import halfspace as hs
 from halfspace.data import teacher_student
-from halfspace.rows import squared_norms, view_of
 from halfspace.rows.orders import in_order
+from halfspace.rows.outputs import squared_norms
+from halfspace.rows.views import view_of
 from halfspace.solvers import Forget, Method, Rosenblatt, Task, iterate, start
 from halfspace.solvers.rules.sweep import present
 

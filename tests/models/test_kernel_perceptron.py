@@ -14,8 +14,8 @@ from halfspace.certificates import KernelBracket, MistakeBound, PerClass, from_j
 from halfspace.data import spirals, teacher_student, xor
 from halfspace.errors import InputError, NotSeparatedWarning
 from halfspace.kernels import RBF, FromFunction, Laplacian, Linear, Polynomial
-from halfspace.rows import Gram
 from halfspace.rows.orders import in_order
+from halfspace.rows.views import Gram
 from halfspace.solvers import Forget, Method, Rosenblatt, Task, start
 from halfspace.solvers.loop import Budget, solve
 

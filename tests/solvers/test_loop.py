@@ -7,8 +7,8 @@ import pytest
 
 import halfspace as hs
 from halfspace.data import two_clouds
-from halfspace.rows import squared_norms
 from halfspace.rows.orders import in_order
+from halfspace.rows.outputs import squared_norms
 from halfspace.solvers import Budget, Method, Rosenblatt, Task, iterate, solve, start
 
 RULE = Method(lambda _: Rosenblatt())

@@ -7,7 +7,8 @@ from scipy import sparse
 from scipy.optimize import minimize
 
 from halfspace.data import teacher_student, two_clouds, xor
-from halfspace.rows import Gram, squared_norms, view_of
+from halfspace.rows.outputs import squared_norms
+from halfspace.rows.views import Gram, view_of
 from halfspace.solvers.linear.minover_accelerated import (
     Columns,
     Nearby,

@@ -115,12 +115,12 @@ def test_unseen_values_without_a_pool_have_no_output():
 def test_infinity_is_refused_by_name(bad):
     """Infinity is an error that names the column, in fit and in transform, in tables and arrays."""
     table = pa.table({"a": [1.0, 2.0, 4.0], "heat": [1.0, 2.0, bad]})
-    with pytest.raises(InputError, match="'heat' holds infinity"):
+    with pytest.raises(InputError, match="'heat' contains infinity"):
         TableEncoder().fit(table)
     encoder = TableEncoder().fit(np.array([[1.0, 2.0], [3.0, 5.0]]))
-    with pytest.raises(InputError, match="'x1' holds infinity"):
+    with pytest.raises(InputError, match="'x1' contains infinity"):
         encoder.transform([[1.0, bad]])
-    with pytest.raises(InputError, match="'c' holds infinity"):
+    with pytest.raises(InputError, match="'c' contains infinity"):
         encoded(["1e999", "1"])
 
 

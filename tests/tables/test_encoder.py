@@ -187,7 +187,7 @@ def test_absent_columns_count_as_missing():
 def test_another_table_is_refused():
     """A table without any known column is an error, not a table of missing values."""
     encoder = TableEncoder().fit(mixed())
-    with pytest.raises(InputError, match="none of the columns seen in fit is there: expected 'size'"):
+    with pytest.raises(InputError, match="none of the columns seen in fit is present: expected 'size'"):
         encoder.transform(pa.table({"a": [1, 2]}))
 
 

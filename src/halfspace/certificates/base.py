@@ -8,6 +8,7 @@ a claim only if it holds even against its own rounding.
 import json
 import math
 from abc import ABC, abstractmethod
+from collections.abc import Iterable
 from dataclasses import MISSING, dataclass, fields
 from pathlib import Path
 from typing import Any, ClassVar, Self
@@ -17,6 +18,7 @@ import numpy as np
 from halfspace._text import plain
 from halfspace._typing import Labels, Matrix
 from halfspace.certificates.arithmetic import as_rows
+from halfspace.certificates.fields import faults, revived
 from halfspace.errors import CertificateError, InputError
 from halfspace.kernels import Kernel
 
@@ -98,18 +100,23 @@ class Certificate(ABC):
             raise InputError(msg)
         return as_rows(X, y)
 
-    @abstractmethod
     def well_formed(self) -> Verdict:
-        """Check types, shapes and ranges of the fields, before any arithmetic."""
+        """Check every field against its annotation, then that the fields belong together, before any arithmetic."""
+        found = faults(self)
+        return Verdict(holds=False, reasons=tuple(found)) if found else Verdict.of(*self.consistent())
+
+    def consistent(self) -> Iterable[tuple[bool, str]]:
+        """Return the conditions between fields that are sound one by one: is it true, and what to say if not."""
+        return ()
 
     @abstractmethod
     def confirm(self, X: Matrix, y: Labels) -> Verdict:
         """Recompute the claims of a sound certificate from checked examples and labels."""
 
     @classmethod
-    @abstractmethod
     def from_fields(cls, body: dict[str, Any]) -> Self:
         """Rebuild from the plain form of the fields."""
+        return cls(**revived(cls, body, from_plain))
 
     def to_dict(self) -> dict[str, Any]:
         """Return the certificate as plain numbers, strings, lists and dictionaries."""
@@ -157,8 +164,8 @@ _RULES = {
 }
 
 
-def from_dict(body: dict[str, Any]) -> Certificate:
-    """Rebuild a certificate from its plain form."""
+def from_plain(body: dict[str, Any]) -> Certificate:
+    """Rebuild a certificate from its plain form; its fields are not checked yet."""
     kind = body.get("kind") if isinstance(body, dict) else body
     if not isinstance(kind, str) or kind not in Certificate.kinds:
         msg = f"unknown certificate kind {kind!r}; there are: {', '.join(sorted(Certificate.kinds))}"
@@ -171,13 +178,22 @@ def from_dict(body: dict[str, Any]) -> Certificate:
         msg = f"this {kind} certificate is damaged: it has the fields {sorted(found)}, not {sorted(expected)}"
         raise CertificateError(msg)
     try:
-        certificate = cls.from_fields({name: body[name] for name in found})
+        return cls.from_fields({name: body[name] for name in found})
     except (AttributeError, KeyError, OverflowError, TypeError, ValueError) as error:
         msg = f"this {kind} certificate is damaged: {error}"
         raise CertificateError(msg) from error
-    sound = certificate.well_formed()
+
+
+def from_dict(body: dict[str, Any]) -> Certificate:
+    """Rebuild a certificate from its plain form, and check its fields."""
+    try:
+        certificate = from_plain(body)
+        sound = certificate.well_formed()
+    except RecursionError as error:
+        msg = "this certificate is damaged: it is nested too deeply"
+        raise CertificateError(msg) from error
     if not sound:
-        msg = f"this {kind} certificate is damaged: {'; '.join(sound.reasons)}"
+        msg = f"this {type(certificate).__name__} certificate is damaged: {'; '.join(sound.reasons)}"
         raise CertificateError(msg)
     return certificate
 

@@ -1,26 +1,38 @@
-"""One certificate per class, for one-vs-rest models.
+"""Certificates made of certificates: one per class (one against the rest), one per pair of classes, one per cell of the space.
 
-One certificate per pair of classes, for one-vs-one models.
-
-One certificate per cell, for machines that each know one part of the space: the cells of the nearest centres.
-
-Claim     Every example belongs to the cell of its nearest centre, and the part of each cell holds on the examples of that cell.
-No claim  is made about the problem of all examples at once: a machine per cell is another model than one machine for all.
+Cells     Every example belongs to the cell of its nearest centre, and the part of each cell holds on the examples of that cell.
+          No claim is made about the problem of all examples at once: a machine per cell is another model than one for all.
 """
 
 from collections.abc import Iterator
 from dataclasses import dataclass
 from itertools import combinations
-from typing import Any, Self
+from typing import Annotated, Any
 
 import numpy as np
 from scipy import sparse
 
 from halfspace._typing import FloatArray, IntArray, Label, Labels, Matrix
-from halfspace.certificates.arithmetic import is_array, is_label
-from halfspace.certificates.base import Certificate, Verdict, from_dict
+from halfspace.certificates.arithmetic import known_labels
+from halfspace.certificates.base import Certificate, Verdict
 
 __all__ = ["OneLabel", "PerCell", "PerClass", "PerPair", "nearest_centres"]
+
+BLOCK_ENTRIES = 1 << 22
+ROUNDING = 1e-12
+"""Two centres are equally near if the squared distances differ by less than this share of the squared lengths."""
+
+
+def _deciding(part: Any, name: str) -> Any:
+    """Return a field of a part, or of the bracket inside it."""
+    return getattr(part, name) if hasattr(part, name) else getattr(getattr(part, "bracket", None), name, None)
+
+
+def _about(part: Certificate, *labels: Label) -> tuple[bool, str]:
+    """Return the claim that the positive label of a part is one of those it is filed under."""
+    positive = _deciding(part, "positive")
+    same = any(type(positive) is type(label) and positive == label for label in labels)
+    return same, f"the part filed under {' or '.join(map(str, labels))} is about {positive!r}"
 
 
 @dataclass(frozen=True, eq=False)
@@ -36,15 +48,15 @@ class PerClass(Certificate):
 
     Examples
     --------
-    >>> import numpy as np, halfspace as hs
+    >>> import halfspace as hs
     >>> X, y = np.eye(3), np.array(["a", "b", "c"])
     >>> proof = hs.Perceptron().fit(X, y).certificate_
     >>> [label for label, part in proof], bool(proof.verify(X, y))
     (['a', 'b', 'c'], True)
     """
 
-    classes: tuple[Label, ...]
-    parts: tuple[Certificate, ...]
+    classes: Annotated[tuple[Label, ...], "classes(K)"]
+    parts: Annotated[tuple[Certificate, ...], "tuple(K) of certificate"]
 
     def __iter__(self) -> Iterator[tuple[Label, Certificate]]:
         return zip(self.classes, self.parts, strict=True)
@@ -55,40 +67,14 @@ class PerClass(Certificate):
     def __str__(self) -> str:
         return "\n".join(f"{label}: {part}" for label, part in self)
 
-    def well_formed(self) -> Verdict:
-        """Check that there is one sound part per class, about that class."""
-        labels = isinstance(self.classes, tuple) and all(is_label(c) for c in self.classes)
-        distinct = labels and len(set(self.classes)) == len(self.classes) >= 2
-        paired = isinstance(self.parts, tuple) and distinct and len(self.parts) == len(self.classes)
-        if not paired or not all(isinstance(part, Certificate) for part in self.parts):
-            return Verdict.of((False, "there is not one certificate for each of at least two different classes"))
-        return Verdict.all_of([(f"class {label}", _about(part, label)) for label, part in self])
+    def consistent(self) -> list[tuple[bool, str]]:
+        """Check that every part is about its class."""
+        return [_about(part, label) for label, part in self]
 
     def confirm(self, X: Matrix, y: Labels) -> Verdict:
         """Check every part."""
-        strangers = set(y.tolist()) - set(self.classes)
-        known = (
-            "labels",
-            Verdict.of((not strangers, f"y has labels the certificate does not know: {sorted(map(str, strangers))}")),
-        )
-        return Verdict.all_of([known, *((f"class {label}", part.confirm(X, y)) for label, part in self)])
-
-    @classmethod
-    def from_fields(cls, body: dict[str, Any]) -> Self:
-        """Rebuild from the plain form."""
-        classes, parts = tuple(body["classes"]), tuple(from_dict(part) for part in body["parts"])
-        if len(classes) != len(parts):
-            msg = f"{len(classes)} classes but {len(parts)} parts"
-            raise ValueError(msg)
-        return cls(classes, parts)
-
-
-def _about(part: Any, label: Label) -> Verdict:
-    """Check that a part is sound and that its positive label is the class it is filed under."""
-    sound: Verdict = part.well_formed()
-    positive = part.positive if hasattr(part, "positive") else getattr(getattr(part, "bracket", None), "positive", None)
-    same = type(positive) is type(label) and positive == label
-    return sound if not sound else Verdict.of((same, f"the part is about {positive!r}"))
+        known = Verdict.of(known_labels(y, self.classes))
+        return Verdict.all_of([("labels", known), *((f"class {label}", part.confirm(X, y)) for label, part in self)])
 
 
 @dataclass(frozen=True, eq=False)
@@ -121,9 +107,9 @@ class PerPair(Certificate):
     (True, False)
     """
 
-    classes: tuple[Label, ...]
-    pairs: tuple[tuple[int, int], ...]
-    parts: tuple[Certificate, ...]
+    classes: Annotated[tuple[Label, ...], "classes(K)"]
+    pairs: Annotated[tuple[tuple[int, int], ...], "tuple(p) of tuple(2) of int in 0..K"]
+    parts: Annotated[tuple[Certificate, ...], "tuple(p) of certificate"]
 
     def __iter__(self) -> Iterator[tuple[tuple[Label, Label], Certificate]]:
         labels = ((self.classes[i], self.classes[j]) for i, j in self.pairs)
@@ -136,63 +122,125 @@ class PerPair(Certificate):
     def __str__(self) -> str:
         return "\n".join(f"{a} or {b}: {part}" for (a, b), part in self)
 
-    def well_formed(self) -> Verdict:
-        """Check that there is one sound part per pair of classes, about these two."""
-        labels = isinstance(self.classes, tuple) and all(is_label(c) for c in self.classes)
-        distinct = labels and len(set(self.classes)) == len(self.classes) >= 2
-        counted = distinct and isinstance(self.pairs, tuple) and all(_is_pair(pair) for pair in self.pairs)
-        complete = counted and sorted(self.pairs) == list(combinations(range(len(self.classes)), 2))
-        paired = complete and isinstance(self.parts, tuple) and len(self.parts) == len(self.pairs)
-        if not paired or not all(isinstance(part, Certificate) for part in self.parts):
-            return Verdict.of((False, "there is not one certificate for each pair of at least two different classes"))
-        return Verdict.all_of([(f"{a} or {b}", _about_pair(part, a, b)) for (a, b), part in self])
+    def consistent(self) -> list[tuple[bool, str]]:
+        """Check that every pair of classes is there once, and that every part is about its pair."""
+        complete = sorted(self.pairs) == list(combinations(range(len(self.classes)), 2))
+        return [(complete, "not every pair of classes is there once"), *(_about(part, a, b) for (a, b), part in self)]
 
     def confirm(self, X: Matrix, y: Labels) -> Verdict:
         """Check every part on the examples of its two classes."""
-        strangers = set(y.tolist()) - set(self.classes)
-        known = Verdict.of((not strangers, f"y has labels the certificate does not know: {sorted(map(str, strangers))}"))
-        verdicts = [("labels", known)]
+        verdicts = [("labels", Verdict.of(known_labels(y, self.classes)))]
         for (a, b), part in self:
             mine = np.flatnonzero((y == a) | (y == b))
-            if mine.size == 0:
-                verdicts.append((f"{a} or {b}", Verdict.of((False, "y has neither label"))))
-                continue
             square = getattr(_deciding(part, "kernel"), "is_precomputed", False)
-            if square and X.shape[0] != X.shape[1]:
-                verdicts.append((f"{a} or {b}", Verdict.of((False, "a precomputed kernel needs a square matrix"))))
-                continue
-            examples = X[mine][:, mine] if square else X[mine]
-            verdicts.append((f"{a} or {b}", part.confirm(examples, y[mine])))
+            if mine.size == 0:
+                verdict = Verdict.of((False, "y has neither label"))
+            elif square and X.shape[0] != X.shape[1]:
+                verdict = Verdict.of((False, "a precomputed kernel needs a square matrix"))
+            else:
+                verdict = part.confirm(X[mine][:, mine] if square else X[mine], y[mine])
+            verdicts.append((f"{a} or {b}", verdict))
         return Verdict.all_of(verdicts)
 
-    @classmethod
-    def from_fields(cls, body: dict[str, Any]) -> Self:
-        """Rebuild from the plain form."""
-        pairs = tuple(tuple(pair) for pair in body["pairs"])
-        return cls(tuple(body["classes"]), pairs, tuple(from_dict(part) for part in body["parts"]))
+
+@dataclass(frozen=True, eq=False)
+class OneLabel(Certificate):
+    """All examples of a cell have one label, so the cell needs no machine.
+
+    Parameters
+    ----------
+    label : label
+        The label.
+
+    Examples
+    --------
+    >>> proof = OneLabel("a")
+    >>> bool(proof.verify(np.zeros((2, 1)), ["a", "a"])), bool(proof.verify(np.zeros((2, 1)), ["a", "b"]))
+    (True, False)
+    """
+
+    label: Label
+
+    def __str__(self) -> str:
+        return f"all examples are {self.label!r}"
+
+    @property
+    def relative_gap(self) -> float:
+        """0: nothing is left to be learnt."""
+        return 0.0
+
+    def confirm(self, X: Matrix, y: Labels) -> Verdict:  # noqa: ARG002  (one signature for all)
+        """Check the labels."""
+        others = np.count_nonzero(np.asarray(y) != self.label)
+        return Verdict.of((others == 0, f"{others} examples are not {self.label!r}"))
 
 
-def _is_pair(pair: Any) -> bool:
-    """Tell whether this is a pair of whole numbers."""
-    whole = isinstance(pair, tuple) and all(isinstance(i, int | np.integer) and not isinstance(i, bool) for i in pair)
-    return whole and len(pair) == 2
+@dataclass(frozen=True, eq=False)
+class PerCell(Certificate):
+    """The certificates of machines that know one cell each; it holds if all of them do, each on the examples of its cell.
+
+    Rows and sample weights of a part count within its cell, in the order in which the examples stand among all.
+
+    Parameters
+    ----------
+    centres : ndarray, shape (K, d)
+        Centres of the cells.
+    cells : ndarray, shape (n,)
+        The cell of every example: that of its nearest centre. -1 for an example without weight, which no part is about.
+    parts : tuple of Certificate
+        One for each cell.
+
+    Examples
+    --------
+    >>> import halfspace as hs
+    >>> X, y = np.array([[0.0], [1.0], [8.0], [9.0]]), np.array(["a", "b", "b", "b"])
+    >>> proof = hs.KernelAdaTron(n_cells=2).fit(X, y).certificate_
+    >>> sorted(np.bincount(proof.cells).tolist()), bool(proof.verify(X, y)), bool(proof.verify(X, y[::-1]))
+    ([2, 2], True, False)
+    """
+
+    centres: Annotated[FloatArray, "finite(K,d)"]
+    cells: Annotated[IntArray, "int(n) in -1..K"]
+    parts: Annotated[tuple[Certificate, ...], "tuple(K) of certificate"]
+
+    def __str__(self) -> str:
+        alone = sum(isinstance(part, OneLabel) for part in self.parts)
+        return (
+            f"{len(self.parts)} cells ({alone} of one label), each with its proof; widest relative gap {self.relative_gap:.2g}"
+        )
+
+    @property
+    def relative_gap(self) -> float:
+        """The widest relative gap of a cell."""
+        return max(_gap(part) for part in self.parts)
+
+    def consistent(self) -> list[tuple[bool, str]]:
+        """Check that there are cells, and none within a cell."""
+        flat = not any(isinstance(part, PerCell) for part in self.parts)
+        return [(len(self.parts) > 0, "there are no cells"), (flat, "a cell is made of cells")]
+
+    def confirm(self, X: Matrix, y: Labels) -> Verdict:
+        """Check the cells, then every part on the examples of its cell."""
+        fits = Verdict.of(
+            (self.cells.size == y.size, "one cell per example expected"),
+            (self.centres.shape[1] == X.shape[1], f"centres of {X.shape[1]} features expected"),
+        )
+        if not fits:
+            return fits
+        wrong = _misplaced(X, self.cells, self.centres)
+        verdicts = [("cells", Verdict.of((wrong == 0, f"{wrong} examples are nearer to the centre of another cell")))]
+        order = np.argsort(self.cells, kind="stable")
+        ends = np.searchsorted(self.cells[order], np.arange(len(self.parts) + 1))
+        for k, part in enumerate(self.parts):
+            mine = order[ends[k] : ends[k + 1]]
+            empty = Verdict.of((False, "no example is in it"))
+            verdicts.append((f"cell {k}", part.confirm(X[mine], y[mine]) if mine.size else empty))
+        return Verdict.all_of(verdicts)
 
 
-def _deciding(part: Any, name: str) -> Any:
-    """Return a field of a part, or of the bracket inside it."""
-    return getattr(part, name) if hasattr(part, name) else getattr(getattr(part, "bracket", None), name, None)
-
-
-def _about_pair(part: Certificate, a: Label, b: Label) -> Verdict:
-    """Check that a part is sound and that its positive label is one of the two classes it is filed under."""
-    sound, positive = part.well_formed(), _deciding(part, "positive")
-    same = any(type(positive) is type(label) and positive == label for label in (a, b))
-    return sound if not sound else Verdict.of((same, f"the part is about {positive!r}"))
-
-
-BLOCK_ENTRIES = 1 << 22
-ROUNDING = 1e-12
-"""Two centres are equally near if the squared distances differ by less than this share of the squared lengths."""
+def _gap(part: Any) -> float:
+    """Return the relative gap of a part, of one per class the widest."""
+    return max(map(_gap, part.parts)) if hasattr(part, "parts") else float(part.relative_gap)
 
 
 def _scores(X: Matrix, centres: FloatArray) -> FloatArray:
@@ -224,7 +272,7 @@ def nearest_centres(X: Matrix, centres: FloatArray) -> IntArray:
     return nearest
 
 
-def _detours(X: Matrix, cells: IntArray, centres: FloatArray) -> int:
+def _misplaced(X: Matrix, cells: IntArray, centres: FloatArray) -> int:
     """Return how many examples have a centre nearer than that of their cell, by more than rounding."""
     wrong, size = 0, float((centres * centres).sum(axis=1).max())
     step = max(1, BLOCK_ENTRIES // (centres.shape[0] + centres.shape[1]))
@@ -237,124 +285,3 @@ def _detours(X: Matrix, cells: IntArray, centres: FloatArray) -> int:
         own = np.take_along_axis(scores, np.maximum(mine, 0)[:, None], axis=1)[:, 0]
         wrong += int(np.count_nonzero((mine >= 0) & ~(own <= scores.min(axis=1) + ROUNDING * (lengths + size))))
     return wrong
-
-
-@dataclass(frozen=True, eq=False)
-class OneLabel(Certificate):
-    """All examples of a cell have one label, so the cell needs no machine.
-
-    Parameters
-    ----------
-    label : label
-        The label.
-
-    Examples
-    --------
-    >>> proof = OneLabel("a")
-    >>> bool(proof.verify(np.zeros((2, 1)), ["a", "a"])), bool(proof.verify(np.zeros((2, 1)), ["a", "b"]))
-    (True, False)
-    """
-
-    label: Label
-
-    def __str__(self) -> str:
-        return f"all examples are {self.label!r}"
-
-    @property
-    def relative_gap(self) -> float:
-        """0: nothing is left to be learnt."""
-        return 0.0
-
-    def well_formed(self) -> Verdict:
-        """Check that the label can be one."""
-        return Verdict.of((is_label(self.label), f"{self.label!r} cannot be a label"))
-
-    def confirm(self, X: Matrix, y: Labels) -> Verdict:  # noqa: ARG002  (one signature for all)
-        """Check the labels."""
-        others = np.count_nonzero(np.asarray(y) != self.label)
-        return Verdict.of((others == 0, f"{others} examples are not {self.label!r}"))
-
-    @classmethod
-    def from_fields(cls, body: dict[str, Any]) -> Self:
-        """Rebuild from the plain form."""
-        return cls(body["label"])
-
-
-@dataclass(frozen=True, eq=False)
-class PerCell(Certificate):
-    """The certificates of machines that know one cell each; it holds if all of them do, each on the examples of its cell.
-
-    Rows and sample weights of a part count within its cell, in the order in which the examples stand among all.
-
-    Parameters
-    ----------
-    centres : ndarray, shape (K, d)
-        Centres of the cells.
-    cells : ndarray, shape (n,)
-        The cell of every example: that of its nearest centre. -1 for an example without weight, which no part is about.
-    parts : tuple of Certificate
-        One for each cell.
-
-    Examples
-    --------
-    >>> import halfspace as hs
-    >>> X, y = np.array([[0.0], [1.0], [8.0], [9.0]]), np.array(["a", "b", "b", "b"])
-    >>> proof = hs.KernelAdaTron(n_cells=2).fit(X, y).certificate_
-    >>> sorted(np.bincount(proof.cells).tolist()), bool(proof.verify(X, y)), bool(proof.verify(X, y[::-1]))
-    ([2, 2], True, False)
-    """
-
-    centres: FloatArray
-    cells: IntArray
-    parts: tuple[Certificate, ...]
-
-    def __str__(self) -> str:
-        alone = sum(isinstance(part, OneLabel) for part in self.parts)
-        return (
-            f"{len(self.parts)} cells ({alone} of one label), each with its proof; widest relative gap {self.relative_gap:.2g}"
-        )
-
-    @property
-    def relative_gap(self) -> float:
-        """The widest relative gap of a cell."""
-        return max(_gap(part) for part in self.parts)
-
-    def well_formed(self) -> Verdict:
-        """Check shapes, and that there is one sound part per cell."""
-        shaped = is_array(self.centres, 2) and is_array(self.cells, 1, "i") and isinstance(self.parts, tuple)
-        paired = shaped and len(self.parts) == self.centres.shape[0] > 0 and all(isinstance(p, Certificate) for p in self.parts)
-        if not paired:
-            return Verdict.of((False, "there is not one certificate for each centre, and one cell for each example"))
-        known = bool((self.cells >= -1).all() and (self.cells < len(self.parts)).all())
-        flat = not any(isinstance(part, PerCell) for part in self.parts)
-        sound = Verdict.of((known, "a cell that does not exist"), (flat, "a cell made of cells"))
-        return sound if not sound else Verdict.all_of([(f"cell {k}", part.well_formed()) for k, part in enumerate(self.parts)])
-
-    def confirm(self, X: Matrix, y: Labels) -> Verdict:
-        """Check the cells, then every part on the examples of its cell."""
-        fits = Verdict.of(
-            (self.cells.size == y.size, "one cell per example expected"),
-            (self.centres.shape[1] == X.shape[1], f"centres of {X.shape[1]} features expected"),
-        )
-        if not fits:
-            return fits
-        wrong = _detours(X, self.cells, self.centres)
-        verdicts = [("cells", Verdict.of((wrong == 0, f"{wrong} examples lie nearer to the centre of another cell")))]
-        order = np.argsort(self.cells, kind="stable")
-        ends = np.searchsorted(self.cells[order], np.arange(len(self.parts) + 1))
-        for k, part in enumerate(self.parts):
-            mine = order[ends[k] : ends[k + 1]]
-            empty = Verdict.of((False, "no example lies in it"))
-            verdicts.append((f"cell {k}", part.confirm(X[mine], y[mine]) if mine.size else empty))
-        return Verdict.all_of(verdicts)
-
-    @classmethod
-    def from_fields(cls, body: dict[str, Any]) -> Self:
-        """Rebuild from the plain form."""
-        centres, cells = np.asarray(body["centres"], dtype=np.float64), np.asarray(body["cells"])
-        return cls(centres, cells, tuple(from_dict(part) for part in body["parts"]))
-
-
-def _gap(part: Any) -> float:
-    """Return the relative gap of a part, of one per class the widest."""
-    return max(map(_gap, part.parts)) if hasattr(part, "parts") else float(part.relative_gap)

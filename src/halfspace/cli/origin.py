@@ -37,22 +37,6 @@ HARDEST = 50
 def describe(ladder: Any, data: Dataset, *, seed: int, built_in: str | None) -> dict[str, Any]:
     """Return the origin of a ladder that was fitted to `data`.
 
-    Parameters
-    ----------
-    ladder : Ladder
-        Fitted.
-    data : Dataset
-        What it was fitted to.
-    seed : int
-        Random seed.
-    built_in : str or None
-        Name of the built-in problem, if it was one.
-
-    Returns
-    -------
-    dict
-        As the head of this module says.
-
     Examples
     --------
     >>> from halfspace.cli.reading import built_in

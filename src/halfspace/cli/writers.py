@@ -68,13 +68,6 @@ _KINDS: dict[str, Callable[[Any], Writer]] = {
 def writer_for(name: str, file: IO[bytes]) -> Writer:
     """Return the writer for a file name.
 
-    Parameters
-    ----------
-    name : str
-        Ends in .csv, .parquet or .jsonl.
-    file : binary file
-        Where to write.
-
     Examples
     --------
     >>> import io

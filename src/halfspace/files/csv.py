@@ -18,7 +18,7 @@ import pyarrow.compute as pc
 import pyarrow.csv as pacsv
 
 from halfspace.errors import FileError
-from halfspace.files.kinds import MISSING, Columns, concatenated, unique_names
+from halfspace.files.kinds import MISSING, Columns, TextReader, unique_names
 from halfspace.files.opening import OpenedFile, explained
 from halfspace.files.sampling import Piece
 from halfspace.files.text import LineStream, line_blocks
@@ -38,14 +38,11 @@ DECIMAL_COMMA = re.compile(r"[+-]?(\d+|\d{1,3}(\.\d{3})+),\d+")
 GROUPED = re.compile(r"[+-]?\d{1,3}(\.\d{3})+")
 
 
-class Reader:
-    """Read a CSV or TSV file; see `halfspace.files.reading.Reader` for what the members mean."""
-
-    settled = False
+class Reader(TextReader):
+    """Read a CSV or TSV file."""
 
     def __init__(self, file: OpenedFile) -> None:
-        self._file = file
-        self.notes: list[Note] = []
+        super().__init__(file)
         delimiters = "\t" if any(s in file.name.lower() for s in (".tsv", ".tab")) else DELIMITERS
         head = _first_lines(file, self.notes)
         self._dialect = dialect_of(head, delimiters)
@@ -59,15 +56,11 @@ class Reader:
             self.notes.append(Note("decimal comma"))
         self.names = tuple(unique_names(names, self.notes))
         self.columns = Columns(self.notes, trimmed, self._dialect.decimal)
-
-    @property
-    def details(self) -> tuple[str, ...]:
-        """How the rows are written."""
-        return (f"delimiter {self._dialect.delimiter!r}",)
+        self.details = (f"delimiter {self._dialect.delimiter!r}",)
 
     def pieces(self, batch_rows: int) -> Iterator[Piece]:
         """Yield the rows as tables of text."""
-        stream = LineStream(_without_blank_start(line_blocks(self._file, self.notes)))
+        stream = LineStream(_without_blank_start(line_blocks(self.file, self.notes)))
         last = None
         for batch in self._batches(stream):
             last = batch
@@ -76,14 +69,6 @@ class Reader:
                 yield Piece(pa.Table.from_batches([batch.slice(first, batch_rows)]))
         if stream.n_quotes % 2 and last is not None and "\n" in (last.column(last.num_columns - 1)[-1].as_py() or ""):
             raise FileError(self._fault())
-
-    def join(self, pieces: list[Any]) -> Any:
-        """Return one table with the types of the whole file."""
-        return concatenated([self.columns.typed(pieces.pop(0)) for _ in range(len(pieces))])
-
-    def cleaned(self, column: Any) -> Any:
-        """Return a column of a piece with all that is missing in it null."""
-        return self.columns.respelled(trimmed(column))
 
     def _batches(self, stream: LineStream) -> Iterator[Any]:
         """Yield pyarrow's batches; its errors become sentences with a line number."""
@@ -95,7 +80,7 @@ class Reader:
         )
         try:
             with (
-                explained(self._file.name, "a table in CSV"),
+                explained(self.file.name, "a table in CSV"),
                 pacsv.open_csv(stream, read_options=read, parse_options=parse, convert_options=convert) as batches,
             ):
                 yield from batches
@@ -106,15 +91,15 @@ class Reader:
 
     def _fault(self) -> str:
         """Go through the file again, row by row, and say which line is the first that breaks the table."""
-        lines = chain.from_iterable(io.StringIO(b.decode(), newline="") for b in line_blocks(self._file, []))
+        lines = chain.from_iterable(io.StringIO(b.decode(), newline="") for b in line_blocks(self.file, []))
         reader = csv.reader(lines, delimiter=self._dialect.delimiter, strict=True)
-        name, expected, begin = self._file.name, len(self.names), 1
+        name, expected, begin = self.file.name, len(self.names), 1
         try:
             for row in reader:
                 if row and len(row) != expected:
                     return (
                         f"{name}: line {begin} has {len(row)} fields where {expected} are expected, as in the first row; "
-                        f"mend the line, or quote fields that contain {self._dialect.delimiter!r}."
+                        f"fix the line, or quote fields that contain {self._dialect.delimiter!r}."
                     )
                 begin = reader.line_num + 1
         except csv.Error:
@@ -179,18 +164,6 @@ class Dialect:
 def dialect_of(head: str, delimiters: str = DELIMITERS) -> Dialect:
     r"""Guess the dialect from the first lines of a file.
 
-    Parameters
-    ----------
-    head : str
-        Whole lines.
-    delimiters : str
-        Candidates.
-
-    Returns
-    -------
-    Dialect
-        The delimiter is the one for which most rows have equally many fields, at least two.
-
     Examples
     --------
     >>> dialect_of("1,2\n3,4\n").header
@@ -198,7 +171,7 @@ def dialect_of(head: str, delimiters: str = DELIMITERS) -> Dialect:
     """
     parsed = {delimiter: _rows(head, delimiter) for delimiter in delimiters}
     if " " in parsed and len({len(row) for row in parsed[" "]}) > 1:
-        parsed[" "] = []  # words in a text divide rows, but not all alike
+        parsed[" "] = []  # spaces between words split rows, but not into equally many fields
     best = max(delimiters, key=lambda delimiter: _agreement(parsed[delimiter]))
     if _agreement(parsed[best]) == 0.0:
         best = "," if "," in parsed else delimiters[0]
@@ -229,7 +202,7 @@ def _trimmed(row: list[str]) -> list[str]:
 def _agreement(rows: list[list[str]]) -> float:
     """Return the share of rows that have the commonest number of fields, or 0 if that is one field.
 
-    Nine tenths are as good as all: a header without decimal commas and a broken row must not decide.
+    Nine tenths count as all: a header without decimal commas or one broken row must not decide.
     """
     if not rows:
         return 0.0
@@ -250,7 +223,7 @@ def _is_number(cell: str) -> bool:
 def is_header(rows: list[list[str]]) -> bool:
     """Tell whether the first row names the columns: words above numbers, or words that never come again.
 
-    Columns that pandas named by their place, 0, 1, 2, ..., count as named if they are so many that it is no chance.
+    Columns that pandas named by their place, 0, 1, 2, ..., count as named if there are too many for a coincidence.
     """
     if not rows:
         return False

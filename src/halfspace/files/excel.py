@@ -16,7 +16,7 @@ import pyarrow.compute as pc
 from halfspace._text import listed
 from halfspace.errors import FileError
 from halfspace.files.csv import is_header, trimmed
-from halfspace.files.kinds import NUMBER, Columns, concatenated, lenient, unique_names
+from halfspace.files.kinds import NUMBER, Columns, TextReader, lenient, unique_names
 from halfspace.files.opening import OpenedFile, check_unpacked_size, explained
 from halfspace.files.sampling import Piece
 from halfspace.notes import Note
@@ -28,14 +28,11 @@ HEAD = 100
 """Rows among which the header is looked for, and compared with those below it."""
 
 
-class Reader:
-    """Read a sheet; see `halfspace.files.reading.Reader` for what the members mean."""
-
-    settled = False
+class Reader(TextReader):
+    """Read a sheet."""
 
     def __init__(self, file: OpenedFile) -> None:
-        self._file = file
-        self.notes: list[Note] = []
+        super().__init__(file)
         with explained(file.name, "an Excel workbook"), zipfile.ZipFile(file.path) as archive:
             check_unpacked_size(file, archive)
         self._sheet, self._rows = self._load()
@@ -51,8 +48,8 @@ class Reader:
     def _load(self) -> tuple[str, Any]:
         """Return the sheet's name and its cells as a table of text, from the sheet's first row on."""
         try:
-            with explained(self._file.name, "an Excel workbook"):
-                book: Any = fastexcel.read_excel(self._file.path)
+            with explained(self.file.name, "an Excel workbook"):
+                book: Any = fastexcel.read_excel(self.file.path)
                 name = self._chosen(book.sheet_names)
                 options = {"header_row": None, "skip_rows": 0, "schema_sample_rows": 1}
                 text, numbers = (book.load_sheet(name, dtypes=kind, **options).to_arrow() for kind in ("string", "float"))
@@ -61,26 +58,24 @@ class Reader:
             if type(error).__name__ != "PanicException" and not isinstance(error, fastexcel.FastExcelError):
                 raise
             reason = " ".join(str(error).split())[:200]
-            msg = f"{self._file.name}: the workbook is damaged or encrypted ({reason}). Save it again without a password."
+            msg = f"{self.file.name}: the workbook is damaged or encrypted ({reason}). Save it again without a password."
             raise FileError(msg) from None
 
     def _chosen(self, sheets: list[str]) -> str:
         """Return the sheet asked for, or the first."""
-        if not sheets or (self._file.sheet or sheets[0]) not in sheets:
-            msg = f"{self._file.name}: there is no sheet {self._file.sheet!r}; the sheets are: {listed(sheets, 20, repr)}."
+        if not sheets or (self.file.sheet or sheets[0]) not in sheets:
+            msg = f"{self.file.name}: there is no sheet {self.file.sheet!r}; the sheets are: {listed(sheets, 20, repr)}."
             raise FileError(msg)
-        if self._file.sheet is None and len(sheets) > 1:
+        if self.file.sheet is None and len(sheets) > 1:
             self.notes.append(Note("sheet", sheets[0], detail=listed(sheets[1:], show=repr)))
-        return self._file.sheet or sheets[0]
+        return self.file.sheet or sheets[0]
 
     def _header(self) -> tuple[int, list[str | None]]:
         """Return the place of the table's first row, and its names if it is a header."""
         head = [[value and value.strip() for value in row.values()] for row in self._rows.slice(0, HEAD).to_pylist()]
         filled = [sum(map(bool, row)) for row in head]
         if not any(filled):
-            msg = (
-                f"{self._file.name}: the first {HEAD} rows of sheet {self._sheet!r} are empty; expected a table with a header."
-            )
+            msg = f"{self.file.name}: the first {HEAD} rows of sheet {self._sheet!r} are empty; expected a table with a header."
             raise FileError(msg)
         place = next(i for i, n in enumerate(filled) if 2 * n > min(max(filled), len(head[0])))
         table = [[value or "" for value in row] for row, n in zip(head[place:], filled[place:], strict=True) if n]
@@ -94,14 +89,6 @@ class Reader:
             block = block.filter(filled)
             self.columns.learn(block)
             yield Piece(block)
-
-    def join(self, pieces: list[Any]) -> Any:
-        """Return one table with the types of the whole sheet."""
-        return concatenated([self.columns.typed(pieces.pop(0)) for _ in range(len(pieces))])
-
-    def cleaned(self, column: Any) -> Any:
-        """Return a column of a piece with all that is missing in it null."""
-        return self.columns.respelled(_cleaned(column))
 
 
 def _exact(text: Any, numbers: Any) -> Any:

@@ -16,9 +16,10 @@ from typing import Any, NamedTuple
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from halfspace.files.opening import OpenedFile
 from halfspace.notes import Note
 
-__all__ = ["MISSING", "Columns", "Kind", "concatenated", "lenient", "mostly", "plain_schema", "unique_names"]
+__all__ = ["MISSING", "Columns", "Kind", "TextReader", "concatenated", "lenient", "mostly", "plain_schema", "unique_names"]
 
 MISSING = ("", "NA", "N/A", "n/a", "#N/A", "#NA", "NaN", "nan", "-nan", "-NaN", "NULL", "null", "?")
 """Spellings of a missing value in CSV files, after white space is stripped."""
@@ -84,18 +85,6 @@ def _strict(text: Any, kind: Kind) -> Any:
 
 def lenient(text: Any, kind: Kind) -> Any:
     """Cast text to numbers or dates, null where a value is not of the kind.
-
-    Parameters
-    ----------
-    text : pyarrow array of strings
-        White space stripped.
-    kind : Kind
-        With a pattern.
-
-    Returns
-    -------
-    pyarrow array
-        Of the kind's type.
 
     Examples
     --------
@@ -182,7 +171,7 @@ class Columns:
     """
 
     def __init__(self, notes: list[Note], trim: Callable[[Any], Any] = lambda text: text, decimal: str = ".") -> None:
-        self._notes, self._trim, self._decimal = notes, trim, decimal
+        self._notes, self.trim, self._decimal = notes, trim, decimal
         self.texts: frozenset[str] = frozenset()
         self.day_first: frozenset[str] = frozenset()
         self.kinds: dict[str, Kind] = {}
@@ -197,7 +186,7 @@ class Columns:
     def _found(self, text: Any, kinds: Iterable[Kind]) -> Kind:
         """Return the kind of a block of a column; most need no cleaning, which takes longer than the casts."""
         found = _kind_of(text, kinds)
-        for clean in (self._trim, self.respelled, _without_dashes) if found is TEXT else ():
+        for clean in (self.trim, self.respelled, _without_dashes) if found is TEXT else ():
             text = clean(text)
             found = _kind_of(text, kinds)
             if found is not TEXT:
@@ -222,7 +211,7 @@ class Columns:
             if kind is NOTHING or name not in given:
                 arrays.append(pa.nulls(table.num_rows, kind.type))
             elif kind is TEXT:
-                arrays.append(self._trim(given[name]))
+                arrays.append(self.trim(given[name]))
             else:
                 arrays.append(self._typed(name, given[name], kind))
         return pa.table(arrays, names=list(self.kinds))
@@ -235,7 +224,7 @@ class Columns:
         plain = _strict(text, kind)
         if plain is not None:
             return plain
-        trimmed = self._trim(text)
+        trimmed = self.trim(text)
         if kind in {WHOLE, NUMBER} and pc.any(pc.match_substring_regex(trimmed, GROUPED[self._decimal][1])).as_py():
             self._notes.append(Note("grouped", name, detail=GROUPED[self._decimal][0]))
         return _strict(_without_dashes(self.respelled(trimmed)), kind)
@@ -244,6 +233,27 @@ class Columns:
 def _without_dashes(text: Any) -> Any:
     """Make a lone dash missing: it is that among numbers, dates and truth values, but a word among words."""
     return pc.if_else(pc.equal(text, "-"), pa.scalar(None, pa.string()), text)
+
+
+class TextReader:
+    """What readers of formats without types share; see `halfspace.files.reading.Reader` for what the members mean."""
+
+    settled = False
+    details: tuple[str, ...] = ()
+    names: tuple[str, ...]
+    columns: Columns
+
+    def __init__(self, file: OpenedFile) -> None:
+        self.file = file
+        self.notes: list[Note] = []
+
+    def join(self, pieces: list[Any]) -> Any:
+        """Return one table with the types of the whole file."""
+        return concatenated([self.columns.typed(pieces.pop(0)).select(self.names) for _ in range(len(pieces))])
+
+    def cleaned(self, column: Any) -> Any:
+        """Return a column of a piece with all that is missing in it null."""
+        return self.columns.respelled(self.columns.trim(column))
 
 
 def concatenated(tables: list[Any]) -> Any:

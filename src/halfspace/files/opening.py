@@ -45,11 +45,11 @@ MAGIC = {b"PAR1": "parquet", b"ARROW1": "arrow", b"\xff\xff\xff\xff": "arrow"}
 """How binary formats begin; an Arrow stream begins with a continuation mark instead of a name."""
 
 STRANGERS = {
-    b"BZh": "packed with bzip2; unpack it first",
-    b"\xfd7zXZ": "packed with xz; unpack it first",
-    b"\x28\xb5\x2f\xfd": "packed with zstandard; unpack it first",
+    b"BZh": "compressed with bzip2; decompress it first",
+    b"\xfd7zXZ": "compressed with xz; decompress it first",
+    b"\x28\xb5\x2f\xfd": "compressed with Zstandard; decompress it first",
     b"\x89HDF": "an HDF5 file; save the table as Parquet or CSV",
-    b"FEA1": "Feather of the old version 1; save it again with a present-day Arrow",
+    b"FEA1": "a Feather version 1 file; save it again with a current Arrow",
     b"%PDF": "a PDF document; save the table as CSV",
     b"\xd0\xcf\x11\xe0": "an old (.xls) or encrypted Excel workbook; save it as .xlsx without a password",
 }
@@ -77,7 +77,7 @@ DECODING_ERRORS = (
 
 @dataclass(frozen=True)
 class OpenedFile:
-    """A file on disk that may be read any number of times; `stream` undoes gzip."""
+    """A file on disk that may be read any number of times; `stream` decompresses gzip."""
 
     path: Path
     name: str
@@ -86,11 +86,11 @@ class OpenedFile:
     sheet: str | None = None
 
     def stream(self) -> BinaryIO:
-        """Open the (unpacked) bytes from the start."""
+        """Open the (decompressed) bytes from the start."""
         return cast("BinaryIO", gzip.open(self.path, "rb")) if self.gzipped else self.path.open("rb")
 
     def head(self, size: int = 1 << 16) -> bytes:
-        """Return the first (unpacked) bytes."""
+        """Return the first (decompressed) bytes."""
         with explained(self.name, "gzip" if self.gzipped else "this"), self.stream() as stream:
             return stream.read(size)
 
@@ -103,36 +103,26 @@ def explained(name: str, kind: str) -> Iterator[None]:
     except InputError:
         raise
     except MemoryError as error:
-        msg = f"{name}: reading it takes more memory than there is; it is damaged, or a sample of its rows must do."
+        msg = f"{name}: not enough memory to read it; it may be damaged, or read a sample of its rows."
         raise FileError(msg) from error
     except DECODING_ERRORS as error:
         reason = " ".join(str(error).split())[:200] or type(error).__name__
-        msg = f"{name}: the file is damaged, cut short or not {kind} ({reason}). Write or copy it again."
+        msg = f"{name}: the file is damaged, truncated or not {kind} ({reason}). Write or copy it again."
         raise FileError(msg) from error
 
 
 def check_unpacked_size(file: OpenedFile, archive: zipfile.ZipFile) -> None:
-    """Refuse an archive that unpacks to more than the memory of this machine."""
+    """Refuse an archive that decompresses to more than the memory of this machine."""
     total = sum(info.file_size for info in archive.infolist())
     memory = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES") if hasattr(os, "sysconf") else 1 << 40
     if total > memory:
-        msg = f"{file.name}: unpacks to {total / 1e9:.0f} GB, more than the memory of this machine."
+        msg = f"{file.name}: decompresses to {total / 1e9:.0f} GB, more than the memory of this machine."
         raise FileError(msg)
 
 
 @contextmanager
 def opened(path: str | Path) -> Iterator[OpenedFile]:
     """Open a path, or spool standard input for "-" into a temporary file that is removed at the end.
-
-    Parameters
-    ----------
-    path : str or Path
-        A file, "-", or a workbook with the name of a sheet, `book.xlsx#Prices`.
-
-    Yields
-    ------
-    OpenedFile
-        Not empty.
 
     Examples
     --------
@@ -157,7 +147,7 @@ def opened(path: str | Path) -> Iterator[OpenedFile]:
             with spooled.open("wb") as out:
                 shutil.copyfileobj(source, out, 1 << 20)
         except OSError as error:
-            msg = f"standard input: cannot be copied to a temporary file ({error.strerror}); save it as a file and give that."
+            msg = f"standard input: cannot be copied to a temporary file ({error.strerror}); save it to a file first."
             raise FileError(msg) from error
         yield _checked(spooled, "standard input")
 
@@ -165,14 +155,14 @@ def opened(path: str | Path) -> Iterator[OpenedFile]:
 def _checked(path: Path, name: str) -> OpenedFile:
     """Look at a path and its first bytes; refuse what is not a file with something in it."""
     if path.is_dir():
-        msg = f"{name or path}: is a folder; give a file in it."
+        msg = f"{name or path}: is a directory; give a file."
         raise FileError(msg)
     try:
         with path.open("rb") as stream:
             magic = stream.read(6)
         n_bytes = path.stat().st_size
     except (FileNotFoundError, NotADirectoryError):
-        msg = f"there is no file {str(path)!r}; check the name and the folder."
+        msg = f"there is no file {str(path)!r}; check the name and the directory."
         raise FileError(msg) from None
     except (OSError, ValueError) as error:
         msg = f"{name}: cannot be opened ({getattr(error, 'strerror', None) or error})."
@@ -189,18 +179,6 @@ def _checked(path: Path, name: str) -> OpenedFile:
 
 def format_of(file: OpenedFile, asked: str | None = None) -> str:
     """Tell the format: as asked for, else by the suffix (`.gz` taken off), else by the first bytes.
-
-    Parameters
-    ----------
-    file : OpenedFile
-        The file.
-    asked : str or None
-        One of `FORMATS`, or "tsv".
-
-    Returns
-    -------
-    str
-        One of `FORMATS`.
 
     Examples
     --------

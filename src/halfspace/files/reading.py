@@ -44,11 +44,11 @@ class Source:
     format : str
         "csv", "excel", "parquet", "arrow", "jsonl", "svmlight" or "npz".
     n_bytes : int
-        Size of the file as it lies on the disk.
+        Size of the file on disk.
     columns : tuple of str
         Names of all columns in the order of the file, the target included; empty for formats without names.
     details : tuple of str
-        How the file was read, e.g. "delimiter ';'", "sheet 'Prices'", "packed with gzip".
+        How the file was read, e.g. "delimiter ';'", "sheet 'Prices'", "gzip".
     day_first : tuple of str
         Columns whose dates are written day/month/year.
     first_index : int or None
@@ -78,7 +78,7 @@ class Dataset:
     X : pyarrow.Table, ndarray of shape (n, d), or csr_matrix of shape (n, d)
         The features; a table comes without its target column.
     y : ndarray of shape (n,), or None
-        Labels: strings, whole numbers (int64) or bools. None if the file brings none.
+        Labels: strings, whole numbers (int64) or bools. None if the file has none.
     rows : ndarray of shape (n,)
         Number of each row in the file, from 0, not counting the header: ascending, or as asked for by `rows=`.
     n_rows : int
@@ -114,7 +114,7 @@ class Batch:
     Parameters
     ----------
     X : pyarrow.Table, ndarray of shape (m, d), or csr_matrix of shape (m, d)
-        The rows; a table holds all columns of the file, a target among them.
+        The rows; a table has all columns of the file, the target included.
     first : int
         Number in the file of the first of them, from 0.
 
@@ -172,7 +172,7 @@ def read(
         The file, or "-" for standard input; `book.xlsx#Prices` names a sheet of a workbook, otherwise the first is read.
     target : str or int, optional
         Column with the labels: its name, or its place (from 0; -1 is the last). Needed for tables; svmlight files and npz
-        archives bring their labels. Rows without a label are left out.
+        archives contain their labels. Rows without a label are left out.
     format : str, optional
         "csv", "tsv", "excel", "parquet", "arrow", "jsonl", "svmlight" or "npz"; by default by suffix, else by content.
     max_rows : int, optional
@@ -221,19 +221,19 @@ def stream(
 ) -> Generator[Batch]:
     r"""Read a file in batches, in bounded memory.
 
-    Formats without types of their own are gone through twice, so that all batches have the same types.
+    Formats without column types are read twice, so that all batches have the same types.
 
     Parameters
     ----------
     path : str or Path
-        The file, or "-" for standard input (spooled to a temporary file).
+        As in `read`; standard input is spooled to a temporary file.
     format : str, optional
         As in `read`.
     batch_rows : int, default 65536
-        Most rows in a batch.
+        Maximum number of rows in a batch.
     texts : iterable of str
         Columns that stay text even if all their values look like numbers, dates or truth values: those that were text in a
-        file read before. Only formats without types of their own need this.
+        file read before. Only formats without column types need this.
     day_first : iterable of str
         Columns whose dates are day/month/year where both orders fit, as in a file read before; by default month/day/year.
     first_index : int, optional
@@ -284,7 +284,7 @@ def _reader(file: OpenedFile, kind: str) -> Reader:
 
 
 def _no_rows(file: OpenedFile) -> str:
-    return f"{file.name}: has no rows, at most a header; expected at least one row of values."
+    return f"{file.name}: has no rows; expected at least one row of values below the header."
 
 
 class _Reading:
@@ -326,7 +326,7 @@ class _Reading:
         return known
 
     def _dataset(self, column: str | None, target: str | int | None, *, check: bool) -> Dataset:
-        """Put together what was kept."""
+        """Assemble what was kept."""
         keep = self.keep
         if isinstance(keep, Sample):
             keep.prune()
@@ -342,7 +342,7 @@ class _Reading:
         if column is not None:
             y, X = X.column(column), X.drop_columns([column])
         labels = None if y is None else self._labels(y, column, check=check)
-        details = (*(("packed with gzip",) if self.file.gzipped else ()), *self.reader.details)
+        details = (*(("gzip",) if self.file.gzipped else ()), *self.reader.details)
         columns = getattr(self.reader, "columns", None)
         source = Source(
             self.file.name,
@@ -369,7 +369,7 @@ class _Reading:
         """Return labels of their final type."""
         name = f"{self.file.name}: the target" + (f" {column!r}" if column else "")
         if getattr(y, "null_count", 0):
-            msg = f"{name} has a dash (-) among its numbers; leave it empty if the label is missing, or name the class."
+            msg = f"{name} has a dash (-) among its numbers; leave the cell empty if the label is missing, or name the class."
             raise InputError(msg)
         codes, values = coded(y, name)
         return labels_of(codes, values, whole=self.whole, name=name, check=check)

@@ -68,13 +68,6 @@ class Everything:
 class Sample(Everything):
     """Keep a uniform random sample.
 
-    Parameters
-    ----------
-    size : int
-        Most rows kept, at least 1.
-    seed : int
-        Where the keys come from.
-
     Examples
     --------
     >>> sample = Sample(2, seed=0)
@@ -126,11 +119,6 @@ class Sample(Everything):
 
 class Chosen(Everything):
     """Keep the rows with given numbers, in the order given.
-
-    Parameters
-    ----------
-    rows : array-like of int
-        Numbers from 0, at least one.
 
     Examples
     --------

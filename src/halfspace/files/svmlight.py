@@ -64,7 +64,7 @@ class Reader:
         if self.first_index is None:
             return int(0 < self._lowest <= self._highest)
         if self._lowest < self.first_index:
-            msg = f"{self._file.name}: index {self._lowest} occurs, but columns are to be counted from {self.first_index}."
+            msg = f"{self._file.name}: index {self._lowest} occurs, but the model counts columns from {self.first_index}."
             raise FileError(msg)
         return self.first_index
 
@@ -141,7 +141,7 @@ class Reader:
         raise FileError(msg) from None
 
     def cleaned(self, column: Any) -> Any:
-        """Return the column: the format names none, so this is never asked."""
+        """Return the column; the format has none by name."""
         return column
 
     def join(self, pieces: list[Any]) -> Any:

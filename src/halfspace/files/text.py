@@ -24,7 +24,7 @@ def line_blocks(file: OpenedFile, notes: list[Note], block: int = BLOCK) -> Iter
     with explained(file.name, "readable"), file.stream() as stream:
         for lines in _whole_lines(_utf8_blocks(stream, block), file.name):
             if b"\0" in lines:
-                msg = f"{file.name}: is not text (it has NUL bytes); give its format by --format if it is a known binary one."
+                msg = f"{file.name}: is not text (it has NUL bytes); if it is a known binary format, name it with --format."
                 raise FileError(msg)
             yield _as_utf8(lines, file.name, notes)
 
@@ -81,7 +81,7 @@ def _is_utf8(line: bytes) -> bool:
 
 
 def _from_windows(line: bytes) -> bytes:
-    """Recode from Windows-1252; its five unused places become the mark for an unknown character."""
+    """Recode from Windows-1252; its five unused codes become the replacement character."""
     return line.decode("cp1252", errors="replace").encode()
 
 

@@ -227,7 +227,8 @@ def built(value: Any) -> Any:
     if isinstance(value, Record):
         place = RECORDS[value.key]
         cls = getattr(import_module(f"halfspace.{place.module}"), place.name)
-        fields = {name: built(part) for name, part in value.fields.items()}
+        gone = {name for name, now in FORMER.get(value.key, {}).items() if not now}
+        fields = {name: built(part) for name, part in value.fields.items() if name not in gone}
         if hasattr(cls, "_fields") or hasattr(cls, "__dataclass_fields__"):
             return cls(**fields)
         made = cls.__new__(cls)

@@ -121,19 +121,19 @@ RECORDS: dict[str, Place] = {
         {"centres": "f8(_q,d)", "columns": ["i8(_c)"], "bias": "f8(_q,K)", "present": "b(_q,K)"},
     ),
     "kernel_margin.Task": Place(
-        "models.kernel.margin",
+        "models.multiclass",
         "Task",
         {"rows": "i8(_r) in 0..n", "sign": "f8(_r)", "s": "f8(_r)", "positive": "label"},
     ),
     "KernelAnswer": Place(
-        "solvers.kernel.run",
+        "solvers.kernel.machine",
         "KernelAnswer",
         {
             **dict.fromkeys(("b", "h", "error"), "f8(_r)"),
             **dict.fromkeys(("bias", "primal", "dual"), "number"),
-            "reason": "str",
-            "rounds": "int",
-            "course": [("number", "number", "number", "number")],
+            "?reason": "str",
+            "?rounds": "int",
+            "?course": [("number", "number", "number", "number")],
         },
     ),
     "Solved": Place(

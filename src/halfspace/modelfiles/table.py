@@ -18,8 +18,11 @@ LEFT_OUT = {
 }
 """What is not written, and why. Attributes of scikit-learn's callbacks (`_skl_...`) are left out too."""
 
-FORMER: dict[str, dict[str, str]] = {"KernelAdaTron": {"cells": "n_cells", "approximation": "", "n_components": ""}}
-"""Parameters of earlier versions: their names today, empty for those that are gone."""
+FORMER: dict[str, dict[str, str]] = {
+    "KernelAdaTron": {"cells": "n_cells", "approximation": "", "n_components": ""},
+    "KernelAnswer": {"reason": "", "rounds": "", "course": ""},
+}
+"""Parameters and fields of earlier versions: their names today, empty for those that are gone."""
 
 
 def left_out(name: str) -> bool:

@@ -108,7 +108,7 @@ def fit_outcome(model: Any, gap: float, reasons: list[Reason], unit: str, *, uns
     about : str
         What the answer is an answer to, if not to the problem that was asked; a sentence.
     """
-    when = f"after {model.n_iter_} {unit}s"
+    when = f"after {model.n_iter_} {unit}{'' if model.n_iter_ == 1 else 's'}"
     early: list[Reason] = [reason for reason in reasons if reason not in {"converged", "solved"}]
     reason: Reason = early[0] if early else "rounding limit reached"
     remedy = "warm_start=True goes on from here; raise max_iter or max_time, scale the features, or accept a larger tol."

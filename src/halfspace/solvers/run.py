@@ -171,7 +171,7 @@ def steps(method: Method, state: Any, budget: Budget, *, every: int = 0) -> Iter
         Rounds finished, the state, the seconds gone by. A piece may be less than a round: `finished` is then 0.
     """
     began, rounds = time.perf_counter(), 0
-    reason = method.status(state)
+    reason = method.status(state) or ("interrupted" if budget.cancelled() else None)
     while reason is None:
         most = max(budget.max_iter - rounds, 1)
         table = method.step(state, min(most, every - rounds % every) if every else most)

@@ -1,4 +1,4 @@
-"""Categories: one output per value, one only if there are two; the rare ones pooled; a missing one is a value of its own."""
+"""Categories: one output per value, or a single one for two values; rare values pooled; missing is a value of its own."""
 
 from typing import Any
 

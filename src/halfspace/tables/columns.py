@@ -38,15 +38,15 @@ def arrow() -> tuple[ModuleType, ModuleType, ModuleType]:
 
 
 def is_table(X: Any) -> bool:
-    """Tell whether X is a table with named columns: pyarrow, pandas, polars, or another that speaks Arrow.
+    """Tell whether X is a table with named columns: pyarrow, pandas, polars, or any other with an Arrow interface.
 
     Examples
     --------
     >>> is_table(np.eye(2))
     False
     """
-    speaks = ("__arrow_c_stream__", "__arrow_c_array__", "iloc")
-    return getattr(X, "ndim", 2) == 2 and any(hasattr(X, name) for name in speaks)
+    interfaces = ("__arrow_c_stream__", "__arrow_c_array__", "iloc")
+    return getattr(X, "ndim", 2) == 2 and any(hasattr(X, name) for name in interfaces)
 
 
 def as_table(X: Any) -> Any:
@@ -68,13 +68,13 @@ def as_table(X: Any) -> Any:
         table = pa.table(X)
     name, times = max(Counter(table.column_names).items(), key=itemgetter(1), default=("", 0))
     if times > 1:
-        msg = f"TableEncoder: the column name {name!r} stands for {times} columns. Rename all but one of them."
+        msg = f"TableEncoder: {times} columns are named {name!r}. Rename all but one of them."
         raise InputError(msg)
     return table
 
 
 def arranged(table: Any, columns: tuple[str, ...]) -> Any:
-    """Return the table with these columns in this order; one that is not there holds nothing.
+    """Return the table with these columns in this order; an absent one is null.
 
     Examples
     --------

@@ -52,7 +52,7 @@ class TableEncoder(TransformerMixin, BaseEstimator):
         share F(x) of the training values below x (a repeated value counts half), as √12 (F(x) - 1/2), which has mean 0 and
         variance 1 and stays within ±√3 for outliers and for values never seen. "none": as they are.
     max_categories : int, default 50
-        Most values of a column that get an output of their own.
+        Maximum number of values of a column that get an output of their own.
 
     Attributes
     ----------
@@ -114,7 +114,7 @@ class TableEncoder(TransformerMixin, BaseEstimator):
             raise InputError(msg)
         columns = tuple(table.column_names) if named else tuple(f"x{j}" for j in range(n_columns))
         state = {"columns_": columns, "named_": named, "n_features_in_": n_columns}
-        if sparse.issparse(table):
+        if sparse.issparse(table):  # scikit-learn's check hands sparse input on as it is
             state |= sparse_columns.learn(table, columns, self.scale)
         else:
             state |= self._learn(table, columns)
@@ -171,7 +171,7 @@ class TableEncoder(TransformerMixin, BaseEstimator):
         Parameters
         ----------
         X : table or matrix, shape (n, d)
-            Columns of a table are found by their names; further ones are ignored, and those that are not there count as
+            Columns of a table are found by their names; further ones are ignored, and absent ones count as
             missing.
 
         Returns
@@ -182,7 +182,7 @@ class TableEncoder(TransformerMixin, BaseEstimator):
         return self.transform_with_notes(X)[0]
 
     def transform_with_notes(self, X: Matrix) -> tuple[Matrix, tuple[Note, ...]]:
-        """Encode rows, and say what did not fit: columns that are not there, values that cannot be read, unseen categories.
+        """Encode rows, and note what did not fit: absent columns, unreadable values, unseen categories.
 
         Examples
         --------
@@ -221,13 +221,14 @@ class TableEncoder(TransformerMixin, BaseEstimator):
         ]
 
     def _read_rows(self, X: Matrix) -> tuple[Any, tuple[Note, ...]]:
-        """Return rows with the columns of `fit` in their order, and notes on the columns that are not there or too many."""
+        """Return rows with the columns of `fit` in their order, and notes on absent and unknown columns."""
         if not is_table(X):
             matrix = self._read_matrix(X, fitted=True)
+            # likewise here: rows may come sparse to an encoder fitted on an array
             return (matrix.toarray() if sparse.issparse(matrix) and self.largest_ is None else matrix), ()
         table = as_table(X)
         if self.named_:
-            self._refuse_strangers(table.column_names)
+            self._refuse_unknown(table.column_names)
             there, known = set(table.column_names), set(self.columns_)
             absent = (Note("absent", name) for name, _, _ in self.groups_ if name not in there)
             extra = (Note("ignored", name) for name in table.column_names if name not in known)
@@ -237,13 +238,13 @@ class TableEncoder(TransformerMixin, BaseEstimator):
             raise InputError(msg)
         return (table if self.largest_ is None else np.column_stack([numbers_of(one)[0] for one in table.columns])), ()
 
-    def _refuse_strangers(self, given: list[str]) -> None:
-        """Refuse a table without any column that matters: it is another file, or its header line is not there."""
+    def _refuse_unknown(self, given: list[str]) -> None:
+        """Refuse a table without any known column: it is another file, or its header is missing."""
         if not any(name in given for name, _, _ in self.groups_):
             seen, now = listed((name for name, _, _ in self.groups_), show=repr), listed(given, show=repr)
             msg = (
-                f"TableEncoder: none of the columns seen in fit is there: expected {seen}, got {now or 'no column'}."
-                " Is this the right table, with its header line?"
+                f"TableEncoder: none of the columns seen in fit is present: expected {seen}, got {now or 'no column'}."
+                " Is this the right table, and does it have its header?"
             )
             raise InputError(msg)
 

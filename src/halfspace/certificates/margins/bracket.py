@@ -1,40 +1,28 @@
-"""The margin bracket: how far apart the classes are, between two numbers that are theorems at every moment.
+"""Margin brackets: how far apart the classes are, between two numbers that are theorems at every moment.
 
 Lower side. The margin of any weights is at most the best:  min_i y_i w·x_i / ‖w‖ <= kappa*.
 Upper side. For any strengths lambda >= 0 with sum 1:  kappa* <= ‖Σ lambda_i y_i x_i‖,  because a unit vector with margin
-kappa* has inner product at least kappa* with every y_i x_i, so also with their mean, whose length is at least that.
+            kappa* has inner product at least kappa* with every y_i x_i, so also with their mean, whose length is at least that.
 Free bias.  With outputs w·x + b the lower side is  min_i y_i (w·x_i + b) / ‖w‖,  and the upper side needs  Σ lambda_i y_i = 0,
-which cancels b; what is left of that sum is multiplied by 2R, the most a sensible bias can be, and added.
-
-The margin bracket in a kernel's space: how far apart the classes are there, between two numbers.
-
-Lower side. The margin of any function f = Σ_j c_j (k(x_j, ·) + clamp²) is at most the best:  min_i y_i f(x_i) / ‖f‖ <= kappa*.
-Upper side. For any strengths lambda >= 0 with sum 1:  kappa* <= ‖Σ lambda_i y_i φ(x_i)‖ = sqrt(lambdaᵀ Q lambda)  with
-            Q_ij = y_i y_j (k(x_i, x_j) + clamp²): the theorem for planes (`margin.py`) in another space.
-Free bias.  As for planes: the lower side has y_i (f(x_i) + bias), the upper side needs Σ lambda_i y_i = 0, and what is left of
-            that sum is multiplied by 2R and added.
-
-Norms are roots of sums here, so an upper side below about 1e-8 R cannot be told from 0, and inseparability is never proved.
-
-The margin bracket of several classes learnt together, by Kesler's construction.
-
-"The truth beats every rival",  w_y·x > w_v·x,  is a two-class statement about the vector (e_y - e_v) ⊗ x and the long weight
-vector W. So both sides of the margin bracket carry over, with one vector per example and rival.
+            which cancels b; what is left of that sum is multiplied by 2R, the most a sensible bias can be, and added.
+Kernels.    The same theorem in the kernel's space: a function f = Σ_j c_j (k(x_j, ·) + clamp²) has outputs f(x) and length
+            ‖f‖, and the upper side is sqrt(lambdaᵀ Q lambda) with Q_ij = y_i y_j (k(x_i, x_j) + clamp²). Norms are roots of
+            sums there, so an upper side below about 1e-8 R cannot be told from 0, and inseparability is never proved.
+Classes.    Several classes learnt together, by Kesler's construction: "the truth beats every rival",  w_y·x > w_v·x,  is a
+            two-class statement about the vector (e_y - e_v) ⊗ x and the long weight vector W, one for each example and rival.
 """
 
 from dataclasses import dataclass, replace
-from typing import Any, NamedTuple, Self
+from typing import Annotated, Any, NamedTuple, Self
 
 import numpy as np
 
-from halfspace import kernels
 from halfspace._typing import FloatArray, IntArray, Label, Labels, Matrix
 from halfspace.certificates.arithmetic import (
     EPS,
     as_rows,
-    is_array,
-    is_label,
-    is_number,
+    both_signs,
+    held,
     norm,
     potentials_and_sums,
     radius,
@@ -46,18 +34,45 @@ from halfspace.certificates.arithmetic import (
     vanishes_exactly,
 )
 from halfspace.certificates.base import Certificate, Verdict
-from halfspace.certificates.expansion import Scales, indefiniteness, outputs, scales, squares_of
+from halfspace.certificates.expansion import Scales, outputs, proved_scales, squares_of
 from halfspace.errors import InputError
 from halfspace.kernels import Kernel
 
-__all__ = ["KernelBracket", "KeslerBracket", "MarginBracket", "Sides", "rivals_only"]
+__all__ = ["SLACK", "KernelBracket", "KeslerBracket", "MarginBracket", "Sides", "consistent_bias", "rivals_only"]
 
 SLACK = 4.0
 """A claim gives away this many rounding errors; a checker demands that one is left."""
+LOOSE = 1e-7
+"""A claim in a kernel's space may be looser than the truth by this share of the radius."""
+
+
+def consistent_bias(certificate: Any) -> list[tuple[bool, str]]:
+    """Return the conditions on bias and clamped input that every plane or function with a bias has."""
+    c = certificate
+    return [
+        (c.free or c.bias == 0.0, "the bias is neither free nor 0"),
+        (not (c.free and c.clamp), "a bias cannot be both free and clamped"),
+    ]
+
+
+def different(rows: IntArray) -> tuple[bool, str]:
+    """Return the claim that no row is named twice."""
+    return np.unique(rows).size == rows.size, "a row is named twice"
+
+
+def matching(weights: FloatArray, clamp: float, X: Matrix) -> tuple[bool, str]:
+    """Return the claim that weights are for data of this width."""
+    D, inputs = X.shape[1] + bool(clamp), weights.shape[-1]
+    return inputs == D, f"weights for {inputs} inputs, but the data have {D}"
+
+
+def within(rows: IntArray, n: int) -> tuple[bool, str]:
+    """Return the claim that all rows are among n."""
+    return bool((rows < n).all()), f"a row outside 0..{n - 1}"
 
 
 class Sides(NamedTuple):
-    """Both sides of a bracket as computed, before rounding is allowed for."""
+    """Both sides of a bracket of planes as computed, before rounding is allowed for."""
 
     lower: float
     upper: float
@@ -70,8 +85,45 @@ class Sides(NamedTuple):
         return max(self.lower - slack, -self.radius), max(min(self.upper + slack, self.radius), 0.0)
 
 
+class Bracket(Certificate, abstract=True):
+    """`lower <= kappa* <= upper` on examples of length at most `radius`, with the witnesses of both sides."""
+
+    lower: float
+    upper: float
+    radius: float
+    strengths: FloatArray
+
+    def __str__(self) -> str:
+        return f"{self.lower:.4g} <= kappa* <= {self.upper:.4g}"
+
+    @property
+    def separable(self) -> bool | None:
+        """True or False if the bracket proves it, None if it is too wide to tell."""
+        return True if self.lower > 0 else False if self.upper <= 0 else None
+
+    def consistent(self) -> list[tuple[bool, str]]:
+        """Check the order of the sides, and that the upper one has a witness."""
+        return [
+            (self.lower <= self.upper, "the lower side is above the upper one"),
+            (bool(self.strengths.any()), "no strength is positive"),
+        ]
+
+    def _confirmed(self, sides: Sides, *, exactly_zero: bool = False) -> Verdict:
+        """Judge a bracket of planes by sides computed anew; NaN and infinity confirm nothing."""
+        error, R = rounding(sides.terms, sides.radius), sides.radius
+        finite = bool(np.isfinite(R) and np.isfinite(sides.upper) and (np.isfinite(sides.lower) or sides.lower == -np.inf))
+        low_side = finite and self.lower <= max(sides.lower - error, -R)
+        positive = self.upper > 0.0 or R == 0.0  # a float residual proves no zero, unless there is nothing but zeros
+        high_side = exactly_zero or (finite and positive and self.upper >= min(sides.upper + error, R))
+        return Verdict.of(
+            (low_side, f"the weights have margin {sides.lower:.6g}, not {self.lower:.6g}"),
+            (high_side, f"the strengths allow a margin of {sides.upper:.6g}, not only {self.upper:.6g}"),
+            (finite and abs(self.radius - R) <= 1e-9 * R, f"the radius is {R:.6g}, not {self.radius:.6g}"),
+        )
+
+
 @dataclass(frozen=True, eq=False)
-class MarginBracket(Certificate):
+class MarginBracket(Bracket):
     """Two-sided bound on the best margin of two classes, with the witnesses of both sides.
 
     Parameters
@@ -104,24 +156,16 @@ class MarginBracket(Certificate):
     True
     """
 
-    lower: float
-    upper: float
-    radius: float
-    weights: FloatArray
-    rows: IntArray
-    strengths: FloatArray
+    lower: Annotated[float, "real"]
+    upper: Annotated[float, "real >= 0"]
+    radius: Annotated[float, "finite >= 0"]
+    weights: Annotated[FloatArray, "finite(D)"]
+    rows: Annotated[IntArray, "int(m) >= 0"]
+    strengths: Annotated[FloatArray, "finite(m) >= 0"]
     clamp: float
     positive: Label
     bias: float = 0.0
     free: bool = False
-
-    def __str__(self) -> str:
-        return f"{self.lower:.4g} <= kappa* <= {self.upper:.4g}"
-
-    @property
-    def separable(self) -> bool | None:
-        """True or False if the bracket proves it, None if it is too wide to tell."""
-        return True if self.lower > 0 else False if self.upper <= 0 else None
 
     @classmethod
     def measure(
@@ -153,34 +197,22 @@ class MarginBracket(Certificate):
         return bracket
 
     @classmethod
-    def claim(cls, sides: "Sides", *, weights: FloatArray, strengths: FloatArray, clamp: float = 0.0, positive: Label) -> Self:
+    def claim(cls, sides: Sides, *, weights: FloatArray, strengths: FloatArray, clamp: float = 0.0, positive: Label) -> Self:
         """Make the bracket of numbers that a solver has at hand; `verify` will not take its word for any of them."""
         rows = np.flatnonzero(strengths > 0)
         lower, upper = sides.outward()
-        return cls(lower, upper, sides.radius, weights.copy(), rows, strengths[rows], clamp, positive)
+        return cls(lower, upper, sides.radius, held(weights), rows, strengths[rows], clamp, positive)
 
-    def well_formed(self) -> Verdict:
-        """Check types, shapes and ranges of the fields."""
-        return Verdict.of(
-            *sound_bracket(self),
-            (is_array(self.weights, 1), "the weights are not a row of finite numbers"),
-            (is_label(self.positive), f"{self.positive!r} cannot be a label"),
-            (isinstance(self.free, bool), "free is neither true nor false"),
-            (
-                is_number(self.bias) and (self.free is True or self.bias == 0.0),
-                "the bias is not a number, or not free and not 0",
-            ),
-            (not (self.free is True and self.clamp), "a bias cannot be both free and clamped"),
-            (not sound_witnesses(self) or np.unique(self.rows).size == self.rows.size, "a row is named twice"),
-        )
+    def consistent(self) -> list[tuple[bool, str]]:
+        """Check sides and witnesses, and the bias."""
+        return [*super().consistent(), *consistent_bias(self), different(self.rows)]
 
     def confirm(self, X: Matrix, y: Labels) -> Verdict:
         """Recompute both sides and the radius."""
-        shaped = Verdict.of(*matching(self, X), (both_signs(y, self.positive), f"not both {self.positive!r} and others in y"))
-        if not shaped:
-            return shaped
-        proved = self.upper == 0.0 and self._gordan(X, y)
-        return Verdict.of(*confirmed(self, self._sides(X, y), exactly_zero=proved))
+        fits = Verdict.of(matching(self.weights, self.clamp, X), within(self.rows, X.shape[0]), both_signs(y, self.positive))
+        if not fits:
+            return fits
+        return self._confirmed(self._sides(X, y), exactly_zero=self.upper == 0.0 and self._gordan(X, y))
 
     def _sides(self, X: Matrix, y: Labels) -> Sides:
         """Return min_i y_i (w·x_i + bias) / ‖w‖ (minus infinity for w = 0) and the length of the mean Σ lambda_i y_i x_i."""
@@ -199,82 +231,6 @@ class MarginBracket(Certificate):
         c[self.rows] = self.strengths
         clamp = 1.0 if self.free else self.clamp
         return bool((self.strengths >= 0).all()) and vanishes_exactly(X, c * signs(y, self.positive), clamp)
-
-    @classmethod
-    def from_fields(cls, body: dict[str, Any]) -> Self:
-        """Rebuild from the plain form."""
-        return cls(**rebuilt(body))
-
-
-def _array(values: Any, kind: Any) -> Any:
-    """Turn plain numbers into an array, without rounding fractions to whole numbers."""
-    array = np.asarray(values, dtype=np.float64)
-    if kind is np.int64 and not (np.array_equal(array, np.trunc(array)) and (np.abs(array) < 2**53).all()):
-        msg = "a row or class number is not a whole number"
-        raise ValueError(msg)
-    return array.astype(kind)
-
-
-def rebuilt(body: dict[str, Any]) -> dict[str, Any]:
-    """Turn the plain fields of a bracket or a gap back into arrays and floats."""
-    kinds = {"weights": np.float64, "rows": np.int64, "rivals": np.int64, "strengths": np.float64}
-    fields = {name: _array(value, kinds[name]) if name in kinds else value for name, value in body.items()}
-    numbers = ("lower", "upper", "radius", "clamp", "bias", "primal", "dual", "C")
-    return {**fields, **{name: float(body[name]) for name in numbers if name in body}}
-
-
-def both_signs(y: Labels, positive: Label) -> bool:
-    """Tell whether some labels are the positive one and some are not: a single class separates itself from nothing."""
-    mine = np.asarray(y) == positive
-    return np.shape(mine) == np.shape(y) and bool(np.any(mine)) and not bool(np.all(mine))
-
-
-def sound_witnesses(bracket: Any) -> bool:
-    """Tell whether rows and strengths are what they should be."""
-    rows, strengths = bracket.rows, bracket.strengths
-    if not (is_array(rows, 1, "i") and is_array(strengths, 1)) or rows.shape != strengths.shape or rows.size == 0:
-        return False
-    return bool((rows >= 0).all() and (strengths >= 0).all() and strengths.any())
-
-
-def sound_bracket(bracket: Any) -> list[tuple[bool, str]]:
-    """Return the claims about the fields that every bracket has."""
-    sides = is_number(bracket.lower, infinite=True) and is_number(bracket.upper, least=0.0, infinite=True)
-    return [
-        (sides, "the sides are not numbers, or the upper one is negative"),
-        (not sides or bracket.lower <= bracket.upper, "the lower side is above the upper one"),
-        (is_number(bracket.radius, least=0.0), "the radius is not a number >= 0"),
-        (is_number(bracket.clamp), "the clamped input is not a number"),
-        (sound_witnesses(bracket), "rows and strengths are not matching rows >= 0 and strengths >= 0, some positive"),
-    ]
-
-
-def matching(bracket: Any, X: Matrix) -> list[tuple[bool, str]]:
-    """Return the claims that a bracket is for data of this shape."""
-    n, D = X.shape[0], X.shape[1] + bool(bracket.clamp)
-    inputs = bracket.weights.shape[-1]
-    return [
-        (inputs == D, f"weights for {inputs} inputs, but the data have {D}"),
-        (bool((bracket.rows < n).all()), f"a row outside 0..{n - 1}"),
-    ]
-
-
-def confirmed(bracket: Any, sides: Sides, *, exactly_zero: bool) -> list[tuple[bool, str]]:
-    """Return the claims of a bracket, judged by sides computed anew; NaN and infinity confirm nothing."""
-    error, R = rounding(sides.terms, sides.radius), sides.radius
-    finite = bool(np.isfinite(R) and np.isfinite(sides.upper) and (np.isfinite(sides.lower) or sides.lower == -np.inf))
-    low_side = finite and bracket.lower <= max(sides.lower - error, -R)
-    positive = bracket.upper > 0.0 or R == 0.0  # a float residual proves no zero, unless there is nothing but zeros
-    high_side = exactly_zero or (finite and positive and bracket.upper >= min(sides.upper + error, R))
-    return [
-        (low_side, f"the weights have margin {sides.lower:.6g}, not {bracket.lower:.6g}"),
-        (high_side, f"the strengths allow a margin of {sides.upper:.6g}, not only {bracket.upper:.6g}"),
-        (finite and abs(bracket.radius - R) <= 1e-9 * R, f"the radius is {R:.6g}, not {bracket.radius:.6g}"),
-    ]
-
-
-LOOSE = 1e-7
-"""A claim may be looser than the truth by this share of the radius."""
 
 
 class _Sides(NamedTuple):
@@ -298,7 +254,7 @@ class _Sides(NamedTuple):
 
 
 @dataclass(frozen=True, eq=False)
-class KernelBracket(Certificate):
+class KernelBracket(Bracket):
     """Two-sided bound on the best margin of two classes in a kernel's space, with the witnesses of both sides.
 
     Parameters
@@ -334,21 +290,18 @@ class KernelBracket(Certificate):
     (True, True)
     """
 
-    lower: float
-    upper: float
-    radius: float
+    lower: Annotated[float, "real"]
+    upper: Annotated[float, "real >= 0"]
+    radius: Annotated[float, "finite >= 0"]
     kernel: Kernel
-    support: IntArray
-    coefficients: FloatArray
-    rows: IntArray
-    strengths: FloatArray
+    support: Annotated[IntArray, "int(p) >= 0"]
+    coefficients: Annotated[FloatArray, "finite(p)"]
+    rows: Annotated[IntArray, "int(m) >= 0"]
+    strengths: Annotated[FloatArray, "finite(m) >= 0"]
     clamp: float
     positive: Label
     bias: float = 0.0
     free: bool = False
-
-    def __str__(self) -> str:
-        return f"{self.lower:.4g} <= kappa* <= {self.upper:.4g}"
 
     @property
     def separable(self) -> bool | None:
@@ -380,10 +333,7 @@ class KernelBracket(Certificate):
         kernel = kernel.resolved(X)
         draft = cls.draft(kernel, sign, strengths, coefficients=coefficients, clamp=clamp, positive=positive, bias=bias)
         with np.errstate(all="ignore"):
-            shift, objection = indefiniteness(kernel, X)
-            if objection:
-                raise InputError(objection)
-            return draft._claiming(draft._sides(X, sign, shift))  # noqa: SLF001  (its own kind)
+            return draft._claiming(draft._sides(X, sign))  # noqa: SLF001  (its own kind)
 
     @classmethod
     def draft(
@@ -445,40 +395,20 @@ class KernelBracket(Certificate):
         lower, upper = sides.outward(SLACK)
         return replace(self, lower=float(lower), upper=float(upper), radius=sides.radius)
 
-    def well_formed(self) -> Verdict:
-        """Check types, shapes and ranges of the fields."""
-        p, c = self.support, self.coefficients
-        function = is_array(p, 1, "i") and is_array(c, 1) and p.shape == c.shape and bool((p >= 0).all())
-        distinct = function and is_array(self.rows, 1, "i") and all(np.unique(r).size == r.size for r in (p, self.rows))
-        return Verdict.of(
-            *sound_bracket(self),
-            (sound_kernel(self.kernel), "the kernel is not a kernel whose parameters are numbers"),
-            (function, "support and coefficients are not matching rows >= 0 and finite numbers"),
-            (not function or distinct, "a row is named twice"),
-            *sound_bias(self),
-            (is_label(self.positive), f"{self.positive!r} cannot be a label"),
-        )
+    def consistent(self) -> list[tuple[bool, str]]:
+        """Check sides, witnesses, rows and the bias."""
+        return [*super().consistent(), *consistent_bias(self), different(self.support), different(self.rows)]
 
     def confirm(self, X: Matrix, y: Labels) -> Verdict:
-        """Recompute both sides and the radius."""
-        n = X.shape[0]
-        shaped = Verdict.of(
-            (bool((self.rows < n).all() and (self.support < n).all()), f"a row outside 0..{n - 1}"),
-            (both_signs(y, self.positive), f"not both {self.positive!r} and others in y"),
-        )
-        if not shaped:
-            return shaped
+        """Recompute both sides and the radius; NaN and infinity confirm nothing."""
+        fits = Verdict.of(within(np.append(self.rows, self.support), X.shape[0]), both_signs(y, self.positive))
+        if not fits:
+            return fits
         try:
-            shift, objection = indefiniteness(self.kernel, X)
-            sides = None if objection else self._sides(X, signs(y, self.positive), shift)
-        except InputError as error:  # the kernel was made for other data
+            sides = self._sides(X, signs(y, self.positive))
+        except InputError as error:  # the kernel is indefinite, or was made for other data
             return Verdict.of((False, str(error)))
-        return Verdict.of((False, str(objection))) if sides is None else self._judged(sides)
-
-    def _judged(self, sides: _Sides) -> Verdict:
-        """Compare the claims with sides computed anew; NaN and infinity confirm nothing."""
-        R = sides.radius
-        (lower, upper), (lowest, highest) = sides.outward(1.0), sides.outward(64.0)
+        (lower, upper), (lowest, highest), R = sides.outward(1.0), sides.outward(64.0), sides.radius
         finite = bool(np.isfinite(R) and np.isfinite(upper) and (np.isfinite(lower) or lower == -np.inf))
         low_side = finite and lowest - LOOSE * R <= self.lower <= lower
         high_side = finite and upper <= self.upper <= highest + LOOSE * R
@@ -492,8 +422,9 @@ class KernelBracket(Certificate):
         """Return the power of 2 that the coefficients are divided by, so that none underflows."""
         return int(np.frexp(np.abs(self.coefficients).max(initial=0.0))[1])
 
-    def _sides(self, X: Matrix, sign: FloatArray, shift: float) -> _Sides:
+    def _sides(self, X: Matrix, sign: FloatArray) -> _Sides:
         """Compute from checked data what both sides are made of, in one pass over the kernel's columns."""
+        proved = proved_scales(self.kernel, X, self.clamp)
         rows = np.union1d(self.support, self.rows)
         c = np.zeros((rows.size, 2))
         c[np.searchsorted(rows, self.support), 0] = unit_scale(self.coefficients)
@@ -501,8 +432,7 @@ class KernelBracket(Certificate):
         F = outputs(self.kernel, X, rows, c, self.clamp)
         first, second = squares_of(F, rows, c)
         bias = float(np.ldexp(self.bias, -self._exponent()))
-        squares, measured = (float(first), float(second)), scales(self.kernel, X, self.clamp, shift)
-        return self._collected(sign * (F[:, 0] + bias), np.zeros(sign.size), squares, sign, measured)
+        return self._collected(sign * (F[:, 0] + bias), np.zeros(sign.size), (float(first), float(second)), sign, proved)
 
     def _collected(
         self, E: FloatArray, extra: FloatArray, squares: tuple[float, float], sign: FloatArray, scales: Scales
@@ -522,16 +452,9 @@ class KernelBracket(Certificate):
             radius=scales.radius,
         )
 
-    @classmethod
-    def from_fields(cls, body: dict[str, Any]) -> Self:
-        """Rebuild from the plain form."""
-        whole = rebuilt({"rows": body["support"], "strengths": body["coefficients"]})
-        function = {"support": whole["rows"], "coefficients": whole["strengths"]}
-        return cls(**rebuilt({**body, **function, "kernel": kernels.from_dict(body["kernel"])}))
-
 
 @dataclass(frozen=True, eq=False)
-class KeslerBracket(Certificate):
+class KeslerBracket(Bracket):
     """Two-sided bound on the best margin of several classes learnt together (truth against its strongest rival).
 
     Parameters
@@ -557,18 +480,15 @@ class KeslerBracket(Certificate):
     0.5774 <= kappa* <= 0.7071
     """
 
-    lower: float
-    upper: float
-    radius: float
-    weights: FloatArray
-    rows: IntArray
-    rivals: IntArray
-    strengths: FloatArray
+    lower: Annotated[float, "real"]
+    upper: Annotated[float, "real >= 0"]
+    radius: Annotated[float, "finite >= 0"]
+    weights: Annotated[FloatArray, "finite(K,D)"]
+    rows: Annotated[IntArray, "int(m) >= 0"]
+    rivals: Annotated[IntArray, "int(m) in 0..K"]
+    strengths: Annotated[FloatArray, "finite(m) >= 0"]
     clamp: float
-    classes: tuple[Label, ...]
-
-    __str__ = MarginBracket.__str__
-    separable = MarginBracket.separable
+    classes: Annotated[tuple[Label, ...], "classes(K)"]
 
     @classmethod
     def measure(
@@ -589,8 +509,7 @@ class KeslerBracket(Certificate):
             i = int(np.argmin(squares(X)))
             alpha[0 if truth[i] else 1, i] = 1.0
         rivals, rows = np.nonzero(alpha)
-        lower, upper = _kesler_sides(X, truth, weights, (rows, rivals, alpha[rivals, rows]), clamp)
-        sides = Sides(lower, upper, np.sqrt(2.0) * radius(X, clamp), 2 * sum(X.shape))
+        sides = _kesler_sides(X, truth, weights, (rows, rivals, alpha[rivals, rows]), clamp)
         return cls.claim(sides, weights=weights, strengths=alpha, clamp=clamp, classes=classes)
 
     @classmethod
@@ -599,43 +518,28 @@ class KeslerBracket(Certificate):
         rivals, rows = np.nonzero(strengths > 0)
         lower, upper = sides.outward()
         labels = tuple(np.asarray(classes).tolist())
-        return cls(lower, upper, sides.radius, weights.copy(), rows, rivals, strengths[rivals, rows], clamp, labels)
+        return cls(lower, upper, sides.radius, held(weights), rows, rivals, strengths[rivals, rows], clamp, labels)
 
-    def well_formed(self) -> Verdict:
-        """Check types, shapes and ranges of the fields."""
-        labels = isinstance(self.classes, tuple) and all(is_label(c) for c in self.classes)
-        distinct = labels and len(set(self.classes)) == len(self.classes) >= 2
-        planes = is_array(self.weights, 2) and distinct and self.weights.shape[0] == len(self.classes)
-        rivals = sound_witnesses(self) and is_array(self.rivals, 1, "i") and self.rivals.shape == self.rows.shape
-        named = rivals and planes and bool(((self.rivals >= 0) & (self.rivals < len(self.classes))).all())
-        return Verdict.of(
-            *sound_bracket(self),
-            (distinct, "the classes are not at least two different labels"),
-            (planes, "the weights are not one row of finite numbers per class"),
-            (named, "the rivals are not one class number per row"),
-            (
-                not rivals or len(set(zip(self.rows.tolist(), self.rivals.tolist(), strict=True))) == self.rows.size,
-                "a pair twice",
-            ),
-        )
+    def consistent(self) -> list[tuple[bool, str]]:
+        """Check sides and witnesses."""
+        pairs = set(zip(self.rows.tolist(), self.rivals.tolist(), strict=True))
+        return [*super().consistent(), (len(pairs) == self.rows.size, "a row is named twice with the same rival")]
 
     def confirm(self, X: Matrix, y: Labels) -> Verdict:
         """Recompute both sides and the radius."""
         numbers = {label: k for k, label in enumerate(self.classes)}
         truth = np.array([numbers.get(label, -1) for label in y.tolist()])
-        shaped = Verdict.of(*matching(self, X), (bool((truth >= 0).all()), "y has a label the certificate does not know"))
-        if not shaped:
-            return shaped
+        fits = Verdict.of(
+            matching(self.weights, self.clamp, X),
+            within(self.rows, X.shape[0]),
+            (bool((truth >= 0).all()), "y has a label the certificate does not know"),
+        )
+        if not fits:
+            return fits
         if (truth[self.rows] == self.rivals).any():
             return Verdict.of((False, "a rival is the truth itself"))
-        lower, upper = _kesler_sides(X, truth, self.weights, (self.rows, self.rivals, self.strengths), self.clamp)
-        sides = Sides(lower, upper, np.sqrt(2.0) * radius(X, self.clamp), 2 * sum(X.shape))
-        return Verdict.of(*confirmed(self, sides, exactly_zero=False))
-
-    @classmethod
-    def from_fields(cls, body: dict[str, Any]) -> Self:
-        """Rebuild from the plain form."""
-        return cls(**{**rebuilt(body), "classes": tuple(body["classes"])})
+        terms = self.rows, self.rivals, self.strengths
+        return self._confirmed(_kesler_sides(X, truth, self.weights, terms, self.clamp))
 
 
 def rivals_only(strengths: FloatArray, truth: IntArray) -> FloatArray:
@@ -647,7 +551,7 @@ def rivals_only(strengths: FloatArray, truth: IntArray) -> FloatArray:
 
 def _kesler_sides(
     X: Matrix, truth: IntArray, W: FloatArray, pairs: tuple[IntArray, IntArray, FloatArray], clamp: float
-) -> tuple[float, float]:
+) -> Sides:
     """Return both sides for the vectors (e_y - e_v) ⊗ x."""
     rows, rivals, strengths = pairs
     W, share = unit_scale(W), shares(strengths)
@@ -659,20 +563,4 @@ def _kesler_sides(
     scores[np.arange(truth.size), truth] = -np.inf
     length = norm(W.ravel())
     lower = float((own - scores.max(axis=1)).min()) / length if length > 0 else -np.inf
-    return lower, norm(sums.ravel())
-
-
-def sound_kernel(kernel: Any) -> bool:
-    """Tell whether a field is a kernel with nothing left to learn from data."""
-    return isinstance(kernel, Kernel) and kernel.is_resolved()
-
-
-def sound_bias(certificate: Any) -> list[tuple[bool, str]]:
-    """Return the claims about bias and clamped input."""
-    c = certificate
-    return [
-        (isinstance(c.free, bool), "free is neither true nor false"),
-        (is_number(c.bias) and (c.free is True or c.bias == 0.0), "the bias is not a number, or not free and not 0"),
-        (is_number(c.clamp), "the clamped input is not a number"),
-        (not (c.free is True and c.clamp), "a bias cannot be both free and clamped"),
-    ]
+    return Sides(lower, norm(sums.ravel()), np.sqrt(2.0) * radius(X, clamp), 2 * sum(X.shape))

@@ -1,4 +1,4 @@
-"""The duality gap: how far a large-margin plane is from the best one, between two numbers.
+"""Duality gaps: how far a large-margin plane, or a function of a kernel, is from the best one, between two numbers.
 
 Problem    P(w) = ½‖w‖² + Σ C s_i max(0, 1 - E_i),   E_i = y_i (w·x_i + bias);   C = inf demands E_i >= 1.
 Upper side The value P(w) of any weights; for C = inf of the weights scaled so that the least potential is 1.
@@ -7,37 +7,23 @@ Lower side For strengths 0 <= alpha_i <= C s_i and v = Σ alpha_i y_i x_i:  Σ a
            will do, the best giving  ½ (Σ alpha_i / ‖v‖)²;  then  kappa* = 1/‖w*‖  and the gap is a margin bracket.
            A clamped input counts in w and v. A free bias is in neither, and Σ alpha_i y_i = 0 is demanded instead: what
            rounding leaves of that sum is paid for in full.
-
-The sums behind a duality gap in a kernel's space, and the fields that certificates there have in common.
-
-The duality gap in a kernel's space: how far a large-margin function is from the best one, between two numbers.
-
-Problem    P(f) = ½‖f‖² + Σ C s_i max(0, 1 - E_i),   E_i = y_i (f(x_i) + bias);   C = inf demands E_i >= 1.
-Function   f = Σ_j alpha_j y_j (k(x_j, ·) + clamp²)  with strengths  0 <= alpha_i <= C s_i.
-Upper side The value P(f); for C = inf of f scaled so that the least potential is 1.
-Lower side Σ alpha_i - ½‖f‖² <= P(g) for every g, as for planes (`halfspace.certificates.margins.gap`), because a positive
-           semi-definite kernel is an inner product of examples; for C = inf the best multiple gives ½ (Σ alpha_i / ‖f‖)².
-           A free bias demands Σ alpha_i y_i = 0: what rounding leaves of that sum is paid for in full.
-
-A kernel that is not positive semi-definite by construction must be so on these examples; the checker finds out by itself.
-
-What two values say that enclose an optimum: how far apart they are, and, errors forbidden, the margin they bracket.
+Kernels    The function f = Σ_j alpha_j y_j (k(x_j, ·) + clamp²) takes the place of w and of v: a positive semi-definite kernel
+           is an inner product of examples. One that is not so by construction must be so on these examples; the checker finds
+           out by itself.
 """
 
 from dataclasses import dataclass, replace
-from typing import Any, NamedTuple, Self
+from typing import Annotated, Any, ClassVar, NamedTuple, Self
 
 import numpy as np
 
-from halfspace import kernels
 from halfspace._typing import FloatArray, IntArray, Label, Labels, Matrix
 from halfspace.certificates.arithmetic import (
     EPS,
     as_rows,
-    is_array,
-    is_label,
-    is_number,
+    both_signs,
     norm,
+    one_weight_each,
     potentials_and_sums,
     radius,
     rounding,
@@ -45,28 +31,34 @@ from halfspace.certificates.arithmetic import (
     unit_scale,
 )
 from halfspace.certificates.base import Certificate, Verdict
-from halfspace.certificates.expansion import Scales, indefiniteness, outputs, scales, squares_of
-from halfspace.certificates.margins.bracket import (
-    SLACK,
-    both_signs,
-    matching,
-    rebuilt,
-    sound_bias,
-    sound_kernel,
-    sound_witnesses,
-)
+from halfspace.certificates.expansion import Scales, outputs, proved_scales, squares_of
+from halfspace.certificates.margins.bracket import SLACK, consistent_bias, different, matching, within
 from halfspace.errors import InputError
 from halfspace.kernels import Kernel
 
 __all__ = ["DualityGap", "Enclosure", "KernelGap"]
 
 
-class Enclosure:
-    """`dual <= optimum <= primal` of a large-margin problem with cap C."""
+class Enclosure(Certificate, abstract=True):
+    """`dual <= optimum <= primal` of a large-margin problem with cap C: what gaps of planes and of kernels have in common."""
 
     primal: float
     dual: float
     C: float
+    sample_weight: FloatArray | None
+    rows: IntArray
+    strengths: FloatArray
+    positive: Label
+
+    what: ClassVar[str]
+    loosest: ClassVar[float]
+    """A claim may be looser than the truth by this share: a solver's numbers need not be the checker's."""
+    least_shown: ClassVar[float]
+    """A relative gap below this is shown as 0."""
+
+    def __str__(self) -> str:
+        gap = 0.0 if self.relative_gap < self.least_shown else self.relative_gap
+        return f"{self.dual:.6g} <= optimum <= {self.primal:.6g}, relative gap {gap:.2g}"
 
     @property
     def relative_gap(self) -> float:
@@ -84,8 +76,76 @@ class Enclosure:
         lower = 1.0 / np.sqrt(2.0 * self.primal) if self.primal > 0.0 else np.inf
         return float(lower), float(1.0 / np.sqrt(2.0 * self.dual)) if self.dual > 0.0 else np.inf
 
+    @classmethod
+    def draft(
+        cls,
+        function: Any,
+        strengths: FloatArray,
+        C: float,
+        sample_weight: FloatArray | None,
+        bias: float | None,
+        clamp: float,
+        positive: Label,
+    ) -> Self:
+        """Return the certificate that claims nothing yet, of weights (D,), not copied, or a kernel; a given `bias` is free."""
+        rows, free = np.flatnonzero(strengths > 0), bias is not None
+        kept = np.asarray(strengths, dtype=np.float64)[rows]
+        return cls(np.inf, 0.0, float(C), sample_weight, function, rows, kept, float(bias or 0.0), free, clamp, positive)  # type: ignore[call-arg]  # (the fields are in the subclasses)
 
-class _Sums(NamedTuple):
+    def _claiming(self, sums: Any) -> Self:
+        """Return this certificate with the values of these sums, several rounding errors given away."""
+        primal, dual = sums.values(SLACK, hard=np.isinf(self.C))
+        return replace(self, primal=float(primal), dual=float(min(max(dual, 0.0), primal)))  # type: ignore[type-var]
+
+    def consistent(self) -> list[tuple[bool, str]]:
+        """Check the order of the values, weights and strengths, and the bias."""
+        s = self.sample_weight
+        return [
+            (self.dual <= self.primal, "the dual value is above the primal one"),
+            (s is None or bool(s.any()), "no example has a positive weight"),
+            (self.rows.size == 0 or bool(self.strengths.any()), "no strength is positive"),
+            different(self.rows),
+            *consistent_bias(self),
+        ]
+
+    def fits(self, X: Matrix, y: Labels) -> list[tuple[bool, str]]:
+        """Return the claims that the certificate is about data of this shape and these labels."""
+        return [
+            within(self.rows, y.size),
+            one_weight_each(self.sample_weight, X.shape[0]),
+            both_signs(y, self.positive),
+        ]
+
+    def _caps(self, n: int) -> FloatArray:
+        """Return C s_i for all examples; an example without weight has cap 0, also for C = inf."""
+        s = self.sample_weight
+        return np.full(n, self.C) if s is None else np.where(s > 0, self.C * s, 0.0)
+
+    def confirm(self, X: Matrix, y: Labels) -> Verdict:
+        """Recompute both values and the bounds on the strengths."""
+        fits = Verdict.of(*self.fits(X, y))
+        if not fits:
+            return fits
+        try:
+            sums: Any = self._sums(X, signs(y, self.positive))
+        except InputError as error:  # the kernel is indefinite, or was made for other data
+            return Verdict.of((False, str(error)))
+        hard, loose = np.isinf(self.C), self.loosest
+        (primal, dual), (highest, lowest) = sums.values(1.0, hard=hard), sums.values(64.0, hard=hard)
+        same = self.primal == primal == np.inf or (np.isfinite(primal) and primal <= self.primal <= highest * (1 + loose))
+        true = np.isfinite(dual) and max(lowest - loose * abs(dual), 0.0) <= self.dual <= max(dual, 0.0)
+        return Verdict.of(
+            (bool((self.strengths <= self._caps(y.size)[self.rows]).all()), "a strength is above its cap"),
+            (bool(same), f"the {self.what} {primal:.12g}, not {self.primal:.12g}"),
+            (bool(true), f"the strengths prove {dual:.12g}, not {self.dual:.12g}"),
+        )
+
+    def _sums(self, X: Matrix, sign: FloatArray) -> Any:
+        """Compute from checked data what both values are made of."""
+        raise NotImplementedError
+
+
+class PlaneSums(NamedTuple):
     """What both values are made of, each with a bound on its rounding."""
 
     square: float  # ‖w‖²
@@ -111,7 +171,7 @@ class _Sums(NamedTuple):
 
 
 @dataclass(frozen=True, eq=False)
-class DualityGap(Enclosure, Certificate):
+class DualityGap(Enclosure):
     """Primal and dual value of a large-margin problem, with the weights and strengths that prove them.
 
     The dual value is that of the Wolfe dual; a gap of zero says that the Kuhn-Tucker conditions hold.
@@ -148,21 +208,19 @@ class DualityGap(Enclosure, Certificate):
     True
     """
 
-    primal: float
-    dual: float
-    C: float
-    sample_weight: FloatArray | None
-    weights: FloatArray
-    rows: IntArray
-    strengths: FloatArray
+    primal: Annotated[float, "real >= 0"]
+    dual: Annotated[float, "finite >= 0"]
+    C: Annotated[float, "real > 0"]
+    sample_weight: Annotated[FloatArray | None, "finite(n) >= 0 | none"]
+    weights: Annotated[FloatArray, "finite(D)"]
+    rows: Annotated[IntArray, "int(m) >= 0"]
+    strengths: Annotated[FloatArray, "finite(m) >= 0"]
     bias: float
     free: bool
     clamp: float
     positive: Label
 
-    def __str__(self) -> str:
-        gap = 0.0 if self.relative_gap < 1e-12 else self.relative_gap
-        return f"{self.dual:.6g} <= optimum <= {self.primal:.6g}, relative gap {gap:.2g}"
+    what, loosest, least_shown = "weights cost", 1e-9, 1e-12
 
     @classmethod
     def measure(
@@ -182,23 +240,7 @@ class DualityGap(Enclosure, Certificate):
         X, y = as_rows(X, y)
         draft = cls.draft(weights, strengths, C, sample_weight, bias, clamp, positive)
         with np.errstate(all="ignore"):
-            return draft._claiming(draft._sums(X, y))  # noqa: SLF001  (its own kind)
-
-    @classmethod
-    def draft(
-        cls,
-        weights: FloatArray,
-        strengths: FloatArray,
-        C: float,
-        sample_weight: FloatArray | None,
-        bias: float | None,
-        clamp: float,
-        positive: Label,
-    ) -> Self:
-        """Return the certificate that claims nothing yet."""
-        rows = np.flatnonzero(strengths > 0)
-        free = bias is not None
-        return cls(np.inf, 0.0, float(C), sample_weight, weights, rows, strengths[rows], bias or 0.0, free, clamp, positive)
+            return draft._claiming(draft._sums(X, signs(y, positive)))  # noqa: SLF001  (its own kind)
 
     def claim(self, E: FloatArray, v: FloatArray, R: float, sign: FloatArray) -> Self:
         """Claim what follows from numbers that a solver has at hand; `verify` will not take its word for any of them.
@@ -219,60 +261,13 @@ class DualityGap(Enclosure, Certificate):
         with np.errstate(all="ignore"):
             return self._claiming(self._collected(E, v, R, sign, (self.weights, strengths, np.float64(self.bias))))
 
-    def _claiming(self, sums: _Sums) -> Self:
-        """Return this certificate with the values of these sums, several rounding errors given away."""
-        primal, dual = sums.values(SLACK, hard=np.isinf(self.C))
-        return replace(self, primal=float(primal), dual=float(min(max(dual, 0.0), primal)))
+    def fits(self, X: Matrix, y: Labels) -> list[tuple[bool, str]]:
+        """Return the claims that weights, rows and sample weights are for these data."""
+        return [matching(self.weights, self.clamp, X), *super().fits(X, y)]
 
-    def well_formed(self) -> Verdict:
-        """Check types, shapes and ranges of the fields."""
-        sides = is_number(self.primal, least=0.0, infinite=True) and is_number(self.dual, least=0.0)
-        s = self.sample_weight
-        weighted = s is None or (is_array(s, 1) and bool((s >= 0).all()) and bool(s.any()))
-        nothing = is_array(self.rows, 1, "i") and is_array(self.strengths, 1) and self.rows.size == self.strengths.size == 0
-        witnessed = nothing or (sound_witnesses(self) and np.unique(self.rows).size == self.rows.size)
-        return Verdict.of(
-            (sides, "the primal and dual values are not numbers >= 0"),
-            (not sides or self.dual <= self.primal, "the dual value is above the primal one"),
-            (is_number(self.C, infinite=True) and self.C > 0.0, "the cap is not a positive number"),
-            (weighted, "the sample weights are not numbers >= 0, some positive"),
-            (is_array(self.weights, 1), "the weights are not a row of finite numbers"),
-            (witnessed, "rows and strengths are not matching different rows >= 0 and strengths >= 0"),
-            (isinstance(self.free, bool), "free is neither true nor false"),
-            (
-                is_number(self.bias) and (self.free is True or self.bias == 0.0),
-                "the bias is not a number, or not free and not 0",
-            ),
-            (is_number(self.clamp), "the clamped input is not a number"),
-            (not (self.free is True and self.clamp), "a bias cannot be both free and clamped"),
-            (is_label(self.positive), f"{self.positive!r} cannot be a label"),
-        )
-
-    def confirm(self, X: Matrix, y: Labels) -> Verdict:
-        """Recompute both values and the bounds on the strengths."""
-        s = self.sample_weight
-        shaped = Verdict.of(
-            *matching(self, X),
-            (s is None or s.shape == y.shape, "one sample weight per example expected"),
-            (both_signs(y, self.positive), f"not both {self.positive!r} and others in y"),
-        )
-        if not shaped:
-            return shaped
-        caps = np.full(y.size, self.C) if s is None else np.where(s > 0, self.C * s, 0.0)
-        sums, hard = self._sums(X, y), np.isinf(self.C)
-        primal, dual = sums.values(1.0, hard=hard)
-        highest, lowest = sums.values(64.0, hard=hard)
-        same = self.primal == primal == np.inf or (np.isfinite(primal) and primal <= self.primal <= highest * (1 + 1e-9))
-        true = np.isfinite(dual) and max(lowest, 0.0) * (1 - 1e-9) <= self.dual <= max(dual, 0.0)
-        return Verdict.of(
-            (bool((self.strengths <= caps[self.rows]).all()), "a strength is above its cap"),
-            (bool(same), f"the weights cost {primal:.12g}, not {self.primal:.12g}"),
-            (bool(true), f"the strengths prove {dual:.12g}, not {self.dual:.12g}"),
-        )
-
-    def _sums(self, X: Matrix, y: Labels) -> _Sums:
+    def _sums(self, X: Matrix, sign: FloatArray) -> PlaneSums:
         """Compute from checked data what the values are made of."""
-        sign, strengths = signs(y, self.positive), np.zeros(y.size)
+        strengths = np.zeros(sign.size)
         strengths[self.rows] = self.strengths
         scaled = self._scaled(strengths)
         outputs, sums = potentials_and_sums(X, scaled[0][None], (scaled[1] * sign)[None], self.clamp)
@@ -285,7 +280,7 @@ class DualityGap(Enclosure, Certificate):
             return w, strengths if np.isfinite(self.C) else unit_scale(strengths), bias
         return unit_scale(w), unit_scale(strengths), bias * norm(unit_scale(w)) / norm(w)
 
-    def _collected(self, E: FloatArray, v: FloatArray, R: float, sign: FloatArray, scaled: tuple[Any, Any, Any]) -> _Sums:
+    def _collected(self, E: FloatArray, v: FloatArray, R: float, sign: FloatArray, scaled: tuple[Any, Any, Any]) -> PlaneSums:
         """Put together potentials and the signed sum of the examples, with bounds on the rounding of each."""
         (w, strengths, bias), n, s = scaled, E.size, self.sample_weight
         total, spare = strengths.sum(), 2 * (n + w.size + 8) * EPS
@@ -304,16 +299,10 @@ class DualityGap(Enclosure, Certificate):
             size_error, spare = size_error + rest * R, spare + rest / max(total, 1e-300)
         primal_error = spare * (square + loss) + least_error * exposed
         least = np.float64((E if s is None else E[s > 0]).min())
-        return _Sums(square, loss, least, total, size, primal_error, least_error, dual_error, size_error, spare)
-
-    @classmethod
-    def from_fields(cls, body: dict[str, Any]) -> Self:
-        """Rebuild from the plain form."""
-        s = body["sample_weight"]
-        return cls(**rebuilt({**body, "sample_weight": None if s is None else np.asarray(s, dtype=np.float64)}))
+        return PlaneSums(square, loss, least, total, size, primal_error, least_error, dual_error, size_error, spare)
 
 
-class GapSums(NamedTuple):
+class KernelSums(NamedTuple):
     """What both values are made of, each with a bound on its rounding."""
 
     E: FloatArray  # potentials, (n,)
@@ -326,8 +315,10 @@ class GapSums(NamedTuple):
     radius: float
     spare: float  # relative rounding of sums over the examples
 
-    def soft(self, slack: float) -> tuple[float, float]:
+    def values(self, slack: float, *, hard: bool) -> tuple[float, float]:
         """Return primal and dual value, moved apart by `slack` rounding errors."""
+        if hard:
+            return self._hard(slack)
         near = 1.0 + SLACK * self.error > self.E
         caps, error = self.caps[near], self.error[near]
         loss = float((caps * np.maximum(0.0, 1.0 - self.E[near])).sum())
@@ -337,7 +328,7 @@ class GapSums(NamedTuple):
         dual_error = 0.5 * self.square_error + self.spare * (self.total + self.square) + moved
         return 0.5 * self.square + loss + slack * primal_error, self.total - 0.5 * self.square - slack * float(dual_error)
 
-    def hard(self, slack: float) -> tuple[float, float]:
+    def _hard(self, slack: float) -> tuple[float, float]:
         """Return both values for C = inf, where only directions matter."""
         least = float((self.E - slack * self.error)[self.caps > 0].min())
         longest = np.float64(self.square + slack * self.square_error)
@@ -347,12 +338,8 @@ class GapSums(NamedTuple):
         return primal, float(0.5 * (total / size) ** 2) if total > 0.0 else 0.0
 
 
-LOOSE = 1e-7
-"""A claim may be looser than the truth by this share: a solver's numbers need not be the checker's."""
-
-
 @dataclass(frozen=True, eq=False)
-class KernelGap(Enclosure, Certificate):
+class KernelGap(Enclosure):
     """Primal and dual value of a large-margin problem in a kernel's space, with the strengths that prove them.
 
     Parameters
@@ -389,21 +376,19 @@ class KernelGap(Enclosure, Certificate):
     (True, False)
     """
 
-    primal: float
-    dual: float
-    C: float
-    sample_weight: FloatArray | None
+    primal: Annotated[float, "real >= 0"]
+    dual: Annotated[float, "finite >= 0"]
+    C: Annotated[float, "real > 0"]
+    sample_weight: Annotated[FloatArray | None, "finite(n) >= 0 | none"]
     kernel: Kernel
-    rows: IntArray
-    strengths: FloatArray
+    rows: Annotated[IntArray, "int(m) >= 0"]
+    strengths: Annotated[FloatArray, "finite(m) >= 0"]
     bias: float
     free: bool
     clamp: float
     positive: Label
 
-    def __str__(self) -> str:
-        gap = 0.0 if self.relative_gap < 1e-10 else self.relative_gap
-        return f"{self.dual:.6g} <= optimum <= {self.primal:.6g}, relative gap {gap:.2g}"
+    what, loosest, least_shown = "function costs", 1e-7, 1e-10
 
     @classmethod
     def measure(
@@ -429,26 +414,7 @@ class KernelGap(Enclosure, Certificate):
         X, y = as_rows(X, y)
         draft = cls.draft(kernel.resolved(X), strengths, C, sample_weight, bias, clamp, positive)
         with np.errstate(all="ignore"):
-            shift, objection = indefiniteness(draft.kernel, X)
-            if objection:
-                raise InputError(objection)
-            return draft._claiming(draft._sums(X, signs(y, positive), shift))  # noqa: SLF001  (its own kind)
-
-    @classmethod
-    def draft(
-        cls,
-        kernel: Kernel,
-        strengths: FloatArray,
-        C: float,
-        sample_weight: FloatArray | None,
-        bias: float | None,
-        clamp: float,
-        positive: Label,
-    ) -> Self:
-        """Return the certificate that claims nothing yet."""
-        rows, free = np.flatnonzero(strengths > 0), bias is not None
-        held = np.asarray(strengths, dtype=np.float64)[rows]
-        return cls(np.inf, 0.0, float(C), sample_weight, kernel, rows, held, float(bias or 0.0), free, clamp, positive)
+            return draft._claiming(draft._sums(X, signs(y, positive)))  # noqa: SLF001  (its own kind)
 
     def claim(
         self,
@@ -484,70 +450,13 @@ class KernelGap(Enclosure, Certificate):
             vague = float(a @ extra[self.rows]) if square is None else 0.0
             return self._claiming(self._collected(E, extra, (held, vague), sign, scales))
 
-    def _claiming(self, sums: GapSums) -> Self:
-        """Return this certificate with the values of these sums, several rounding errors given away."""
-        primal, dual = sums.hard(SLACK) if np.isinf(self.C) else sums.soft(SLACK)
-        return replace(self, primal=float(primal), dual=float(min(max(dual, 0.0), primal)))
-
-    def well_formed(self) -> Verdict:
-        """Check types, shapes and ranges of the fields."""
-        sides = is_number(self.primal, least=0.0, infinite=True) and is_number(self.dual, least=0.0)
-        s = self.sample_weight
-        weighted = s is None or (is_array(s, 1) and bool((s >= 0).all()) and bool(s.any()))
-        return Verdict.of(
-            (sides, "the primal and dual values are not numbers >= 0"),
-            (not sides or self.dual <= self.primal, "the dual value is above the primal one"),
-            (is_number(self.C, infinite=True) and self.C > 0.0, "the cap is not a positive number"),
-            (weighted, "the sample weights are not numbers >= 0, some positive"),
-            (sound_kernel(self.kernel), "the kernel is not a kernel whose parameters are numbers"),
-            (self._witnessed(), "rows and strengths are not matching different rows >= 0 and strengths >= 0"),
-            *sound_bias(self),
-            (is_label(self.positive), f"{self.positive!r} cannot be a label"),
-        )
-
-    def _witnessed(self) -> bool:
-        """Tell whether rows and strengths are what they should be; there may be none."""
-        nothing = is_array(self.rows, 1, "i") and is_array(self.strengths, 1) and self.rows.size == self.strengths.size == 0
-        return nothing or (sound_witnesses(self) and np.unique(self.rows).size == self.rows.size)
-
-    def confirm(self, X: Matrix, y: Labels) -> Verdict:
-        """Recompute both values and the bounds on the strengths."""
-        n, s = X.shape[0], self.sample_weight
-        shaped = Verdict.of(
-            (bool((self.rows < n).all()), f"a row outside 0..{n - 1}"),
-            (s is None or s.shape == y.shape, "one sample weight per example expected"),
-            (both_signs(y, self.positive), f"not both {self.positive!r} and others in y"),
-        )
-        if not shaped:
-            return shaped
-        try:
-            shift, objection = indefiniteness(self.kernel, X)
-            sums = None if objection else self._sums(X, signs(y, self.positive), shift)
-        except InputError as error:  # the kernel was made for other data
-            return Verdict.of((False, str(error)))
-        return Verdict.of((False, str(objection))) if sums is None else self._judged(sums)
-
-    def _judged(self, sums: GapSums) -> Verdict:
-        """Compare the claims with sums computed anew."""
-        values = sums.hard if np.isinf(self.C) else sums.soft
-        (primal, dual), (highest, lowest) = values(1.0), values(64.0)
-        same = self.primal == primal == np.inf or (np.isfinite(primal) and primal <= self.primal <= highest * (1 + LOOSE))
-        true = np.isfinite(dual) and max(lowest - LOOSE * abs(dual), 0.0) <= self.dual <= max(dual, 0.0)
-        return Verdict.of(
-            (bool((self.strengths <= sums.caps[self.rows]).all()), "a strength is above its cap"),
-            (bool(same), f"the function costs {primal:.12g}, not {self.primal:.12g}"),
-            (bool(true), f"the strengths prove {dual:.12g}, not {self.dual:.12g}"),
-        )
-
-    def _sums(self, X: Matrix, sign: FloatArray, shift: float) -> GapSums:
+    def _sums(self, X: Matrix, sign: FloatArray) -> KernelSums:
         """Compute from checked data what the values are made of."""
-        a, bias, _ = self._scaled()
+        proved, (a, bias, _) = proved_scales(self.kernel, X, self.clamp), self._scaled()
         c = (a * sign[self.rows])[:, None]
         F = outputs(self.kernel, X, self.rows, c, self.clamp)
         square = float(squares_of(F, self.rows, c)[0]), 0.0
-        return self._collected(
-            sign * (F[:, 0] + bias), np.zeros(sign.size), square, sign, scales(self.kernel, X, self.clamp, shift)
-        )
+        return self._collected(sign * (F[:, 0] + bias), np.zeros(sign.size), square, sign, proved)
 
     def _scaled(self) -> tuple[FloatArray, float, int]:
         """Return strengths and bias over 2^e, and e; for C = inf, where only directions matter, safe from underflow."""
@@ -556,16 +465,15 @@ class KernelGap(Enclosure, Certificate):
 
     def _collected(
         self, E: FloatArray, extra: FloatArray, square: tuple[float, float], sign: FloatArray, scales: Scales
-    ) -> GapSums:
+    ) -> KernelSums:
         """Put together potentials and squared length with bounds on the rounding of each, added to the errors they have."""
-        (a, bias, _), n, s = self._scaled(), E.size, self.sample_weight
+        (a, bias, _), n = self._scaled(), E.size
         error, square_error = scales.errors(self.rows, a[:, None])
-        caps = np.full(n, self.C) if s is None else np.where(s > 0, self.C * s, 0.0)
         total, spare = float(a.sum()), 2 * (n + self.rows.size + 8) * EPS
-        return GapSums(
+        return KernelSums(
             E=E,
             error=error[:, 0] + 8 * EPS * abs(bias) + extra,
-            caps=caps,
+            caps=self._caps(n),
             square=max(square[0], 0.0),
             square_error=float(square_error[0]) + square[1],
             total=total,
@@ -573,10 +481,3 @@ class KernelGap(Enclosure, Certificate):
             radius=scales.radius,
             spare=spare,
         )
-
-    @classmethod
-    def from_fields(cls, body: dict[str, Any]) -> Self:
-        """Rebuild from the plain form."""
-        s = body["sample_weight"]
-        weights = None if s is None else np.asarray(s, dtype=np.float64)
-        return cls(**rebuilt({**body, "sample_weight": weights, "kernel": kernels.from_dict(body["kernel"])}))

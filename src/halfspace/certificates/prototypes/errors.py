@@ -27,7 +27,7 @@ Rounding  Distances come from ‖z‖² - 2 z·v + ‖v‖² with z = Ωx, v = �
 
 from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import Any, NamedTuple, Self
+from typing import Annotated, Any, NamedTuple, Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -35,7 +35,7 @@ from scipy import sparse
 from scipy.special import expit
 
 from halfspace._typing import FloatArray, IntArray, Label, Labels, Matrix
-from halfspace.certificates.arithmetic import EPS, as_rows, is_array, is_label, is_number
+from halfspace.certificates.arithmetic import EPS, as_rows, held, one_weight_each
 from halfspace.certificates.base import Certificate, Verdict
 from halfspace.errors import InputError
 
@@ -347,17 +347,17 @@ class PrototypeErrors(Certificate):
     2 prototypes: 0 errors; rows that are right stay so within 1, half of all rows within 2 True False
     """
 
-    errors: int
-    radius: float
-    median_radius: float
-    cost: float | None
-    gradient: float | None
-    prototypes: FloatArray
-    prototype_labels: tuple[Label, ...]
-    omega: FloatArray | None
-    beta: float | None
-    sample_weight: FloatArray | None
-    costs: FloatArray
+    errors: Annotated[int, "int >= 0"]
+    radius: Annotated[float, "real >= 0"]
+    median_radius: Annotated[float, "real >= 0"]
+    cost: Annotated[float | None, "finite | none"]
+    gradient: Annotated[float | None, "finite >= 0 | none"]
+    prototypes: Annotated[FloatArray, "finite(P,d)"]
+    prototype_labels: Annotated[tuple[Label, ...], "tuple(P) of label"]
+    omega: Annotated[FloatArray | None, "finite(d) | finite(m,d) | finite(c,m,d) | none"]
+    beta: Annotated[float | None, "finite >= 0 | none"]
+    sample_weight: Annotated[FloatArray | None, "finite(n) >= 0 | none"]
+    costs: Annotated[FloatArray, "finite(t)"]
 
     def __str__(self) -> str:
         count = f"{self.errors:,} error{'' if self.errors == 1 else 's'}"
@@ -386,9 +386,9 @@ class PrototypeErrors(Certificate):
         about: dict[str, Any] = {
             "prototypes": np.asarray(prototypes, dtype=np.float64),  # the model's own memory: a changed model is not proved
             "prototype_labels": tuple(np.asarray(labels).tolist()),
-            "omega": _array(omega),
+            "omega": None if omega is None else np.asarray(omega, dtype=np.float64),
             "beta": None if beta is None else float(beta),
-            "sample_weight": _array(sample_weight),
+            "sample_weight": None if sample_weight is None else held(sample_weight),
             "costs": np.array(costs, dtype=np.float64),
         }
         none = None if beta is None else 0.0
@@ -411,34 +411,18 @@ class PrototypeErrors(Certificate):
         with np.errstate(all="ignore"):  # what is not finite is refused, not warned of
             return survey(X, np.searchsorted(classes, y), given, self.beta, s, give=give)
 
-    def well_formed(self) -> Verdict:
-        """Check types, shapes and ranges of the fields."""
-        labels = isinstance(self.prototype_labels, tuple) and all(is_label(label) for label in self.prototype_labels)
-        paired = labels and is_array(self.prototypes, 2) and self.prototypes.shape[0] == len(self.prototype_labels) >= 1
-        if not paired or self.prototypes.shape[1] < 1:
-            return Verdict.of((False, "there is not one label for each of at least one prototype of finite numbers"))
-        weighted = self.sample_weight is not None
-        counts = isinstance(self.errors, int) and not isinstance(self.errors, bool) and self.errors >= 0
+    def consistent(self) -> list[tuple[bool, str]]:
+        """Check that there are prototypes, that a metric per class has all classes, and that a cost is claimed whole or not."""
         claimed = [value is not None for value in (self.beta, self.cost, self.gradient)]
-        sloped = is_number(self.beta, least=0.0) and is_number(self.cost) and is_number(self.gradient, least=0.0)
-        return Verdict.of(
-            (counts, "the errors are not a count"),
-            (is_number(self.radius, least=0.0, infinite=True), "the radius is not a number >= 0"),
-            (is_number(self.median_radius, least=0.0, infinite=True), "the median radius is not a number >= 0"),
-            (not any(claimed) or (all(claimed) and sloped), "beta, cost and gradient are not numbers, or not all there"),
-            (not any(claimed) or len(set(self.prototype_labels)) > 1, "a cost needs prototypes of two labels"),
-            (self._metric_fits(), "the metric is not an array of shape (d,), (m, d) or (classes, m, d)"),
-            (not weighted or _weights(self.sample_weight), "the sample weights are not numbers >= 0"),
-            (is_array(self.costs, 1) and (any(claimed) or not self.costs.size), "the costs are not a course of the cost"),
-        )
-
-    def _metric_fits(self) -> bool:
-        """Tell whether Ω has a row for every input, and a matrix for every class if it is one per class."""
-        if self.omega is None:
-            return True
-        shaped = any(is_array(self.omega, axes) for axes in (1, 2, 3)) and self.omega.size > 0
-        classes = self.omega.ndim < 3 or self.omega.shape[0] == len(set(self.prototype_labels))
-        return shaped and self.omega.shape[-1] == self.prototypes.shape[1] and classes
+        classes, omega = len(set(self.prototype_labels)), self.omega
+        return [
+            (self.prototypes.size > 0, "there are no prototypes"),
+            (all(claimed) or not any(claimed), "beta, cost and gradient are not all there"),
+            (not any(claimed) or classes > 1, "a cost needs prototypes of two labels"),
+            (omega is None or omega.size > 0, "the metric is empty"),
+            (omega is None or omega.ndim < 3 or omega.shape[0] == classes, "there is not one metric for each class"),
+            (any(claimed) or not self.costs.size, "there is a course of the cost, but no cost"),
+        ]
 
     def fits(self, X: Matrix, y: Labels) -> Verdict:
         """Check that the claim is about data of this shape and these labels."""
@@ -447,7 +431,7 @@ class PrototypeErrors(Certificate):
         return Verdict.of(
             (X.shape[1] == d, f"the prototypes have {d} inputs, but the data {X.shape[1]}"),
             (not strangers, f"y has labels without a prototype: {sorted(map(str, strangers))}"),
-            (self.sample_weight is None or self.sample_weight.shape == y.shape, "one sample weight per example expected"),
+            one_weight_each(self.sample_weight, y.size),
         )
 
     def confirm(self, X: Matrix, y: Labels) -> Verdict:
@@ -481,18 +465,3 @@ class PrototypeErrors(Certificate):
         falls = bool((np.diff(self.costs) <= spare).all())
         ends = self.costs.size == 0 or abs(self.costs[-1] - np.float64(self.cost)) <= 2.0 * spare + 8.0 * slack
         return falls and bool(ends), "the course of the cost rises, or does not end in the cost"
-
-    @classmethod
-    def from_fields(cls, body: dict[str, Any]) -> Self:
-        """Rebuild from the plain form."""
-        arrays = {name: _array(body[name]) for name in ("prototypes", "omega", "sample_weight", "costs")}
-        numbers = {name: float(body[name]) for name in ("radius", "median_radius")}
-        return cls(**{**body, **arrays, **numbers, "prototype_labels": tuple(body["prototype_labels"])})
-
-
-def _weights(value: Any) -> bool:
-    return is_array(value, 1) and bool((value >= 0.0).all())
-
-
-def _array(value: Any) -> FloatArray | None:
-    return None if value is None else np.asarray(value, dtype=np.float64)

@@ -37,13 +37,13 @@ The smaller of S (d x d) and the matrix of inner products (n x n), which has the
 
 from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import Any, NamedTuple, Self
+from typing import Annotated, Any, NamedTuple, Self
 
 import numpy as np
 from scipy import sparse
 
 from halfspace._typing import FloatArray, IntArray, Labels, Matrix
-from halfspace.certificates.arithmetic import EPS, as_rows, is_array, is_number
+from halfspace.certificates.arithmetic import EPS, as_rows
 from halfspace.certificates.base import Unlabelled, Verdict
 from halfspace.errors import InputError
 
@@ -81,13 +81,13 @@ class Quantisation(Unlabelled):
     (True, False)
     """
 
-    error: float
-    lower: float
-    step_gain: float
-    prototypes: FloatArray
-    labels: IntArray
-    sizes: FloatArray
-    sample_weight: FloatArray | None
+    error: Annotated[float, "finite >= 0"]
+    lower: Annotated[float, "finite >= 0"]
+    step_gain: Annotated[float, "finite >= 0"]
+    prototypes: Annotated[FloatArray, "finite(K,d)"]
+    labels: Annotated[IntArray, "int(n) in 0..K"]
+    sizes: Annotated[FloatArray, "finite(K)"]
+    sample_weight: Annotated[FloatArray | None, "finite(n) >= 0 | none"]
 
     def __str__(self) -> str:
         gain = 0.0 if self.step_gain <= 1e-12 * self.error else self.step_gain
@@ -121,22 +121,12 @@ class Quantisation(Unlabelled):
         error, gain = found.error + 4.0 * found.noise, found.gain + 4.0 * found.gain_noise
         return cls(error, float(np.clip(lower - 4.0 * noise, 0.0, error)), gain, W, found.labels, found.sizes, s)
 
-    def well_formed(self) -> Verdict:
-        """Check types, shapes and ranges of the fields."""
-        numbers = all(is_number(value, least=0.0) for value in (self.error, self.lower, self.step_gain))
-        shaped = is_array(self.prototypes, 2) and self.prototypes.size > 0 and is_array(self.labels, 1, "i")
-        K = self.prototypes.shape[0] if shaped else 0
-        inside = shaped and self.labels.size > 0 and bool(((self.labels >= 0) & (self.labels < K)).all())
-        s = self.sample_weight
-        weighted = s is None or (is_array(s, 1) and s.shape == np.shape(self.labels) and bool((s >= 0.0).all()))
-        sized = is_array(self.sizes, 1) and self.sizes.shape == (K,)
-        return Verdict.of(
-            (numbers and self.lower <= self.error, "error, lower bound and gain are not numbers with 0 <= lower <= error"),
-            (shaped, "the prototypes are not a table of finite numbers, or the labels not whole numbers"),
-            (inside, "a label is not the number of a prototype"),
-            (weighted, "there is not one sample weight >= 0 per label"),
-            (sized, "there is not one size per prototype"),
-        )
+    def consistent(self) -> list[tuple[bool, str]]:
+        """Check that there are prototypes and rows, and the order of the bounds."""
+        return [
+            (self.prototypes.size > 0 and self.labels.size > 0, "there are no prototypes or no rows"),
+            (self.lower <= self.error, "the lower bound is above the error"),
+        ]
 
     def confirm(self, X: Matrix, y: Labels) -> Verdict:  # noqa: ARG002  (there are no labels)
         """Recompute assignment, error, sizes, gain and lower bound."""
@@ -161,18 +151,6 @@ class Quantisation(Unlabelled):
             (bool(below), f"the lower bound is {lower:.6g}, not {self.lower:.6g}"),
             (bool(sized), "the cells have other sizes"),
         )
-
-    @classmethod
-    def from_fields(cls, body: dict[str, Any]) -> Self:
-        """Rebuild from the plain form."""
-        weighted = body["sample_weight"]
-        fields: dict[str, Any] = {
-            "prototypes": np.array(body["prototypes"], dtype=np.float64),
-            "labels": np.array(body["labels"]),
-            "sizes": np.array(body["sizes"], dtype=np.float64),
-            "sample_weight": None if weighted is None else np.array(weighted, dtype=np.float64),
-        }
-        return cls(**{**body, **fields})
 
 
 def _enclosed(claimed: float, found: float, noise: float) -> bool:

@@ -16,7 +16,7 @@ error: a number at the level of rounding says that no better weights can be told
 
 from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import Any, NamedTuple, Self
+from typing import Annotated, Any, NamedTuple, Self
 
 import numpy as np
 from sklearn.utils import check_array, check_consistent_length
@@ -25,17 +25,16 @@ from halfspace._typing import FloatArray, Label, Labels, Matrix
 from halfspace.certificates.arithmetic import (
     EPS,
     as_rows,
+    both_signs,
     combination,
-    is_array,
-    is_label,
-    is_number,
+    held,
     norm,
+    one_weight_each,
     potentials_and_sums,
     signs,
     squares,
 )
-from halfspace.certificates.base import Certificate, Verdict, from_dict
-from halfspace.certificates.margins.bracket import both_signs
+from halfspace.certificates.base import Certificate, Verdict
 from halfspace.errors import InputError
 
 __all__ = ["LeastSquaresGap", "PerOutput", "RidgeGap", "fits", "log_likelihood", "read_targets"]
@@ -92,7 +91,7 @@ def fits(X: Matrix, y: Labels, weights: FloatArray, clamp: float, sample_weight:
     D = X.shape[1] + bool(clamp)
     return Verdict.of(
         (weights.shape == (D,), f"weights for {weights.size} inputs, but the data have {D}"),
-        (sample_weight is None or sample_weight.shape == y.shape[:1], "one sample weight per example expected"),
+        one_weight_each(sample_weight, y.shape[0]),
         (y.shape[1] == 1, f"the certificate is about one target, but y has {y.shape[1]}"),
     )
 
@@ -134,17 +133,17 @@ class RidgeGap(Certificate):
     objective 22.5, at most 6e-26 above the least True
     """
 
-    objective: float
-    gap: float
-    backward_error: float
-    sigma2: float
-    log_likelihood: float
-    ridge: float
-    weights: FloatArray
+    objective: Annotated[float, "finite >= 0"]
+    gap: Annotated[float, "real >= 0"]
+    backward_error: Annotated[float, "real >= 0"]
+    sigma2: Annotated[float, "finite >= 0"]
+    log_likelihood: Annotated[float, "real"]
+    ridge: Annotated[float, "finite >= 0"]
+    weights: Annotated[FloatArray, "finite(D)"]
     constant: float
     free: bool
     clamp: float
-    sample_weight: FloatArray | None
+    sample_weight: Annotated[FloatArray | None, "finite(n) >= 0 | none"]
 
     def __str__(self) -> str:
         near = f"at most {self.gap:.2g} above the least" if self.ridge else f"backward error at most {self.backward_error:.2g}"
@@ -165,7 +164,7 @@ class RidgeGap(Certificate):
         """Measure weights (D,), and an unpenalised constant if there is one, on examples X (n, d) with targets y (n,)."""
         X, Y = read_targets(X, y, "RidgeGap")
         free, c = constant is not None, float(constant or 0.0)
-        rounded = cls(0.0, 0.0, 0.0, 0.0, 0.0, ridge, weights.copy(), c, free, clamp, sample_weight)
+        rounded = cls(0.0, 0.0, 0.0, 0.0, 0.0, ridge, held(weights), c, free, clamp, sample_weight)
         with np.errstate(all="ignore"):
             found = rounded._measured(X, Y[:, 0], slack=4.0)
         if found is None:
@@ -178,23 +177,13 @@ class RidgeGap(Certificate):
         """Check what is handed in: finite examples, and one real target each."""
         return read_targets(X, y, type(self).__name__)
 
-    def well_formed(self) -> Verdict:
-        """Check types, shapes and ranges of the fields."""
+    def consistent(self) -> list[tuple[bool, str]]:
+        """Check that a constant was fitted if there is one, and that some example has weight."""
         s = self.sample_weight
-        weighted = s is None or (is_array(s, 1) and bool((s >= 0).all()) and bool(s.any()))
-        fitted = is_number(self.constant) and isinstance(self.free, bool) and (self.free or self.constant == 0.0)
-        bounds = all(is_number(v, least=0.0, infinite=True) for v in (self.gap, self.backward_error))
-        return Verdict.of(
-            (is_number(self.objective, least=0.0), "the objective is not a number >= 0"),
-            (bounds, "the gap and the backward error are not numbers >= 0"),
-            (is_number(self.sigma2, least=0.0), "the variance is not a number >= 0"),
-            (is_number(self.log_likelihood, infinite=True), "the log-likelihood is not a number"),
-            (is_number(self.ridge, least=0.0), "the ridge is not a number >= 0"),
-            (is_array(self.weights, 1), "the weights are not a row of finite numbers"),
-            (fitted, "the constant is not a number, or not 0 though it was not fitted"),
-            (is_number(self.clamp), "the clamped input is not a number"),
-            (weighted, "the sample weights are not numbers >= 0"),
-        )
+        return [
+            (self.free or self.constant == 0.0, "the constant is not 0 though it was not fitted"),
+            (s is None or bool(s.any()), "no example has a positive weight"),
+        ]
 
     def confirm(self, X: Matrix, y: Labels) -> Verdict:
         """Recompute every number."""
@@ -253,17 +242,6 @@ class RidgeGap(Certificate):
         backward = 0.0 if data == 0.0 or rest == 0.0 else float(np.fmin(*moves))
         return _Measured(objective, float(above), backward, error * error / total, total, blur)
 
-    @classmethod
-    def from_fields(cls, body: dict[str, Any]) -> Self:
-        """Rebuild from the plain form."""
-        weighted = body["sample_weight"]
-        arrays = {
-            "weights": np.asarray(body["weights"], dtype=np.float64),
-            "sample_weight": None if weighted is None else np.asarray(weighted, dtype=np.float64),
-        }
-        numbers = {name: float(body[name]) for name in ("gap", "backward_error", "log_likelihood")}
-        return cls(**{**body, **arrays, **numbers})
-
 
 @dataclass(frozen=True, eq=False)
 class PerOutput(Certificate):
@@ -282,7 +260,7 @@ class PerOutput(Certificate):
     (True, False)
     """
 
-    parts: tuple[Certificate, ...]
+    parts: Annotated[tuple[Certificate, ...], "tuple(m) of certificate"]
 
     def __iter__(self) -> Iterator[Certificate]:
         return iter(self.parts)
@@ -297,22 +275,16 @@ class PerOutput(Certificate):
         """Check what is handed in: finite examples, and a row of real targets each."""
         return read_targets(X, y, "PerOutput")
 
-    def well_formed(self) -> Verdict:
-        """Check that there are sound parts, each about one target."""
-        if not isinstance(self.parts, tuple) or not self.parts or not all(isinstance(part, RidgeGap) for part in self.parts):
-            return Verdict.of((False, "there is not one certificate for each target"))
-        return Verdict.all_of([(f"target {k}", part.well_formed()) for k, part in enumerate(self.parts)])
+    def consistent(self) -> list[tuple[bool, str]]:
+        """Check that each part is about one target."""
+        ridges = len(self.parts) > 0 and all(isinstance(part, RidgeGap) for part in self.parts)
+        return [(ridges, "there is not one RidgeGap for each target")]
 
     def confirm(self, X: Matrix, y: Labels) -> Verdict:
         """Check every part."""
         if y.shape[1] != len(self.parts):
             return Verdict.of((False, f"certificates for {len(self.parts)} targets, but y has {y.shape[1]}"))
         return Verdict.all_of([(f"target {k}", part.confirm(X, y[:, k : k + 1])) for k, part in enumerate(self.parts)])
-
-    @classmethod
-    def from_fields(cls, body: dict[str, Any]) -> Self:
-        """Rebuild from the plain form."""
-        return cls(tuple(from_dict(part) for part in body["parts"]))
 
 
 INTERPOLATED = 1e-9
@@ -346,10 +318,10 @@ class LeastSquaresGap(Certificate):
     loss 1, backward error 0
     """
 
-    loss: float
-    backward_error: float
-    weights: FloatArray
-    sample_weight: FloatArray | None
+    loss: Annotated[float, "finite >= 0"]
+    backward_error: Annotated[float, "real >= 0"]
+    weights: Annotated[FloatArray, "finite(D)"]
+    sample_weight: Annotated[FloatArray | None, "finite(n) >= 0 | none"]
     clamp: float
     positive: Label
 
@@ -370,28 +342,15 @@ class LeastSquaresGap(Certificate):
         """Measure loss and backward error of weights (D,) on examples X (n, d) with labels y (n,)."""
         X, y = as_rows(X, y)
         loss, backward = _loss_and_error(X, signs(y, positive), weights, sample_weight, clamp)
-        return cls(loss, backward, weights.copy(), sample_weight, clamp, positive)
-
-    def well_formed(self) -> Verdict:
-        """Check types, shapes and ranges of the fields."""
-        weighted = self.sample_weight is not None
-        positive = not weighted or (is_array(self.sample_weight, 1) and bool((np.asarray(self.sample_weight) >= 0).all()))
-        return Verdict.of(
-            (is_number(self.loss, least=0.0), "the loss is not a number >= 0"),
-            (is_number(self.backward_error, least=0.0, infinite=True), "the backward error is not a number >= 0"),
-            (is_array(self.weights, 1), "the weights are not a row of finite numbers"),
-            (positive, "the sample weights are not numbers >= 0"),
-            (is_number(self.clamp), "the clamped input is not a number"),
-            (is_label(self.positive), f"{self.positive!r} cannot be a label"),
-        )
+        return cls(loss, backward, held(weights), sample_weight, clamp, positive)
 
     def confirm(self, X: Matrix, y: Labels) -> Verdict:
         """Recompute both numbers."""
         D = X.shape[1] + bool(self.clamp)
         shaped = Verdict.of(
             (self.weights.shape == (D,), f"weights for {self.weights.size} inputs, but the data have {D}"),
-            (self.sample_weight is None or self.sample_weight.shape == y.shape, "one sample weight per example expected"),
-            (both_signs(y, self.positive), f"not both {self.positive!r} and others in y"),
+            one_weight_each(self.sample_weight, y.size),
+            both_signs(y, self.positive),
         )
         if not shaped:
             return shaped
@@ -404,16 +363,6 @@ class LeastSquaresGap(Certificate):
             (bool(close), f"the loss is {loss:.6g}, not {self.loss:.6g}"),
             (bool(better), f"the backward error is {backward:.3g}, not {self.backward_error:.3g}"),
         )
-
-    @classmethod
-    def from_fields(cls, body: dict[str, Any]) -> Self:
-        """Rebuild from the plain form."""
-        weighted = body["sample_weight"]
-        arrays = {
-            "weights": np.asarray(body["weights"], dtype=np.float64),
-            "sample_weight": None if weighted is None else np.asarray(weighted, dtype=np.float64),
-        }
-        return cls(**{**body, **arrays, "backward_error": float(body["backward_error"])})
 
 
 def _loss_and_error(X: Matrix, y: FloatArray, w: FloatArray, s: FloatArray | None, clamp: float) -> tuple[float, float]:

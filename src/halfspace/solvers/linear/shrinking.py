@@ -33,7 +33,7 @@ BLOCK = 32
 FEW = 1 << 17
 """Entries of active examples that stay in cache: these are swept many times in one call."""
 SWEEPS = 200
-"""Most sweeps in one call."""
+"""Limit on the sweeps of one call."""
 COUPLED = 3000.0
 """Sum of scale²/‖x_i‖² over the free examples from which the clamped input is taken out of the rule."""
 PIECE = 1 << 22
