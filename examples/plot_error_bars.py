@@ -54,7 +54,7 @@ assert gap > 2 * std[np.abs(grid - 2.5) < 0.3].max()
 # The posterior of a batch is the prior of the next. The error bars close in as batches arrive, and end where a fit on all of
 # the data at once would have put them.
 
-stream = hs.BayesianRegression(alpha=model.alpha_, beta=model.beta_, intercept="none")
+stream = hs.BayesianRegression(prior_precision=model.prior_precision_, noise_precision=model.noise_precision_, intercept="none")
 figure, axes = plt.subplots(1, 4, sharey=True, figsize=(10, 3), layout="constrained")
 order = rng.permutation(x.size)
 for ax, rows in zip(axes, np.split(order, 4), strict=True):

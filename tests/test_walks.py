@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 
 import halfspace as hs
+from halfspace.cli import main
 
 pytestmark = pytest.mark.skipif(not numba.config.DISABLE_JIT, reason="compiled code leaves no call frames")
 
@@ -47,3 +48,17 @@ def test_the_walk_to_the_rule_is_short(name):
     assert found[0] == "fit"
     assert found[-1] == goal
     assert len(found) <= most, found
+
+
+def test_the_command_walks_to_the_rule_of_a_rung(tmp_path):
+    """Between the command and the walk of a rung's model lie five call frames of ours."""
+    table = tmp_path / "t.csv"
+    rows = [f"{i % 7},{i * i % 11},{'yes' if i % 7 + i * i % 11 > 8 else 'no'}" for i in range(40)]
+    table.write_text("\n".join(["a,b,y", *rows]), encoding="utf-8")
+
+    def fit():
+        with pytest.raises(SystemExit):
+            main(["fit", str(table), "--target", "y", "--rungs", "perceptron"])
+
+    model = walk(lambda: hs.AveragedPerceptron(random_state=0).fit(X, y), "sweep")
+    assert walk(fit, "sweep") == ["main", "run", "fit", "climb", "score_rung", *model]

@@ -19,8 +19,8 @@ from halfspace.solvers.linear.minover_accelerated import (
     start_nearby,
 )
 from halfspace.solvers.linear.minover_loop import KEPT, Course, solve
-from halfspace.solvers.loop import Budget
 from halfspace.solvers.rules.minover import RETURNED, TIGHT, Problem, push_plain, start, width
+from halfspace.solvers.run import Budget
 
 ENDLESS = 10**15
 

@@ -19,12 +19,9 @@ KERNELS = ("rbf", "linear", "poly", "laplacian", "cosine", "sigmoid")
 SCALES = ("standard", "rank", "none")
 
 Decorator = Callable[[Any], Any]
-as_object: Decorator = click.option(
-    "--json",
-    "wants_json",
-    is_flag=True,
-    help="Print one JSON object (see `halfspace schema`) and nothing else on standard output.",
-)
+JSON_HELP = "Print one JSON object (see `halfspace schema`) and nothing else on standard output."
+as_object: Decorator = click.option("--json", is_flag=True, expose_value=False, help=JSON_HELP)
+as_object_itself: Decorator = click.option("--json", "wants_json", is_flag=True, help=JSON_HELP)
 with_target: Decorator = click.option("--target", metavar="COL", help="Column to predict: its name, or its number from 0.")
 with_format: Decorator = click.option(
     "--format", "format_", type=click.Choice(FORMATS), help="Format of FILE; by default recognised from its name and content."
@@ -108,7 +105,6 @@ def fit(**options: Any) -> None:
 
 @main.command(
     runs="predict",
-    tell_json=True,
     short_help="Predict the rows of a file with a saved model.",
     example="halfspace predict model.halfspace new.csv --proba --out predictions.csv",
 )
@@ -117,7 +113,7 @@ def fit(**options: Any) -> None:
 @click.option("--proba", is_flag=True, help="Add a column of probabilities per class.")
 @click.option("--out", type=to_file, metavar="OUT", help="Write .csv, .parquet or .jsonl; by default CSV on standard output.")
 @with_format
-@as_object
+@as_object_itself
 def predict(**options: Any) -> None:
     """Predict every row of FILE with MODEL, in batches: memory does not grow with the file.
 
@@ -206,7 +202,6 @@ def show(**options: Any) -> None:
 
 @data.command(
     runs="problems.make",
-    tell_json=True,
     short_help="Write one problem as CSV.",
     example="halfspace data make xor --n 200 --out xor.csv",
 )
@@ -214,7 +209,7 @@ def show(**options: Any) -> None:
 @click.option("--out", type=to_file, metavar="CSV", help="File to write; by default standard output.")
 @click.option("--n", type=click.IntRange(min=2), help="Rows of a generated problem.")
 @with_seed
-@as_object
+@as_object_itself
 def make(**options: Any) -> None:
     """Write the problem KIND as CSV."""
 

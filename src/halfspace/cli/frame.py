@@ -21,6 +21,8 @@ from halfspace._text import plain
 
 __all__ = ["Answer", "CommandLine", "WorkedCommand", "as_json", "clean", "completion", "notes", "refuse"]
 
+COMPLETE = "_HALFSPACE_COMPLETE"
+"""Set by the shell when it asks for completions."""
 TRACEBACK = "HALFSPACE_TRACEBACK"
 """Set this variable to see where a failure came from."""
 REFUTED, NO_ANSWER, INTERRUPTED, READER_LEFT = 1, 2, 130, 141
@@ -112,9 +114,7 @@ class WorkedCommand(_Worked, click.Command):
         What to type, one line each.
     runs : str, default ""
         Module in `halfspace.cli` and, after a dot, function that takes the options and returns an `Answer`; the function is
-        `run` if none is named. Without it the callback is called, as click does.
-    tell_json : bool, default False
-        Whether the function takes `wants_json` too.
+        `run` if none is named. It becomes the callback, imported when the options have been read.
 
     Examples
     --------
@@ -123,28 +123,17 @@ class WorkedCommand(_Worked, click.Command):
     Example: halfspace fit table.csv --target y
     """
 
-    def __init__(self, *arguments: Any, runs: str = "", tell_json: bool = False, **options: Any) -> None:
+    def __init__(self, *arguments: Any, runs: str = "", **options: Any) -> None:
         super().__init__(*arguments, **options)
         self.runs = runs
-        self.tell_json = tell_json
 
-    def invoke(self, ctx: click.Context) -> Any:
-        """Import the module, run the function, print its answer, and return the exit code."""
-        if not self.runs:
-            return super().invoke(ctx)
-        module, _, function = self.runs.partition(".")
-        options = dict(ctx.params)
-        wants_json = options["wants_json"] if self.tell_json else options.pop("wants_json")
-        try:
-            with warnings.catch_warnings(record=True) as warned:
-                warnings.simplefilter("default")
-                answer: Answer = getattr(import_module(f"halfspace.cli.{module}"), function or "run")(**options)
-            notes(str(warning.message) for warning in warned)
-            _print(answer, wants_json=wants_json)
-        except BrokenPipeError:  # click would end with the code of a refuted claim
-            os.dup2(os.open(os.devnull, os.O_WRONLY), 1)  # or Python would complain once more on leaving
-            return READER_LEFT
-        return answer.code
+    def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
+        """Read the options, then import what the command runs."""
+        rest = super().parse_args(ctx, args)
+        if self.runs and not ctx.resilient_parsing:
+            module, _, function = self.runs.partition(".")
+            self.callback = getattr(import_module(f"halfspace.cli.{module}"), function or "run")
+        return rest
 
 
 class CommandLine(_Worked, click.Group):
@@ -179,7 +168,16 @@ class CommandLine(_Worked, click.Group):
             if hasattr(stream, "reconfigure"):  # a terminal without ± or a name without a meaning is no reason to fail
                 stream.reconfigure(errors="replace")
         try:
-            code = int(super().main(given, prog_name, **{**extra, "standalone_mode": False}) or 0)
+            with warnings.catch_warnings(record=True) as warned:
+                warnings.simplefilter("default")
+                answer = super().main(given, prog_name, **{**extra, "standalone_mode": False})
+            notes(str(warning.message) for warning in warned)
+            code = _print(answer, wants_json=wants_json) if isinstance(answer, Answer) else int(answer or 0)
+        except (BrokenPipeError, SystemExit):  # click leaves when the reader has left, with the code of a refuted claim
+            if COMPLETE in os.environ:  # or when it has answered the shell
+                raise
+            os.dup2(os.open(os.devnull, os.O_WRONLY), 1)  # or Python would complain once more on leaving
+            code = READER_LEFT
         except (KeyboardInterrupt, click.Abort):
             code = _fail("interrupted", wants_json=wants_json, code=INTERRUPTED)
         except Exception as error:  # noqa: BLE001  (whatever went wrong, the user gets a sentence)
@@ -195,12 +193,12 @@ def completion(shell: str) -> Answer:
     if kind is None:
         refuse(f"there is no completion for {shell!r}; there is for bash, zsh and fish")
     commands = click.get_current_context().find_root().command
-    script = kind(commands, {}, "halfspace", "_HALFSPACE_COMPLETE").source()
+    script = kind(commands, {}, "halfspace", COMPLETE).source()
     return Answer({"command": "completion", "shell": shell, "script": script}, script)
 
 
-def _print(answer: Answer, *, wants_json: bool) -> None:
-    """Print an answer."""
+def _print(answer: Answer, *, wants_json: bool) -> int:
+    """Print an answer; return its exit code."""
     if wants_json:
         for piece in answer.pieces or [as_json(answer.body)]:
             click.echo(piece, nl=False)
@@ -209,7 +207,8 @@ def _print(answer: Answer, *, wants_json: bool) -> None:
         click.echo(answer.text)
     if answer.failure:
         click.echo(f"halfspace: {clean(answer.failure)}", err=True)
-    sys.stdout.flush()  # so that a full disk is met here, and not after the last line of ours
+    sys.stdout.flush()  # so that a full disk is noticed here, and not after the last line of ours
+    return answer.code
 
 
 def refuse(sentence: str) -> NoReturn:

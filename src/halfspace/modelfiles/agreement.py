@@ -1,6 +1,7 @@
 """What the parts of a model must agree on, beyond what the table can say: checked before the model is made."""
 
 from collections.abc import Callable
+from contextlib import suppress
 from typing import Any, Never
 
 import numpy as np
@@ -18,6 +19,8 @@ _FIELDS = {key: place.fields for key, place in RECORDS.items()}
 
 def agree(model: Model) -> None:
     """Refuse a model whose parts do not fit together."""
+    with suppress(KeyError, AttributeError, TypeError, ValueError, IndexError):  # what is damaged is refused below
+        _renew(model.fitted)
     place, fitted = MODELS[model.key], model.fitted
     for name, value in model.params.items():
         _check_plain(value, f"{model.key}.{name}")
@@ -33,6 +36,23 @@ def agree(model: Model) -> None:
     check_fields(place.fields, {name: value for name, value in fitted.items() if name not in free}, scope, model.key)
     if model.key in _CHECKS:
         _CHECKS[model.key](fitted, scope.shared)
+
+
+def _renew(fitted: dict[str, Any]) -> None:
+    """Bring presenting models of earlier files up to date: states knew no epochs, and memories answered themselves."""
+    fields = fitted["_state"].fields
+    if "earlier" in fields:
+        return
+    fitted.pop("_loose", None)
+    memory, clock = fitted["_memory"], fields["clock"]
+    fields["earlier"], fields["active"] = fields["updates"].copy(), np.ones_like(fields["updates"])
+    fields["clock"] = np.array([clock[0], 0, 0, 0])
+    if memory.key == "averaged.Mean":
+        T, settled, U = max(int(clock[0]), 1), memory.fields.pop("settled"), memory.fields["U"]
+        fitted["_W"], fitted["_alpha"] = fields["W"] - U / T, fields["alpha"] - settled / T
+        memory.fields["total"] = U.copy()
+    if memory.key == "pocket.Pocket":
+        fitted["_W"], fitted["_alpha"] = memory.fields["W"].copy(), memory.fields["alpha"].copy()
 
 
 def _letters(fitted: dict[str, Any]) -> dict[str, int]:
@@ -93,7 +113,7 @@ def _fresh(log: Record, capacity: int) -> None:
 
 def _averaged(fitted: dict[str, Any], _letters: dict[str, int]) -> None:
     state, mean = fitted["_state"].fields, fitted["_memory"].fields
-    if mean["U"].shape != state["W"].shape or mean["settled"].shape != state["alpha"].shape:
+    if mean["U"].shape != state["W"].shape or mean["total"].shape != state["W"].shape:
         _refuse("AveragedPerceptron", "the mean is not of the weights")
 
 
@@ -102,7 +122,6 @@ def _voted(fitted: dict[str, Any], letters: dict[str, int]) -> None:
         _refuse("VotedPerceptron", "it has no votes")
     for support, log in fitted["_pages"]:
         _log(log, letters["K"], support.shape[0])
-    _many(fitted["_loose"], 0, "VotedPerceptron._loose")
     _fresh(fitted["_memory"], fitted["_state"].fields["alpha"].size)
 
 

@@ -31,11 +31,16 @@ RECORDS: dict[str, Place] = {
     "sweep.State": Place(
         "solvers.rules.sweep",
         "State",
-        {"W": "f8(K,D)", "alpha": "f8(K,n)", "mistakes": "i8(K)", "updates": "i8(K)", "clock": "i8(1)"},
+        {
+            "W": "f8(K,D)",
+            "alpha": "f8(K,n)",
+            **dict.fromkeys(("mistakes", "updates", "earlier", "active"), "i8(K)"),
+            "clock": "i8(4)",
+        },
     ),
     "sweep.Forget": Place("solvers.rules.sweep", "Forget", {"nothing": "int"}),
     "averaged.Mean": Place(
-        "solvers.rules.averaged", "Mean", {"beta": "f8(K,n)", "settled": "f8(K,n) | f8(K,0)", "U": "f8(K,D) | f8(K,0)"}
+        "solvers.rules.averaged", "Mean", {"beta": "f8(K,n)", "U": "f8(K,D) | f8(K,0)", "total": "f8(K,D) | f8(K,0)"}
     ),
     "pocket.Pocket": Place(
         "solvers.rules.pocket",
@@ -68,7 +73,13 @@ RECORDS: dict[str, Place] = {
     "kernel_perceptron.State": Place(
         "solvers.kernel.perceptron",
         "State",
-        {"outputs": "f8(K,n)", "alpha": "f8(K,n)", "mistakes": "i8(K)", "updates": "i8(K)", "clock": "i8(1)"},
+        {
+            "outputs": "f8(K,n)",
+            "alpha": "f8(K,n)",
+            "mistakes": "i8(K)",
+            "updates": "i8(K)",
+            "clock": "i8(1)",
+        },
     ),
     "lvq.Book": Place(
         "solvers.prototypes.glvq",

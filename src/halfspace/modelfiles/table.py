@@ -47,6 +47,7 @@ _PRESENTING = {
     "_memory": "@sweep.Forget",
     "_began": "f8(K,D)",
 }
+_ANSWER = {"_W": "f8(K,D)", "_alpha": "f8(K,n)"}
 _KERNEL = {
     **_LINEAR,
     "_expansion": "@Expansion",
@@ -89,12 +90,12 @@ def _model(module: str, name: str, fields: dict[str, Any], *, others: bool = Fal
 
 MODELS: dict[str, Place] = {
     **{name: Place("models", name, _PRESENTING) for name in _RULES},
-    **_model("models", "AveragedPerceptron", {**_PRESENTING, "_memory": "@averaged.Mean"}),
-    **_model("models", "PocketPerceptron", {**_PRESENTING, "_memory": "@pocket.Pocket", "?errors_": "int | i8(K)"}),
+    **_model("models", "AveragedPerceptron", {**_PRESENTING, **_ANSWER, "_memory": "@averaged.Mean"}),
+    **_model("models", "PocketPerceptron", {**_PRESENTING, **_ANSWER, "_memory": "@pocket.Pocket", "?errors_": "int | i8(K)"}),
     **_model(
         "models",
         "VotedPerceptron",
-        {**_PRESENTING, "_memory": "@voted.Log", "_pages": [("rows(_m,d)", "@voted.Log")], "_loose": ["@voted.Log"]},
+        {**_PRESENTING, "_memory": "@voted.Log", "_pages": [("rows(_m,d)", "@voted.Log")]},
     ),
     **_model("models", "MinOver", {**_LINEAR, "_states": ["@minover.State"]}),
     **_model(
@@ -180,7 +181,9 @@ MODELS: dict[str, Place] = {
             **_UNLABELLED,
             "coef_": "f8(d)",
             "covariance_": "f8(w,w)",
-            **dict.fromkeys(("intercept_", "alpha_", "beta_", "gamma_", "log_evidence_", "_floor", "_clamp"), "number"),
+            **dict.fromkeys(
+                ("intercept_", "prior_precision_", "noise_precision_", "gamma_", "log_evidence_", "_floor", "_clamp"), "number"
+            ),
             "_sums": "plain",
             "_rows": "int",
             "_weights": "none | f8(n)",

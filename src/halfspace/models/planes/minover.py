@@ -24,9 +24,9 @@ from halfspace.models.parameters import (
 from halfspace.models.planes.prediction import PlaneMixin
 from halfspace.models.progress import Reporter
 from halfspace.solvers.linear.minover_loop import Progress, Run, solve
-from halfspace.solvers.loop import Budget
 from halfspace.solvers.outcome import Outcome
 from halfspace.solvers.rules.minover import Problem, State, start, width
+from halfspace.solvers.run import Budget
 
 __all__ = ["MinOver"]
 
