@@ -225,8 +225,8 @@ RECORDS: dict[str, Place] = {
 
 def upgraded(key: str, fields: dict[str, Any]) -> tuple[str, dict[str, Any]]:
     """Return a record of an earlier version as it would be written today."""
-    if key in {"sweep.State", "kernel_perceptron.State"} and "earlier" not in fields:
-        weights = {"W": fields.pop("outputs")} if "outputs" in fields else {}
+    if key == "kernel_perceptron.State":
+        weights = {"W": fields.pop("outputs")}
         clock = np.r_[fields["clock"], np.zeros(3, dtype=np.int64)]
         since = {"earlier": fields["updates"].copy(), "active": np.ones_like(fields["updates"]), "clock": clock}
         return "sweep.State", {**fields, **weights, **since}
