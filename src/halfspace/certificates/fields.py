@@ -255,14 +255,11 @@ def specs(kind: Any) -> dict[str, Any]:
     >>> specs(DualityGap)["strengths"], specs(DualityGap)["free"], specs(MistakeBound)["theorem"]
     ('finite(m) >= 0', 'bool', halfspace...Novikoff | halfspace...PassiveAggressiveBound)
     """
-    hints = {name: hint for name, hint in get_type_hints(kind, include_extras=True).items() if name in _names(kind)}
+    hints, names = get_type_hints(kind, include_extras=True), getattr(kind, "_fields", ()) or kind.__dataclass_fields__
+    known = {name: hints[name] for name in names}
     return {
-        name: hint.__metadata__[0] if get_origin(hint) is Annotated else SIMPLY.get(hint, hint) for name, hint in hints.items()
+        name: hint.__metadata__[0] if get_origin(hint) is Annotated else SIMPLY.get(hint, hint) for name, hint in known.items()
     }
-
-
-def _names(kind: Any) -> Any:
-    return kind._fields if hasattr(kind, "_fields") else kind.__dataclass_fields__
 
 
 def faults(thing: Any) -> list[str]:
@@ -320,8 +317,9 @@ def _in_words(spec: str, scope: Scope) -> str:
             if found["axes"] is None:
                 alternatives.append(WORDS[found["kind"]] + bound)
                 continue
-            axes = ", ".join(str(scope.value(letter) or letter) for letter in found["axes"].split(","))
-            alternatives.append(f"an array of {NUMBERS[found['kind']]}{bound}, shape ({axes})")
+            axes = [str(scope.value(letter) or letter) for letter in found["axes"].split(",")]
+            shape = ", ".join(axes) + "," * (len(axes) == 1)
+            alternatives.append(f"an array of {NUMBERS[found['kind']]}{bound}, shape ({shape})")
     return ", or ".join(alternatives)
 
 

@@ -13,9 +13,8 @@ from scipy import sparse
 from halfspace import __version__
 from halfspace._text import plural
 from halfspace.cli.frame import Answer, as_json, notes, refuse
-from halfspace.cli.outputs import check_outputs, complete_file
+from halfspace.cli.outputs import Writer, check_outputs, complete_file, writer_for
 from halfspace.cli.reading import as_numbers
-from halfspace.cli.writers import Writer, writer_for
 from halfspace.files import stream
 from halfspace.ladder import Ladder
 from halfspace.ladder.climbing import labels_of
@@ -106,7 +105,7 @@ def _without_target(ladder: Ladder, X: Any) -> Any:
 def _as_wide(X: Any, fitted: Any, said: list[Note]) -> Any:
     """Return sparse rows with as many columns as the model knows: a file of them is as wide as its largest column number."""
     width = fitted.n_features_in_
-    if not sparse.issparse(X) or X.shape[1] == width:
+    if not sparse.issparse(X) or X.shape[1] == width:  # tables find their columns by name
         return X
     if X.shape[1] > width:
         said[:] = total([*said, Note("too wide", detail=f"{width:,}")])

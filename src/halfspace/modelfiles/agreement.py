@@ -1,6 +1,7 @@
 """What the parts of a model must agree on, beyond what the table can say: checked before the model is made."""
 
 from collections.abc import Callable
+from contextlib import suppress
 from typing import Any, Never
 
 import numpy as np
@@ -18,6 +19,8 @@ _FIELDS = {key: place.fields for key, place in RECORDS.items()}
 
 def agree(model: Model) -> None:
     """Refuse a model whose parts do not fit together."""
+    with suppress(KeyError, AttributeError, TypeError, ValueError, IndexError):  # what is damaged is refused below
+        _renew(model.fitted)
     place, fitted = MODELS[model.key], model.fitted
     for name, value in model.params.items():
         _check_plain(value, f"{model.key}.{name}")
@@ -35,6 +38,23 @@ def agree(model: Model) -> None:
         _CHECKS[model.key](fitted, scope.shared)
 
 
+def _renew(fitted: dict[str, Any]) -> None:
+    """Bring presenting models of earlier files up to date: states knew no epochs, and memories answered themselves."""
+    fields = fitted["_state"].fields
+    if "earlier" in fields:
+        return
+    fitted.pop("_loose", None)
+    memory, clock = fitted["_memory"], fields["clock"]
+    fields["earlier"], fields["active"] = fields["updates"].copy(), np.ones_like(fields["updates"])
+    fields["clock"] = np.array([clock[0], 0, 0, 0])
+    if memory.key == "averaged.Mean":
+        T, settled, U = max(int(clock[0]), 1), memory.fields.pop("settled"), memory.fields["U"]
+        fitted["_W"], fitted["_alpha"] = fields["W"] - U / T, fields["alpha"] - settled / T
+        memory.fields["total"] = U.copy()
+    if memory.key == "pocket.Pocket":
+        fitted["_W"], fitted["_alpha"] = memory.fields["W"].copy(), memory.fields["alpha"].copy()
+
+
 def _letters(fitted: dict[str, Any]) -> dict[str, int]:
     """Return what the letters stand for that other attributes decide: K problems, and D weights each."""
     letters: dict[str, int] = {}
@@ -48,7 +68,8 @@ def _letters(fitted: dict[str, Any]) -> dict[str, int]:
     if type(width) is int and width > 0:
         letters["d"] = width
         clamp = fitted.get("_fitted_clamp")
-        letters["D"] = width + (1 if isinstance(clamp, float) and clamp != 0.0 else 0)
+        if "_expansion" not in fitted:  # in a kernel's space the weights are outputs, one per example
+            letters["D"] = width + (1 if isinstance(clamp, float) and clamp != 0.0 else 0)
     return letters
 
 
@@ -93,7 +114,7 @@ def _fresh(log: Record, capacity: int) -> None:
 
 def _averaged(fitted: dict[str, Any], _letters: dict[str, int]) -> None:
     state, mean = fitted["_state"].fields, fitted["_memory"].fields
-    if mean["U"].shape != state["W"].shape or mean["settled"].shape != state["alpha"].shape:
+    if mean["U"].shape != state["W"].shape or mean["total"].shape != state["W"].shape:
         _refuse("AveragedPerceptron", "the mean is not of the weights")
 
 
@@ -102,7 +123,6 @@ def _voted(fitted: dict[str, Any], letters: dict[str, int]) -> None:
         _refuse("VotedPerceptron", "it has no votes")
     for support, log in fitted["_pages"]:
         _log(log, letters["K"], support.shape[0])
-    _many(fitted["_loose"], 0, "VotedPerceptron._loose")
     _fresh(fitted["_memory"], fitted["_state"].fields["alpha"].size)
 
 
@@ -115,6 +135,8 @@ def _pushes(fitted: dict[str, Any], letters: dict[str, int]) -> None:
 def _kernel_pushes(fitted: dict[str, Any], letters: dict[str, int]) -> None:
     _pushes(fitted, letters)
     _expansion(fitted, letters)
+    if any(state.fields["w"].size != state.fields["alpha"].size for state in fitted["_states"]):
+        _refuse("KernelMinOver", "there is not one output per example")
 
 
 def _expansion(fitted: dict[str, Any], letters: dict[str, int]) -> None:
@@ -139,6 +161,8 @@ def _learner(fitted: dict[str, Any], letters: dict[str, int]) -> None:
 def _unbounded(learner: dict[str, Any], letters: dict[str, int]) -> None:
     K, n, variant = letters["K"], learner["state"].fields["alpha"].shape[1], learner["setting"].fields["variant"]
     kinds = {"plain": "sweep.Forget", "averaged": "averaged.Mean", "voted": "voted.Log"}
+    if learner["state"].fields["W"].shape != learner["state"].fields["alpha"].shape:
+        _refuse("KernelPerceptron", "there is not one output per example")
     if learner["memory"].key != kinds.get(variant):
         _refuse("KernelPerceptron", f"its memory is not that of the variant {variant!r}")
     for page in (learner["base"], learner["page"]):
@@ -158,8 +182,7 @@ def _budgeted(learner: dict[str, Any], letters: dict[str, int]) -> None:
     for name in ("slots", "rules", "rows"):
         _many(kept[name], K, f"KernelPerceptron: {name}")
     for slots in kept["slots"]:
-        used, oldest = slots.fields["counts"].tolist()
-        if not (0 <= used <= B and 0 <= oldest < max(B, 1)) or slots.fields["columns"].shape[0] not in (0, letters["d"]):
+        if not 0 <= slots.fields["counts"][0] <= B or slots.fields["columns"].shape[0] not in (0, letters["d"]):
             _refuse("KernelPerceptron", "more slots are in use than there are")
     _inside(np.concatenate([slots.fields["row"] for slots in kept["slots"]]), -1, learner["signs"].shape[1], "rows of slots")
 

@@ -20,6 +20,7 @@ LEFT_OUT = {
 
 FORMER: dict[str, dict[str, str]] = {
     "KernelAdaTron": {"cells": "n_cells", "approximation": "", "n_components": ""},
+    "KernelPerceptron": {"budget_rule": ""},
     "KernelAnswer": {"reason": "", "rounds": "", "course": ""},
 }
 """Parameters and fields of earlier versions: their names today, empty for those that are gone."""
@@ -47,6 +48,7 @@ _PRESENTING = {
     "_memory": "@sweep.Forget",
     "_began": "f8(K,D)",
 }
+_ANSWER = {"_W": "f8(K,D)", "_alpha": "f8(K,n)"}
 _KERNEL = {
     **_LINEAR,
     "_expansion": "@Expansion",
@@ -89,12 +91,12 @@ def _model(module: str, name: str, fields: dict[str, Any], *, others: bool = Fal
 
 MODELS: dict[str, Place] = {
     **{name: Place("models", name, _PRESENTING) for name in _RULES},
-    **_model("models", "AveragedPerceptron", {**_PRESENTING, "_memory": "@averaged.Mean"}),
-    **_model("models", "PocketPerceptron", {**_PRESENTING, "_memory": "@pocket.Pocket", "?errors_": "int | i8(K)"}),
+    **_model("models", "AveragedPerceptron", {**_PRESENTING, **_ANSWER, "_memory": "@averaged.Mean"}),
+    **_model("models", "PocketPerceptron", {**_PRESENTING, **_ANSWER, "_memory": "@pocket.Pocket", "?errors_": "int | i8(K)"}),
     **_model(
         "models",
         "VotedPerceptron",
-        {**_PRESENTING, "_memory": "@voted.Log", "_pages": [("rows(_m,d)", "@voted.Log")], "_loose": ["@voted.Log"]},
+        {**_PRESENTING, "_memory": "@voted.Log", "_pages": [("rows(_m,d)", "@voted.Log")]},
     ),
     **_model("models", "MinOver", {**_LINEAR, "_states": ["@minover.State"]}),
     **_model(
@@ -123,7 +125,7 @@ MODELS: dict[str, Place] = {
     **_model(
         "models",
         "KernelMinOver",
-        {**_KERNEL, "_alpha": "f8(K,t)", "_mark": ("str", "kernel", "number"), "_states": ["@kernel_minover.State"]},
+        {**_KERNEL, "_alpha": "f8(K,t)", "_mark": ("str", "kernel", "number"), "_states": ["@minover.State"]},
     ),
     **_model("models", "KernelAdaTron", {**_MACHINE, "?_alpha": "f8(K,n)"}),
     **{name: Place("models", name, _QUANTISER) for name in ("VectorQuantizer", "NeuralGas")},
