@@ -216,7 +216,8 @@ class AdaTron(PlaneMixin, ClassifierMixin, CallbackSupportMixin, BaseEstimator):
             return reporter.tell(f"iteration {at.round}: relative gap {point.gap:.2g}")
 
         methods = [LargeMargin(problem, plan, seeds[k], partial(inseparable, k)) for k, problem in enumerate(problems)]
-        watched = {"watch": watch, "every": 1 << 62} if K == 1 else {}  # to watch changes nothing: pieces stay as large
+        heard = K == 1 and (reporter.root is not None or bool(self.verbose))
+        watched = {"watch": watch, "every": 1 << 62} if heard else {}  # to watch changes nothing: pieces stay as large
         works = [partial(_solved, method, start, watched) for method, start in zip(methods, starts, strict=True)]
         runs = run_all(works, Budget(int(self.max_iter), seconds), self.n_jobs)
         points = [method.certify(done.state) for method, done in zip(methods, runs, strict=True)]
