@@ -2,7 +2,6 @@
 
 import time
 from functools import partial
-from numbers import Real
 from typing import Any, Self
 
 import numpy as np
@@ -23,10 +22,10 @@ from halfspace.models.multiclass import (
     tasks_of,
 )
 from halfspace.models.parameters import (
-    as_float,
     check_common,
     read_examples,
     require,
+    require_cap_and_tolerance,
     require_choice,
     require_number,
     restored_on_error,
@@ -175,11 +174,7 @@ class AdaTron(PlaneMixin, ClassifierMixin, CallbackSupportMixin, BaseEstimator):
             return self._learn(Fitting.of(data, s), tasks, before if self.warm_start else {}, seconds, (X, y))
 
     def _check_parameters(self) -> None:
-        number = isinstance(self.C, Real) and not isinstance(self.C, bool)
-        sensible = number and (1e-50 <= as_float(self.C) <= 1e50 or (isinstance(self.C, float) and np.isposinf(self.C)))
-        require(self, "C", "a positive number from 1e-50 to 1e50, or inf for no errors", holds=bool(sensible))
-        require_number(self, "tol")
-        require(self, "tol", "below 1", holds=self.tol < 1)
+        require_cap_and_tolerance(self)
         if self.rate is not None:
             require_number(self, "rate")
             require(self, "rate", "between 0 and 2, or None", holds=self.rate < 2)
