@@ -64,10 +64,11 @@ def in_chunks(work: Callable[[int, int], Any], n: int, entries: float) -> list[A
     >>> in_chunks(lambda start, stop: stop - start, 10, 4.0)
     [10]
     """
-    chunks = int(np.clip(n * entries / CHUNK_ENTRIES, 1, 16))
+    if n * entries < 2 * CHUNK_ENTRIES:
+        return [work(0, n)]
+    chunks = min(int(n * entries / CHUNK_ENTRIES), 16)
     cuts = np.linspace(0, n, chunks + 1).astype(np.int64).tolist()
-    here = chunks == 1 or _here.alone
-    return list(map(work, cuts[:-1], cuts[1:]) if here else pool().map(work, cuts[:-1], cuts[1:]))
+    return list((map if _here.alone else pool().map)(work, cuts[:-1], cuts[1:]))
 
 
 def each(work: Callable[[int], None], n: int, step: int, size: int) -> None:

@@ -63,7 +63,7 @@ class Method(Protocol):
     def step(self, state: Any, most: int) -> Sequence[Any]:
         """Work for some milliseconds: less than a round, or up to `most` rounds.
 
-        Return one new array per column, whose first axis are the rounds finished; nothing if no round was finished. One array
+        Return one new array or list per column, whose first axis are the rounds finished; nothing if no round was finished. One array
         more than there are columns holds snapshots, of which the course keeps a few.
         """
 
@@ -117,8 +117,11 @@ class Course:
         columns, first = at.table[: len(self.columns)], at.round - at.finished + 1
         skip = -first % self.stride
         numbers = range(first + skip, at.round + 1, self.stride)
-        self.rows.extend(zip(numbers, repeat(at.seconds), *(column[skip :: self.stride] for column in columns), strict=False))
         self.last = (at.round, at.seconds, *(column[-1] for column in columns))
+        if at.finished == 1 and not skip:
+            self.rows.append(self.last)
+        else:
+            self.rows.extend(zip(numbers, repeat(at.seconds), *(c[skip :: self.stride] for c in columns), strict=False))
         for array in at.table[len(self.columns) :]:
             self._keep_snapshots(first, array)
 

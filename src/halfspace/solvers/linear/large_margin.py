@@ -210,7 +210,7 @@ class LargeMargin:
             state.reason = "converged" if state.point().gap <= plan.tol else None
         return state
 
-    def step(self, state: State, most: int) -> tuple[FloatArray, ...]:
+    def step(self, state: State, most: int) -> tuple[list[float], ...]:
         """Do a piece of work: some sweeps, or part of a Newton step."""
         state.pace.left = most
         beat = next(state.work, None)
@@ -225,7 +225,7 @@ class LargeMargin:
             elif np.isinf(state.primal) and not state.asked:
                 state.asked = True
                 state.reason = "proved inseparable" if self.inseparable() else None
-        return (np.full(beat.iterations, state.primal), np.full(beat.iterations, state.dual)) if beat.iterations else ()
+        return ([state.primal] * beat.iterations, [state.dual] * beat.iterations) if beat.iterations else ()
 
     def status(self, state: State) -> Reason | None:
         """Return why nothing is left to do, or None."""

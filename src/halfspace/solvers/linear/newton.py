@@ -231,7 +231,7 @@ def _descend(
         point = Point(w, place.alpha, primal, primal - error - smoothing)
         yield Beat(1, point if depth == 0 else None)
         allowed = tol * primal
-        if error + smoothing <= allowed or pace.hurry or np.linalg.norm(w - began) > radius:
+        if error + smoothing <= allowed or pace.hurry or (depth > 0 and np.linalg.norm(w - began) > radius):
             break
         if smoothing < 0.1 * allowed < 0.1 * min(error, decrement):  # narrower than it need be: widen
             mu, decrement = 4.0 * mu, np.inf
@@ -240,7 +240,7 @@ def _descend(
         gradient = w - place.v
         narrow = smoothing > 0.6 * allowed and (error < smoothing or decrement < 0.5 * smoothing)
         if narrow:
-            mu /= float(np.clip(smoothing / (0.5 * allowed), 1.3, 4.0))
+            mu /= min(max(smoothing / (0.5 * allowed), 1.3), 4.0)
             _keep_zone(problem, place, mu, zone, gradient)
         H = yield from _curvature(X, zone, np.sqrt(c[zone] / mu), pace)
         if pace.hurry:
@@ -249,8 +249,8 @@ def _descend(
         if dw is None:
             break
         decrement = np.inf if narrow else -0.5 * float(gradient @ dw)
-        reach = 3.0 * float(np.linalg.norm(dw))
-        if not narrow and n > FEWEST and np.linalg.norm(w - began) + reach <= radius:
+        reach = 3.0 * float(np.linalg.norm(dw)) if n > FEWEST and not narrow else np.inf
+        if reach < np.inf and np.linalg.norm(w - began) + reach <= radius:
             band = index[: _zone(u, level.reach, mu, reach, index)]
             if band.size < MOST * n:
                 child = _band_level(level, u, mu, reach, band)
