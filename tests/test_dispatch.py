@@ -55,6 +55,19 @@ def test_python_and_compiled_code_agree():
     assert compiled(lambda X, w: dot(X, 1, w))(view, w) == dot(view, 1, w) == 3.0 - 4.0 + 2.5 + 6.0
 
 
+@pytest.mark.compiled
+def test_an_inlined_implementation_is_not_compiled_by_itself():
+    """Numba compiles the caller alone; should its private attributes change, this fails and the compile times rise."""
+    from numba.core.event import install_recorder
+
+    from halfspace._dispatch import compiled
+
+    with install_recorder("numba:compile") as recorder:
+        assert compiled(lambda X, w: dot(X, 0, w))(Clamped(np.ones((1, 2)), 1.0), np.ones(3)) == 3.0
+    names = {event.data["dispatcher"].__name__ for _, event in recorder.buffer}
+    assert names == {"<lambda>"}
+
+
 def test_an_unknown_type_is_refused_by_name():
     """A type nobody registered is refused with the list of those that are."""
 

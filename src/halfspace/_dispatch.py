@@ -21,6 +21,7 @@ from typing import Any, Protocol, TypeVar, cast
 
 import numpy as np
 from numba import njit, types
+from numba.core.typing.templates import builtin_registry
 from numba.extending import overload
 
 __all__ = ["OpenFunction", "compiled", "compiled_as_written", "open_function"]
@@ -31,17 +32,20 @@ REORDER = {"reassoc", "contract", "nsz", "arcp"}
 AS_WRITTEN = {"contract", "nnan", "ninf", "nsz", "arcp"}
 """Fused multiply-add, but every sum in the order written: for tricks that rounding makes work."""
 
+OPTIONS = {"cache": True, "nogil": True, "error_model": "numpy", "no_cfunc_wrapper": True}
+"""No wrapper for C, which nobody here calls."""
+
 F = TypeVar("F", bound=Callable[..., Any])
 
 
 def compiled(function: F) -> F:
     """Compile the one way this package does: cached on disk, other threads go on, division by zero gives infinity."""
-    return cast("F", njit(cache=True, nogil=True, error_model="numpy", fastmath=REORDER)(function))
+    return cast("F", njit(fastmath=REORDER, **OPTIONS)(function))
 
 
 def compiled_as_written(function: F) -> F:
     """Compile likewise, but without leave to reorder sums; NaN and infinity must not occur."""
-    return cast("F", njit(cache=True, nogil=True, error_model="numpy", fastmath=AS_WRITTEN)(function))
+    return cast("F", njit(fastmath=AS_WRITTEN, **OPTIONS)(function))
 
 
 class OpenFunction(Protocol):
@@ -59,6 +63,33 @@ def _is_kind(numba_type: Any, kind: type) -> bool:
     if kind is np.ndarray:
         return isinstance(numba_type, types.Array)
     return isinstance(numba_type, types.BaseNamedTuple) and getattr(numba_type, "instance_class", None) is kind
+
+
+def _only_inlined(chooser: Callable[..., Any]) -> None:
+    """Keep Numba from compiling the implementations a chooser returns also as functions nobody calls: a third of the time.
+
+    Inlining needs their types alone, and a dispatcher that may not compile gives them. The attributes are private to Numba:
+    where they are missing, all goes on as without.
+    """
+    template: Any = builtin_registry.functions[-1]
+    if getattr(template, "_overload_func", None) is not chooser or not hasattr(template, "_get_jit_decorator"):
+        return
+    ordinary = template._get_jit_decorator  # noqa: SLF001  (guarded above)
+
+    def decorator(self: Any) -> Callable[..., Any]:
+        jit = ordinary(self)
+
+        def prepare(**options: Any) -> Callable[..., Any]:
+            def wrap(function: Callable[..., Any]) -> Any:
+                dispatcher = jit(**options)(function)
+                dispatcher._can_compile = False  # noqa: SLF001  (disable_compile wants it compiled once)
+                return dispatcher
+
+            return wrap
+
+        return prepare
+
+    template._get_jit_decorator = decorator  # noqa: SLF001  (guarded above)
 
 
 def open_function(declaration: Callable[..., Any], otherwise: Callable[..., Any] | None = None) -> OpenFunction:
@@ -113,6 +144,7 @@ def open_function(declaration: Callable[..., Any], otherwise: Callable[..., Any]
             def choose(*args: Any) -> Callable[..., Any] | None:
                 return implementation if _is_kind(args[deciding], kind) else None
 
+            _only_inlined(choose)
             return implementation
 
         return add
@@ -123,5 +155,6 @@ def open_function(declaration: Callable[..., Any], otherwise: Callable[..., Any]
         def choose_otherwise(*args: Any) -> Callable[..., Any] | None:
             return None if any(_is_kind(args[deciding], kind) for kind in table) else otherwise
 
+        _only_inlined(choose_otherwise)
     call.register = register  # type: ignore[attr-defined]
     return cast("OpenFunction", call)
