@@ -1,7 +1,6 @@
 """Checks of parameters and data, before anything is learnt or changed."""
 
 from collections.abc import Callable, Iterator
-from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import cached_property
@@ -17,6 +16,7 @@ from halfspace._typing import FloatArray, IntArray, Labels, Matrix, View
 from halfspace.errors import InputError
 from halfspace.rows.labels import read_classes
 from halfspace.rows.outputs import fill_squared_norms, squared_norms
+from halfspace.rows.threads import beside
 from halfspace.rows.views import indices_inside, view_of
 
 __all__ = [
@@ -236,9 +236,7 @@ def read_examples(estimator: Any, X: Matrix, y: Labels, clamp: float) -> Example
     view = _sound_view(X, clamp, owner)
     classes, target = read_classes(y, owner)
     q = np.empty(target.size)
-    pool = ThreadPoolExecutor(1)
-    filled = pool.submit(fill_squared_norms, view, q)
-    pool.shutdown(wait=False)
+    filled = beside(fill_squared_norms, view, q)
 
     def inspection() -> None:
         filled.result()

@@ -63,8 +63,8 @@ class Method(Protocol):
     def step(self, state: Any, most: int) -> Sequence[Any]:
         """Work for some milliseconds: less than a round, or up to `most` rounds.
 
-        Return one new array or list per column, whose first axis are the rounds finished; nothing if no round was finished. One array
-        more than there are columns holds snapshots, of which the course keeps a few.
+        Return one new array or list per column, whose first axis are the rounds finished; nothing if no round was finished.
+        One array more than there are columns holds snapshots, of which the course keeps a few.
         """
 
     def status(self, state: Any) -> Reason | None:
