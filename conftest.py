@@ -1,8 +1,13 @@
-"""Numba's cache watches only the file of the cached function, so the tests keep one cache per state of the sources."""
+"""Options of the test suite, and its compiled code.
+
+Numba's cache watches only the file of the cached function, so the tests keep one cache per state of the sources.
+"""
 
 import hashlib
 import os
 from pathlib import Path
+
+import pytest
 
 ROOT = Path(__file__).parent
 
@@ -19,3 +24,16 @@ def source_hash() -> str:
 
 
 os.environ["NUMBA_CACHE_DIR"] = str(ROOT / ".numba_cache" / source_hash())
+
+
+def pytest_addoption(parser: pytest.Parser) -> None:
+    """Add the option that runs every setting of an estimator through the shared checks."""
+    parser.addoption("--variants", action="store_true", help="also run tests marked as variants of others")
+
+
+def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
+    """Leave variants out unless they are asked for."""
+    if not config.getoption("--variants"):
+        left_out = [item for item in items if item.get_closest_marker("variant")]
+        items[:] = [item for item in items if item not in set(left_out)]
+        config.hook.pytest_deselected(items=left_out)

@@ -38,28 +38,17 @@ class OnlineGMLVQ(hs.GMLVQ):
 
 ESTIMATORS = [
     hs.Perceptron(max_iter=100),
-    hs.Perceptron(multi_class="native", max_iter=100),
     hs.AveragedPerceptron(),
-    hs.AveragedPerceptron(multi_class="native"),
     hs.VotedPerceptron(),
     hs.PocketPerceptron(),
     hs.HebbClassifier(),
     hs.Adaline(),
-    OnlineAdaline(),
     hs.PassiveAggressive(),
-    hs.PassiveAggressive(multi_class="native", variant="PA-II"),
     hs.MinOver(max_iter=5000),
     hs.KernelPerceptron(),
-    hs.KernelPerceptron(variant="averaged", max_iter=10),
-    hs.KernelPerceptron(variant="voted", max_iter=3),
-    hs.KernelPerceptron(budget=20, max_iter=10),
-    hs.KernelPerceptron(budget=20, budget_rule="projectron", max_iter=10),
     hs.KernelMinOver(),
     hs.KernelAdaTron(gamma=0.1, tol=1e-12),  # as for AdaTron below; gamma="scale" does not know of weights
-    hs.KernelAdaTron(gamma=0.1, multi_class="ovo", intercept="free", tol=1e-12),
-    hs.KernelAdaTron(gamma=0.1, solver="sweep", tol=1e-12, max_iter=1000),
     hs.PerceptronCommittee(),
-    hs.PerceptronCommittee(vote="stability", diversity="bootstrap"),
     hs.AdaTron(tol=1e-12),  # some checks compare answers to 1e-7: the plane is that near only at a gap of its square
     hs.AdaTronCV(tol=1e-12, Cs=(0.1, 1.0), cv=2),
     hs.KernelAdaTronCV(tol=1e-12, cv_tol=1e-6, Cs=(0.3, 3.0), gammas=(0.1, 1.0), cv=2),
@@ -69,21 +58,44 @@ ESTIMATORS = [
     hs.IsotropicMixture(2, init="farthest", tol=0, max_iter=200),
     hs.LVQ(),
     hs.GLVQ(),
-    OnlineGLVQ(),
     hs.GRLVQ(),
     hs.GMLVQ(),
-    OnlineGMLVQ(),
     hs.LinearRegression(),
-    hs.LinearRegression(ridge="evidence", intercept="free"),
     hs.BayesianRegression(),
     hs.AdaptiveFilter(),
 ]
+VARIANTS = [
+    hs.Perceptron(multi_class="native", max_iter=100),
+    hs.AveragedPerceptron(multi_class="native"),
+    OnlineAdaline(),
+    hs.PassiveAggressive(multi_class="native", variant="PA-II"),
+    hs.KernelPerceptron(variant="averaged", max_iter=10),
+    hs.KernelPerceptron(variant="voted", max_iter=3),
+    hs.KernelPerceptron(budget=20, max_iter=10),
+    hs.KernelPerceptron(budget=20, budget_rule="projectron", max_iter=10),
+    hs.KernelAdaTron(gamma=0.1, multi_class="ovo", intercept="free", tol=1e-12),
+    hs.KernelAdaTron(gamma=0.1, solver="sweep", tol=1e-12, max_iter=1000),
+    hs.PerceptronCommittee(vote="stability", diversity="bootstrap"),
+    OnlineGLVQ(),
+    OnlineGMLVQ(),
+    hs.LinearRegression(ridge="evidence", intercept="free"),
+]
+"""Other settings of the same classes, run by `pytest --variants`."""
+pytestmark = [
+    pytest.mark.compiled,
+    pytest.mark.filterwarnings("ignore::halfspace.errors.NotSeparatedWarning"),
+    pytest.mark.filterwarnings("ignore::halfspace.errors.GapWarning"),
+]
 
 
-@pytest.mark.compiled
-@pytest.mark.filterwarnings("ignore::halfspace.errors.NotSeparatedWarning")
-@pytest.mark.filterwarnings("ignore::halfspace.errors.GapWarning")
 @parametrize_with_checks(ESTIMATORS)
 def test_scikit_learn_contract(estimator, check):
     """The estimator keeps scikit-learn's contract."""
+    check(estimator)
+
+
+@pytest.mark.variant
+@parametrize_with_checks(VARIANTS)
+def test_scikit_learn_contract_of_variants(estimator, check):
+    """So it does with other settings."""
     check(estimator)

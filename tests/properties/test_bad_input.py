@@ -55,7 +55,10 @@ VARIANTS = MODELS | {
     "PassiveAggressive-native": hs.PassiveAggressive(variant="PA-II", multi_class="native", max_iter=3, random_state=0),
 }
 every_model = pytest.mark.parametrize("name", MODELS)
-every_variant = pytest.mark.parametrize("name", VARIANTS)
+OTHERS = ("AveragedPerceptron-native", "PassiveAggressive-PA", "PassiveAggressive-native")
+every_variant = pytest.mark.parametrize(
+    "name", [pytest.param(name, marks=pytest.mark.variant) if name in OTHERS else name for name in VARIANTS]
+)
 
 
 def fresh(name):
