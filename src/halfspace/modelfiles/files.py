@@ -5,9 +5,8 @@ from pathlib import Path
 from typing import Any
 
 from halfspace.errors import ModelFileError
-from halfspace.modelfiles.container import pack, parse, unpack
-from halfspace.modelfiles.decoding import Decoder
-from halfspace.modelfiles.writing import write_whole
+from halfspace.modelfiles.codec import Decoder, Encoder
+from halfspace.modelfiles.container import parse, read, write
 
 __all__ = ["Tree", "load", "read_tree", "save"]
 
@@ -36,11 +35,9 @@ def save(model: Any, path: str | Path) -> None:
     >>> hs.load(path).predict(X).tolist()
     ['yes', 'yes', 'no']
     """
-    from halfspace.modelfiles.encoding import Encoder  # noqa: PLC0415  (who only reads needs no encoder)
-
     encoder = Encoder()
     tree = json.dumps(encoder.model(model), ensure_ascii=False, allow_nan=False, separators=(",", ":"))
-    write_whole(path, list(pack(tree, encoder.arrays)))
+    write(path, tree, encoder.arrays)
 
 
 def load(path: str | Path) -> Any:
@@ -97,8 +94,8 @@ def read_tree(path: str | Path) -> "Tree":
     ('AdaTron', True)
     """
     try:
-        contents = unpack(path)
-        node = _root(parse(contents.text))
+        contents = read(path)
+        node = _root(parse(contents.tree))
     except (ModelFileError, MemoryError, OverflowError) as error:
         raise _named(path, error) from error
     return Tree(str(path), contents.version, node, contents.arrays)
