@@ -21,7 +21,7 @@ EXTRAS_demo := cli
 # What these test imports no Numba, or stands above all that does: the lane with the JIT off would only repeat itself.
 NOT_COMPILED := certificates cli exports modelfiles report tables files/test_csv.py files/test_json_lines.py \
 	files/test_targets.py models/test_linear_regression.py models/test_bayesian_regression.py models/test_k_means.py \
-	models/test_elbow.py laws/test_regression.py test_regression_page.py
+	models/test_elbow.py laws/test_regression.py
 EXTRAS_test := test
 EXTRAS_check := check
 EXTRAS_bench := bench

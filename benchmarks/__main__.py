@@ -1,4 +1,7 @@
-"""Run the races: `python -m benchmarks [--json] [--write] [file ...]`, e.g. `python -m benchmarks perceptron stream`."""
+"""Run the races: `python -m benchmarks [--json] [--write] [file ...]`, e.g. `python -m benchmarks perceptron stream`.
+
+`python -m benchmarks --tables` runs nothing, and writes the tables again from the results that are kept.
+"""
 
 import argparse
 import hashlib
@@ -12,39 +15,10 @@ from dataclasses import asdict
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 
+from benchmarks import race, tables
+from benchmarks.tables import FILES
+
 ROOT = Path(__file__).resolve().parents[1]
-KEPT = ROOT / "benchmarks" / "results"
-FILES = [
-    "perceptron",
-    "mnist",
-    "stream",
-    "cold_start",
-    "shuffling",
-    "large_margin",
-    "published_dense",
-    "large_margin_sparse",
-    "published_sparse",
-    "separability",
-    "memory",
-    "kernel_matrix",
-    "kernel_fit",
-    "kernel_predict",
-    "kernel_multiclass",
-    "kernel_grid",
-    "kernel_scaling",
-    "kernel_covtype",
-    "budgeted",
-    "freund_schapire",
-    "ladder",
-    "svmlight",
-    "neural_gas",
-    "k_means",
-    "mixture",
-    "lvq_epoch",
-    "lvq_accuracy",
-    "lvq_quality",
-    "regression",
-]
 
 
 def use_fresh_cache():
@@ -73,65 +47,34 @@ def machine():
     ]
 
 
-def table(results):
-    """Return the results as a Markdown table."""
-    lines = ["| case | times (s), ours first | ratio | bar | | first call (s) | remark |", "|---|---|---|---|---|---|---|"]
-    for r in results:
-        times = ", ".join(f"{name} {seconds:.3g}" for name, seconds in r.seconds.items())
-        bar = f"<= {r.bar:g}x" if r.at_most else f">= {r.bar:g}x"
-        verdict = "yes" if r.cleared else "**no**"
-        lines.append(f"| {r.name} | {times} | {r.ratio:.2f}x | {bar} | {verdict} | {r.first_call:.2f} | {r.remark} |")
-    return lines
-
-
-def short_table(results):
-    """Return the table of the README: case, ratio, bar."""
-    lines = ["| case | ratio | bar | cleared |", "|---|---|---|---|"]
-    for r in results:
-        peers = ", ".join(list(r.seconds)[1:])
-        against = f"{r.ratio:.2f}x the time of {peers}" if r.at_most else f"{r.ratio:.1f}x as fast as {peers}"
-        if "nobody" in peers:
-            against = f"at least {r.ratio:.0f}x: {peers.replace('nobody', 'nobody arrives')}"
-        if "memory" in r.name:
-            against = f"{r.ratio:.2f}x the data"
-        bar = f"at most {r.bar:g}x" if r.at_most else f"{r.bar:g}x"
-        lines.append(f"| {r.name} | {against} | {bar} | {'yes' if r.cleared else '**no**'} |")
-    return lines
-
-
-def update_readme(lines):
-    """Put the table between its marks in the README."""
-    path = ROOT / "README.md"
-    before, rest = path.read_text(encoding="utf-8").split("<!-- speed table: begin -->\n")
-    after = rest.split("<!-- speed table: end -->")[1]
-    marked = ["<!-- speed table: begin -->", *lines, "<!-- speed table: end -->"]
-    path.write_text(before + "\n".join(marked) + after, encoding="utf-8")
-
-
 def main():
     parser = argparse.ArgumentParser(prog="python -m benchmarks", description=__doc__)
     parser.add_argument("files", nargs="*", default=FILES, help=f"which case files to run (default: {' '.join(FILES)})")
     parser.add_argument("--json", action="store_true", help="print the results as JSON")
-    parser.add_argument("--write", action="store_true", help="write benchmarks/RESULTS.md and the README's table")
+    parser.add_argument("--write", action="store_true", help="keep the results and write the tables made of them")
+    parser.add_argument("--tables", action="store_true", help="race nothing; write the tables from the kept results")
     options = parser.parse_args()
     strangers = set(options.files) - set(FILES)
     if strangers:
         parser.error(f"no such case file: {', '.join(sorted(strangers))}; there are: {', '.join(FILES)}")
+    if options.tables:
+        write_pages()
+        return
     use_fresh_cache()
     warnings.simplefilter("ignore")
-    race = importlib.import_module("benchmarks.race")
     ran = {}
     for file in options.files:
-        ran[file] = {"machine": machine(), "results": run_file(importlib.import_module(f"benchmarks.{file}"), race)}
+        ran[file] = {"machine": machine(), "results": run_file(importlib.import_module(f"benchmarks.{file}"))}
     if options.json:
         print(json.dumps(ran, indent=2, default=asdict))
         return
-    print("\n".join([*machine(), "", *table([r for file in ran.values() for r in file["results"]])]))
+    print("\n".join([*machine(), "", *tables.full_table([r for file in ran.values() for r in file["results"]])]))
     if options.write:
-        write(ran, race)
+        keep(ran)
+        write_pages()
 
 
-def run_file(module, race):
+def run_file(module):
     """Run the cases of one file and return their results."""
     results = []
     for case in module.cases():
@@ -141,25 +84,17 @@ def run_file(module, race):
     return results + (module.summary(results) if hasattr(module, "summary") else [])
 
 
-def write(ran, race):
-    """Keep the results of the files that ran, and make RESULTS.md and the README's table of all that are kept."""
-    KEPT.mkdir(exist_ok=True)
+def keep(ran):
+    """Keep the results of the files that ran."""
+    tables.KEPT.mkdir(exist_ok=True)
     for file, part in ran.items():
-        (KEPT / f"{file}.json").write_text(json.dumps(part, indent=1, default=asdict) + "\n", encoding="utf-8")
-    head = [
-        "# Results",
-        "",
-        "Written by `python -m benchmarks --write [file ...]`: best of interleaved repeats; a section is one run.",
-    ]
-    every = []
-    for file in FILES:
-        if (KEPT / f"{file}.json").exists():
-            part = json.loads((KEPT / f"{file}.json").read_text(encoding="utf-8"))
-            results = [race.Result(**{k: v for k, v in r.items() if k != "cleared"}) for r in part["results"]]
-            head += ["", f"## {file}", "", *(f"{line}  " for line in part["machine"]), "", *table(results)]
-            every += results
-    (ROOT / "benchmarks" / "RESULTS.md").write_text("\n".join(head) + "\n", encoding="utf-8")
-    update_readme([*(f"{line}  " for line in machine()), "", *short_table(every)])
+        (tables.KEPT / f"{file}.json").write_text(json.dumps(part, indent=1, default=asdict) + "\n", encoding="utf-8")
+
+
+def write_pages():
+    """Write RESULTS.md, docs/speed.md and the README's table from all results that are kept."""
+    for path, text in tables.pages().items():
+        path.write_text(text, encoding="utf-8")
 
 
 if __name__ == "__main__":

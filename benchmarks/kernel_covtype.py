@@ -48,11 +48,11 @@ def _run():
     held, learnt = order[: y.size // 5], order[y.size // 5 :]
     X_learnt, y_learnt = X[learnt], y[learnt]
     few = slice(0, 4_000)
-    ours(1.0, 0.1, tol=TOL, cells=4).fit(X_learnt[few], y_learnt[few]).predict(X_learnt[few])  # compiles
+    ours(1.0, 0.1, tol=TOL, n_cells=4).fit(X_learnt[few], y_learnt[few]).predict(X_learnt[few])  # compiles
     begin = time.perf_counter()
     C, gamma = _tuned(X_learnt, y_learnt)
     tuned = time.perf_counter()
-    model = ours(C, gamma, tol=TOL, cells=CELLS).fit(X_learnt, y_learnt)
+    model = ours(C, gamma, tol=TOL, n_cells=CELLS).fit(X_learnt, y_learnt)
     fitted = time.perf_counter()
     accuracy = float(np.mean(model.predict(X[held]) == y[held]))
     ended = time.perf_counter()

@@ -96,10 +96,10 @@ def _case(name):
         return hs.Ladder(test_size=0.0).fit(X, y)
 
     def check(outputs):
-        from halfspace.ladder.held_out import judged
+        from halfspace.ladder import TestResult
 
         ladder = outputs["halfspace"]
-        own = judged(ladder.predict(X_test), y_test, ladder.classes_, scoring)
+        own = TestResult.measure(ladder.predict(X_test), y_test, ladder.classes_, scoring)
         best = max(scores, key=scores.get)
         error = np.sqrt(max(scores[best] * (1.0 - scores[best]), own.score * (1.0 - own.score)) / y_test.size)
         if balanced:

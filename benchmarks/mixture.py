@@ -13,8 +13,9 @@ from sklearn.mixture import GaussianMixture
 
 from benchmarks.race import Case
 from halfspace.rows.threads import one_blas_thread
-from halfspace.solvers.prototypes.mixture import Each, Limits, climb
-from halfspace.solvers.prototypes.mixture_pass import Mixture
+from halfspace.solvers.prototypes.em import Climbing
+from halfspace.solvers.prototypes.mixture import Each, Mixture
+from halfspace.solvers.run import Budget, run
 
 SIZES = [(100_000, 10, 10, 4.0), (100_000, 2, 5, 4.0), (20_000, 100, 20, 1.0)]
 """Rows, features, Gaussians, bar."""
@@ -41,8 +42,8 @@ def cases():
 
 
 def _ours(X, start):
-    limits = Limits(-np.inf, STEPS, np.inf)
-    return lambda: climb(X, np.ones(X.shape[0]), start, Each(1e-9), limits, lambda *_: False)
+    method = Climbing(X, np.ones(X.shape[0]), Each(1e-9), -np.inf, STEPS, lambda: start)
+    return lambda: run(method, Budget(STEPS)).state.best
 
 
 def _theirs(X, start, threads):

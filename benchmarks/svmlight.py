@@ -47,7 +47,7 @@ def cases():
             yield Case(
                 f"svmlight text, {name}",
                 {"halfspace": lambda path=path: read(path), "scikit-learn": lambda path=path: load_svmlight_file(str(path))},
-                5.0,
+                3.0,
                 check=_same(path.stat().st_size),
                 repeats=2,
             )

@@ -3,7 +3,7 @@
 Taking an echo out of a telephone call
 ======================================
 
-The far speaker's voice comes out of a loudspeaker, wanders through the room and returns through the microphone: an echo. A
+The far speaker's voice comes out of a loudspeaker, travels through the room and returns through the microphone: an echo. A
 filter that knows the far signal can learn the room, predict the echo and subtract it. It is Adaline, with the last 256
 samples of the far signal as inputs: the *adaptive filter* of Widrow and Hoff (1960), which still sits in every telephone.
 """
@@ -70,7 +70,7 @@ axes[-1].set_xlabel("seconds")
 # ----------------
 # LMS takes steps of one size: safe where the voice is loudest means slow everywhere else. The normalised rule divides by the
 # energy in its window and learns at any loudness. Both are thrown off when somebody at the near end speaks (from 8 s to 11 s):
-# they take his voice for an error of theirs. The third one stops learning then: the echo in this room is hardly ever louder
+# they take that voice for an error of their own. The third one stops learning then: the echo in this room is hardly ever louder
 # than a tenth of the loudest far sample in the window, so what is louder is a person (Geigel's detector). Learning is off for a
 # quarter of the time: too often, at the ends of syllables, but that costs little.
 

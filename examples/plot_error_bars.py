@@ -3,9 +3,10 @@
 Error bars that widen where there are no data
 =============================================
 
-A straight line through noisy points is known best where the points are. A Bayesian fit says so: its predictive deviation holds
-the noise, which is the same everywhere, and the doubt about the weights, which grows away from the data. The prior's width and
-the noise are not asked of the user: they maximise the evidence, the probability of the targets with all weights integrated out.
+A straight line through noisy points is known best where the points are. A Bayesian fit says so: its predictive standard
+deviation combines the noise, which is the same everywhere, and the uncertainty of the weights, which grows away from the data.
+The prior's width and the noise are not set by the user: they maximise the evidence, the probability of the targets with all
+weights integrated out.
 """
 
 import matplotlib.pyplot as plt
@@ -53,7 +54,7 @@ assert gap > 2 * std[np.abs(grid - 2.5) < 0.3].max()
 # The posterior of a batch is the prior of the next. The error bars close in as batches arrive, and end where a fit on all of
 # the data at once would have put them.
 
-stream = hs.BayesianRegression(alpha=model.alpha_, beta=model.beta_, intercept="none")
+stream = hs.BayesianRegression(prior_precision=model.prior_precision_, noise_precision=model.noise_precision_, intercept="none")
 figure, axes = plt.subplots(1, 4, sharey=True, figsize=(10, 3), layout="constrained")
 order = rng.permutation(x.size)
 for ax, rows in zip(axes, np.split(order, 4), strict=True):
@@ -66,9 +67,9 @@ for ax, rows in zip(axes, np.split(order, 4), strict=True):
 assert np.allclose(stream.coef_, model.coef_)
 
 # %%
-# Do the bars hold what they promise?
-# -----------------------------------
-# On data drawn from the model itself, intervals of every level hold their share of new targets.
+# Are the error bars calibrated?
+# ------------------------------
+# On data drawn from the model itself, intervals of every level cover their share of new targets.
 
 levels = np.array([0.5, 0.8, 0.9, 0.95, 0.99])
 widths = np.array([0.6745, 1.2816, 1.6449, 1.96, 2.5758])
@@ -82,7 +83,7 @@ for trial in range(200):
 figure, ax = plt.subplots(figsize=(4, 4), layout="constrained")
 ax.plot([0.45, 1], [0.45, 1], "k--", lw=1)
 ax.plot(levels, held.mean(axis=0), "o-", color="#b2182b")
-ax.set_xlabel("level promised")
-ax.set_ylabel("share of new targets held")
+ax.set_xlabel("nominal level")
+ax.set_ylabel("share of new targets covered")
 assert np.abs(held.mean(axis=0) - levels).max() < 0.03
 plt.show()

@@ -6,7 +6,7 @@ Margins of random labels against Gardner's theory
 Label P random points in N dimensions by tossing coins. How wide a gap does the best plane through the origin leave between
 the two classes? Gardner (1988) found that for large P and N with α = P/N fixed it hardly depends on the toss, and that the
 margin κ it leaves satisfies 1/α = ∫ Dt (t + κ)², the integral over t from -κ to ∞ and Dt the normal distribution. At α = 2 the
-margin is 0: with more than two examples per weight, random labels have no plane any more (Cover 1965).
+margin is 0: with more than two examples per weight, random labels are no longer separable (Cover 1965).
 """
 
 import warnings
@@ -27,8 +27,8 @@ rng = np.random.default_rng(0)
 # ----------------------
 # Inputs are ±1, so every example has length √N, and a unit vector has an inner product of order 1 with each: margins are
 # numbers of order 1, as in the theory. `AdaTron(C=inf)` finds the plane of largest margin, and its certificate encloses that
-# margin between two numbers: what is averaged below is no estimate of the optimum, but known to three digits for every
-# single set.
+# margin between two numbers: what is averaged below is not an estimate of the optimum, but its value to three digits, for
+# every single set.
 
 
 def capacity(kappa):

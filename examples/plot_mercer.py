@@ -65,10 +65,10 @@ assert mercer(box).holds is False
 assert mercer(BSpline(1)).holds is True
 
 # %%
-# The sigmoid, and how to mend a matrix
-# -------------------------------------
-# tanh(γ x·x' + c) is used as a kernel and is none. Where one has nothing but an indefinite matrix, its negative eigenvalues can
-# be cut off, turned over, or the whole spectrum shifted; the report says how much of the matrix that changed.
+# The sigmoid, and how to repair a matrix
+# ---------------------------------------
+# tanh(γ x·x' + c) is used as a kernel and is not one. If all you have is an indefinite matrix, its negative eigenvalues can be
+# clipped or flipped, or the whole spectrum shifted; the report says how much that changed the matrix.
 
 toy = hs.data.two_clouds(60, random_state=0)
 sigmoid = Sigmoid(0.5, -1.0)

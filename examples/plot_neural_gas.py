@@ -4,7 +4,7 @@ A neural gas unfolds
 ====================
 
 Prototypes stand for the rows around them. How well they do is the quantisation error, the sum of squared distances of rows from
-their nearest prototypes. Vector quantisation and K-means keep to the local minimum that their start leads to; a neural gas
+their nearest prototypes. Vector quantisation and K-means end in the local minimum that their start leads to; a neural gas
 lets every row pull all prototypes, the nearer ones more, and narrows that range slowly, which leads past most local minima.
 """
 
@@ -15,6 +15,7 @@ from sklearn.cluster import KMeans
 from halfspace import NeuralGas, VectorQuantizer
 from halfspace.rows.orders import Geometric
 from halfspace.solvers.prototypes.neural_gas import Gas
+from halfspace.solvers.prototypes.quantising import State
 
 # %%
 # A shape
@@ -37,13 +38,13 @@ X = np.vstack([ring, disc, bridge])
 
 K, presentations = 40, 4 * len(X)
 corner = X[np.argsort(X @ [1.0, 1.0])[:K]]
-gas = Gas(corner, rate=Geometric(0.5, 0.005), width=Geometric(K / 2, 0.01), total=presentations)
+state, gas = State.of(corner), Gas(rate=Geometric(0.5, 0.005), width=Geometric(K / 2, 0.01))
 order = np.concatenate([rng.permutation(len(X)) for _ in range(4)])
 fig, axes = plt.subplots(1, 4, figsize=(12, 2.6), sharex=True, sharey=True)
 for axis, stop in zip(axes, (200, 1000, 4000, presentations), strict=True):
-    gas.present(X[order[gas.clock : stop]])
+    gas.present(X[order[state.counts[0] : stop]], state, presentations)
     axis.scatter(*X.T, s=1, color="lightgrey")
-    axis.scatter(*gas.W.T, s=14, color="black")
+    axis.scatter(*state.W.T, s=14, color="black")
     axis.set(title=f"{stop} presentations", aspect="equal")
 fig.tight_layout()
 

@@ -20,7 +20,7 @@ from halfspace.plots import PrototypesDisplay, RelevanceDisplay
 # Six clouds in a hidden plane
 # ----------------------------
 # Each of three classes is two clouds, at opposite corners of a hexagon. It lies in a plane of two directions: the sum of
-# inputs 0 and 1, and input 2. All inputs are noisy, the seven that say nothing most of all.
+# inputs 0 and 1, and input 2. All inputs are noisy, most of all the seven that carry no information.
 
 rng = np.random.default_rng(0)
 plane = np.zeros((2, 10))
@@ -43,8 +43,8 @@ X, y = draw(600)
 X_test, y_test = draw(2000)
 
 # %%
-# Neighbours drown, prototypes do not
-# -----------------------------------
+# Noise misleads neighbours, not prototypes
+# -----------------------------------------
 # Which rows are nearest is decided by noise. Prototypes average it away: six of them do better than 600 rows, in any metric.
 # What a learnt metric adds is the reason: a weight per input (GRLVQ), or a matrix that can also weigh sums of inputs (GMLVQ).
 

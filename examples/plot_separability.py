@@ -4,8 +4,8 @@ Is there a plane between two classes?
 =====================================
 
 `hs.separability` answers yes or no, and proves it in exact arithmetic. A yes comes with a plane, a no with the few examples
-that stand in the way: the triangles, segments or points they span in the two classes cross, and no plane passes between things
-that cross.
+that stand in the way: the triangles, segments or points that they span in the two classes intersect, and no plane separates
+sets that intersect.
 """
 
 from fractions import Fraction
@@ -42,7 +42,7 @@ assert mean(-1) == mean(1)  # equal fractions: no rounding, no tolerance
 
 # %%
 # Why not with floats? The same sum in floating point leaves a residual of the size of rounding, and so would hulls that miss
-# each other by that much. The fractions can tell the two apart, whoever computes them.
+# each other by that much. The fractions tell the two cases apart.
 
 shares = np.array([float(share) for share in proof.multipliers.values()])
 signed = (shares * clouds.y[proof.obstacle]) @ clouds.X[proof.obstacle]

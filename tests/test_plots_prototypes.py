@@ -7,8 +7,7 @@ import numpy as np
 import pytest
 
 from halfspace.errors import InputError
-from halfspace.plots.prototypes import PrototypesDisplay
-from halfspace.plots.relevance import RelevanceDisplay
+from halfspace.plots import PrototypesDisplay, RelevanceDisplay
 
 mpl.use("agg")
 

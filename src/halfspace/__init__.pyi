@@ -38,8 +38,8 @@ from halfspace.models.regression.adaptive_filter import AdaptiveFilter as Adapti
 from halfspace.models.regression.bayesian_regression import BayesianRegression as BayesianRegression
 from halfspace.models.regression.echo import erle as erle
 from halfspace.models.regression.linear_regression import LinearRegression as LinearRegression
-from halfspace.models.regression.ridge_path import RidgePath as RidgePath
-from halfspace.models.regression.ridge_path import ridge_path as ridge_path
+from halfspace.models.regression.linear_regression import RidgePath as RidgePath
+from halfspace.models.regression.linear_regression import ridge_path as ridge_path
 from halfspace.questions.margin_bracket import margin_bracket as margin_bracket
 from halfspace.questions.separability import separability as separability
 from halfspace.tables import TableEncoder as TableEncoder

@@ -61,13 +61,15 @@ def _is_kind(numba_type: Any, kind: type) -> bool:
     return isinstance(numba_type, types.BaseNamedTuple) and getattr(numba_type, "instance_class", None) is kind
 
 
-def open_function(declaration: Callable[..., Any]) -> OpenFunction:
+def open_function(declaration: Callable[..., Any], otherwise: Callable[..., Any] | None = None) -> OpenFunction:
     """Make an open function of a declaration; the argument named `X`, or else the first, decides.
 
     Parameters
     ----------
     declaration : callable
         Gives name, arguments and docstring; its body is never run.
+    otherwise : callable, optional
+        What to do with values of types that nothing is registered for; an error by default.
 
     Returns
     -------
@@ -94,6 +96,8 @@ def open_function(declaration: Callable[..., Any]) -> OpenFunction:
     @functools.wraps(declaration)
     def call(*args: Any) -> Any:
         kind = type(args[deciding])
+        if kind not in table and otherwise is not None:
+            return otherwise(*args)
         if kind not in table:
             known = ", ".join(sorted(k.__name__ for k in table))
             msg = f"{declaration.__name__} has no implementation for {kind.__name__}; there are: {known}"
@@ -112,6 +116,12 @@ def open_function(declaration: Callable[..., Any]) -> OpenFunction:
             return implementation
 
         return add
+
+    if otherwise is not None:
+
+        @overload(call, strict=False, inline="always")
+        def choose_otherwise(*args: Any) -> Callable[..., Any] | None:
+            return None if any(_is_kind(args[deciding], kind) for kind in table) else otherwise
 
     call.register = register  # type: ignore[attr-defined]
     return cast("OpenFunction", call)

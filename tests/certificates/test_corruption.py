@@ -502,13 +502,14 @@ def test_false_collections_are_refused(case, lie):
 @pytest.mark.parametrize("lie", ["lower raised", "upper halved", "radius zero", "weights negated", "row negative"])
 @pytest.mark.parametrize("part", [0, 1, 2])
 def test_one_false_part_refutes_all(lie, part):
-    """A collection with one false part is refused, and the reason names its class."""
+    """A collection with one false part is refused, and the reason names the part."""
     certificate, data, labels = true("classes")
     parts = list(certificate.parts)
     parts[part] = SIDES_FALSE[lie](parts[part])
     verdict = replace(certificate, parts=tuple(parts)).verify(data, labels)
     assert not verdict
-    assert all(reason.startswith(f"class {certificate.classes[part]}: ") for reason in verdict.reasons)
+    named = (f"class {certificate.classes[part]}: ", f"parts[{part}]: ")
+    assert all(reason.startswith(named) for reason in verdict.reasons)
 
 
 # ---------------------------------------------------------------- false claims about mistakes

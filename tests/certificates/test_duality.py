@@ -14,7 +14,7 @@ from scipy import sparse
 
 import halfspace as hs
 from halfspace.certificates import PerClass, check, from_json
-from halfspace.certificates.margins.duality import DualityGap
+from halfspace.certificates.margins.gap import DualityGap
 from halfspace.errors import CertificateError, InputError
 
 X = np.array(

@@ -11,8 +11,7 @@ from scipy import sparse
 
 from halfspace.certificates import from_json
 from halfspace.certificates.prototypes import quantisation
-from halfspace.certificates.prototypes.quantisation import Quantisation
-from halfspace.certificates.prototypes.scatter import spectral_bound
+from halfspace.certificates.prototypes.quantisation import Quantisation, spectral_bound
 from halfspace.errors import CertificateError, InputError
 
 RNG = np.random.default_rng(0)
@@ -145,7 +144,7 @@ def test_wide_data_have_the_same_bound(stored):
 
 def test_bound_is_left_out_where_it_would_take_long(monkeypatch):
     """Without a bound the claim is 0, which holds."""
-    monkeypatch.setattr("halfspace.certificates.prototypes.scatter.WORK", 10)
+    monkeypatch.setattr("halfspace.certificates.prototypes.quantisation.WORK", 10)
     proof = measured()
     assert proof.lower == 0.0
     assert proof.relative_gap == 1.0

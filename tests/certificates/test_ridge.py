@@ -31,7 +31,7 @@ CLAIMS = {
     "ridge": lambda: linear(ridge=2.0, intercept="free"),
     "clamped ridge": lambda: linear(ridge=2.0),
     "posterior": bayesian,
-    "given posterior": lambda: bayesian(alpha=1.0, beta=2.0, intercept="free"),
+    "given posterior": lambda: bayesian(prior_precision=1.0, noise_precision=2.0, intercept="free"),
 }
 WEAKER = {"gap": 0.0, "backward_error": -1.0, "precision": 0.0}
 """Bounds may be raised; these values are the ones that are too small."""
@@ -181,7 +181,7 @@ def test_a_likelihood_belongs_to_its_variance():
 def test_a_covariance_is_checked_where_the_data_say_little():
     """With a weak prior the largest variances are those without data: enlarged, or made negative, they are refuted."""
     few = X[:2]
-    proof = BayesianRegression(alpha=1e-12, beta=1.0, intercept="none").fit(few, Y[:2, 0]).certificate_
+    proof = BayesianRegression(prior_precision=1e-12, noise_precision=1.0, intercept="none").fit(few, Y[:2, 0]).certificate_
     assert proof.verify(few, Y[:2, 0])
     alone = np.linalg.svd(few)[2][2]
     for factor in (1e10, -2e12):

@@ -23,6 +23,8 @@ LINE = np.array([[0.0], [1.0], [2.0], [3.0]])
 
 def proved(X, y, **options):
     """Return a certificate that holds, before and after a trip through JSON."""
+    if "intercept" in options:
+        options["intercept"] = "free" if options["intercept"] else "none"
     proof = separability(X, y, **options)
     assert proof.verify(X, y)
     again = from_json(proof.to_json())
@@ -158,8 +160,16 @@ def test_a_zero_example_has_no_side_without_intercept():
     """Through the origin no plane has a zero row on its side; with a bias one may."""
     X, y = np.array([[0.0], [1.0], [-1.0]]), np.array([1, 1, 0])
     assert proved(X, y, intercept=False).multipliers == {0: Fraction(1)}
-    assert "an example is zero" in str(separability(X, y, intercept=False))
+    assert "an example is zero" in str(separability(X, y, intercept="none"))
     assert proved(X, y).verdict == "separable"
+
+
+def test_truth_values_of_earlier_versions_are_understood():
+    """True is a free bias and False none, with a warning that says how to write it now."""
+    with pytest.warns(FutureWarning, match="intercept='none'"):
+        assert not separability(LINE, [0, 0, 1, 1], intercept=False).intercept
+    with pytest.warns(FutureWarning, match="intercept='free'"):
+        assert separability(LINE, [0, 0, 1, 1], intercept=True).intercept
 
 
 def test_opposite_examples_need_opposite_labels_without_intercept():
@@ -295,7 +305,7 @@ def test_without_time_the_bracket_is_honest():
         (LINE, None, {}, "needs labels"),
         (LINE, [0, 1, 0, 1], {"max_time": 0}, "max_time.*positive"),
         (LINE, [0, 1, 0, 1], {"max_time": "1"}, "max_time.*positive"),
-        (LINE, [0, 1, 0, 1], {"intercept": "free"}, "intercept.*True or False"),
+        (LINE, [0, 1, 0, 1], {"intercept": "both"}, "intercept.*'clamped', 'free' or 'none'"),
         (LINE * np.nan, [0, 1, 0, 1], {}, "NaN"),
         (LINE * 1e100, [0, 1, 0, 1], {}, "Scale the features"),
         (LINE[:, 0], [0, 1, 0, 1], {}, "2D array"),

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 import halfspace as hs
-from halfspace.cli.progress import Watch
+from halfspace.cli.ladders import Watch
 from halfspace.ladder import Progress
 
 QUICK = ("--rungs", "majority,perceptron,adaline")
@@ -33,11 +33,14 @@ def test_json_is_the_whole_of_standard_output(answer, table):
     assert body["n_train"] + body["n_test"] == body["data"]["n_rows"] == 120
 
 
-def test_help_names_every_rung(halfspace):
-    """`--rungs` lists all there are, in the order in which they are climbed."""
+def test_every_rung_is_named_where_a_user_looks(halfspace):
+    """`--rungs`, the help's text and the Ladder's docstring list all rungs, in the order in which they are climbed."""
     from halfspace.ladder.rungs import RUNGS
 
-    assert ",".join(RUNGS) in "".join(halfspace("fit", "--help").out.split())
+    page = " ".join(halfspace("fit", "--help").out.split())
+    assert ",".join(RUNGS) in page.replace(" ", "")
+    assert ", ".join(plan.title.split(" (")[0] for plan in RUNGS.values()) in page
+    assert ", ".join(f'"{name}"' for name in RUNGS) in " ".join(hs.Ladder.__doc__.split())
 
 
 def test_relevances_by_column_name(answer, halfspace, table, tmp_path):
@@ -48,7 +51,7 @@ def test_relevances_by_column_name(answer, halfspace, table, tmp_path):
     assert set(names) <= set(table.read_text(encoding="utf-8").splitlines()[0].split(","))
     assert np.isclose(sum(part["share"] for part in body["relevances"]), 1.0)
     assert answer("inspect", model)["ladder"]["relevances"] == body["relevances"]
-    assert f"The metric looks at {names[0]} (" in halfspace("inspect", model).out
+    assert f"The metric relies on {names[0]} (" in halfspace("inspect", model).out
 
 
 def test_no_file_is_the_demonstration(answer, tmp_path):
@@ -131,8 +134,8 @@ def test_rungs_that_are_not_climbed_are_said_so():
     """Where there is no terminal, a skipped rung is one line with its reason."""
     page = io.StringIO()
     with Watch(None, page) as watch:
-        watch(Progress("kernel", "kernel AdaTron", 0, 5, 0.0, float("nan"), "not climbed: interrupted"))
-    assert page.getvalue() == "kernel AdaTron: not climbed: interrupted\n"
+        watch(Progress("kernel", "kernel AdaTron", 0, 5, 0.0, float("nan"), "skipped: interrupted"))
+    assert page.getvalue() == "kernel AdaTron: skipped: interrupted\n"
 
 
 class Terminal:

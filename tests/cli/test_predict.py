@@ -64,7 +64,7 @@ def test_other_columns_and_values(halfspace, model, tmp_path):
     ran = halfspace("predict", model, path)
     assert ran.code == 0
     assert len(rows_of(ran.out)) == 4
-    for words in ("'shape' was ignored", "'age' is not there", "'colour': 2 values were never seen", "'size': 1 value cannot"):
+    for words in ("'shape' was ignored", "'age' is absent", "'colour': 2 values were never seen", "'size': 1 value cannot"):
         assert words in ran.err
 
 

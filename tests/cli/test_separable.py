@@ -17,7 +17,7 @@ def test_inseparable_is_an_honest_answer(halfspace, cross):
     """Any verdict is a success: exit code 0, and the sentence names the rows that forbid a plane."""
     ran = halfspace("separable", cross, "--target", "label")
     assert ran.code == 0
-    assert "inseparable: the hulls of 4 examples cross" in ran.out
+    assert "inseparable: the classes' convex hulls intersect (4 witness rows" in ran.out
 
 
 def test_the_proof_file_is_checked_by_certify(answer, cross, tmp_path):

@@ -65,8 +65,7 @@ PLANES = [
 KERNEL_MACHINES = [
     hs.KernelAdaTron(),
     hs.KernelAdaTron(intercept="free", multi_class="ovo"),
-    hs.KernelAdaTron(cells=3),
-    hs.KernelAdaTron(approximation="nystroem", n_components=10),
+    hs.KernelAdaTron(n_cells=3),
     hs.KernelAdaTronCV(Cs=[1.0], gammas=[0.1, 1.0], cv=2),
     hs.KernelMinOver("rbf", max_iter=20),
     hs.KernelPerceptron("rbf", max_iter=2, random_state=0),

@@ -6,7 +6,8 @@ import pytest
 
 from halfspace.errors import FileError
 from halfspace.files import csv, read, stream, text
-from halfspace.files.dialect import dialect_of
+from halfspace.files.csv import dialect_of
+from halfspace.notes import Note
 
 
 def written(folder, content, name="t.csv"):
@@ -53,7 +54,7 @@ def test_encodings(tmp_path, encoding):
     found = read(written(tmp_path, content), "y")
     assert found.X.column_names == ["größe"]
     assert found.y.tolist() == ["für", "öl"]
-    assert any("Windows-1252" in note for note in found.notes) == (encoding == "cp1252")
+    assert any(note.kind == "encoding" for note in found.notes) == (encoding == "cp1252")
 
 
 @pytest.mark.parametrize("end", ["\n", "\r\n", "\r"], ids=["LF", "CRLF", "CR"])
@@ -146,7 +147,7 @@ def test_no_header_is_noted(tmp_path):
     """Without a header columns are called x0, x1, ..., and the last is a target like any other."""
     found = read(written(tmp_path, "1,2,0\n3,4,1\n"), "-1")
     assert (found.X.column_names, found.target) == (["x0", "x1"], "x2")
-    assert "has no header" in found.notes[0]
+    assert found.notes[0].kind == "no header"
 
 
 def test_numbers_are_the_nearest_doubles(tmp_path):
@@ -197,3 +198,54 @@ def test_columns_that_were_text_can_be_kept_so(tmp_path):
     path = written(tmp_path, "code,a\n10,1\n20,2\n")
     assert next(stream(path)).X.schema.types == [pa.int64(), pa.int64()]
     assert next(stream(path, texts=["code"])).X.schema.types == [pa.string(), pa.int64()]
+
+
+@pytest.mark.parametrize(
+    ("values", "day", "noted"),
+    [
+        (["31.12.2023", "1.2.2023 14:05"], (31, 1), False),
+        (["12/31/2023", "2/1/2023"], (31, 1), False),
+        (["31/12/2023", "01/02/2023"], (31, 1), False),
+        (["3/4/2023", "5/6/2023"], (4, 6), True),
+    ],
+    ids=["points", "month first", "day first", "either"],
+)
+def test_dates_with_points_and_slashes(tmp_path, values, day, noted):
+    """Dates with points are day.month.year; with slashes the order that all rows allow, month first if they allow both."""
+    found = read(written(tmp_path, "d;y\n" + "".join(f"{value};{i}\n" for i, value in enumerate(values))), "y")
+    assert [value.day for value in found.X["d"].to_pylist()] == list(day)
+    assert found.notes == ((Note("date order", "d"),) if noted else ())
+
+
+def test_the_order_of_dates_comes_from_all_rows(tmp_path, monkeypatch):
+    """One late date decides the order in all blocks; two that contradict each other leave text; it can be given."""
+    monkeypatch.setattr(csv, "SMALLEST_BLOCK", 1 << 10)
+    early = "".join(f"{1 + i % 12}/{1 + i % 11}/2023,{i % 2}\n" for i in range(400))
+    for late, twelfth in (("13/1/2023,0\n", 12), ("1/13/2023,0\n", 1)):
+        data = read(written(tmp_path, f"d,y\n{early}{late}"), "y")
+        found = data.X["d"]
+        assert data.source.day_first == (("d",) if twelfth == 12 else ())
+        assert found.type == pa.timestamp("us")
+        assert [found[i].as_py().day for i in (0, 11, -1)] == [1, twelfth, 13]
+    assert read(written(tmp_path, f"d,y\n{early}13/1/2023,0\n1/13/2023,1\n"), "y").X["d"].type == pa.string()
+    ambiguous = written(tmp_path, "d\n3/4/2023\n5/6/2023\n")
+    assert next(stream(ambiguous)).X["d"][0].as_py().day == 4
+    assert next(stream(ambiguous, day_first=["d"])).X["d"][0].as_py().day == 3
+
+
+@pytest.mark.parametrize(
+    ("content", "expected"),
+    [
+        ('a,y\n"1,234,567",0\n"12,000.5",1\n7,0\n', [1234567.0, 12000.5, 7.0]),
+        ("a;y\n1.234.567,89;0\n-12.000;1\n7,5;0\n", [1234567.89, -12000.0, 7.5]),
+        ("a\ty\n1,234\t0\n-1,000,000\t1\n7\t0\n", [1234, -1000000, 7]),
+    ],
+    ids=["commas", "points", "tabs"],
+)
+def test_grouped_thousands(tmp_path, content, expected):
+    """Thousands grouped by the mark that is not the decimal one are numbers, and a note says so; text keeps its marks."""
+    found = read(written(tmp_path, content), "y")
+    assert found.X["a"].to_pylist() == expected
+    assert "grouped" in {note.kind for note in found.notes}
+    words = read(written(tmp_path, 'a,y\n"1,234",0\n"12,34",1\n'), "y").X["a"]
+    assert words.to_pylist() == ["1,234", "12,34"]

@@ -1,4 +1,4 @@
-"""Binary formats: damaged, cut short or made to hurt, every file ends in rows or in one sentence."""
+"""Binary formats: damaged, truncated or hostile, every file ends in rows or in one sentence."""
 
 import gzip
 import io
@@ -84,7 +84,7 @@ def test_a_file_cut_short_is_one_sentence(tmp_path, ending, share):
     if ending in {"svm", "jsonl", "arrows"}:  # text may well end there, and an Arrow stream is made to
         outcome(path)
         return
-    with pytest.raises(FileError, match=f"t.{ending}.*(damaged|cut short|ends|hold)"):
+    with pytest.raises(FileError, match=f"t.{ending}.*(damaged|truncated|match)"):
         read(path, "y")
 
 
@@ -137,11 +137,11 @@ FIVE = {"data": member(np.ones(5)), "indices": member(np.arange(5)), "indptr": m
 @pytest.mark.parametrize(
     ("members", "message"),
     [
-        ({"X": member(np.eye(3), (10**9, 10**9))}, "declares .* which is not what its .* bytes hold"),
+        ({"X": member(np.eye(3), (10**9, 10**9))}, "declares .* which does not match its size"),
         ({"X": member(np.eye(3), (10**12, 0))}, "declares|expected numbers"),
         ({"X": member(np.empty((3, 0)), (10**12, 0))}, "expected numbers"),
         ({"X": member(np.eye(3), (-1, 3))}, "declares"),
-        ({"X": member(np.eye(3), descr="|O")}, "may run code"),
+        ({"X": member(np.eye(3), descr="|O")}, "could run code"),
         ({"X": HONEST, "y": np.lib.format.magic(1, 0) + pickle.dumps([1])}, "damaged"),
         ({"X": np.lib.format.magic(1, 0) + b"\x0e\x00{'descr': '<f8\n"}, "damaged"),
         ({"X": member(np.array([["a"]]))}, "expected numbers"),
@@ -149,13 +149,13 @@ FIVE = {"data": member(np.ones(5)), "indices": member(np.arange(5)), "indptr": m
         ({"X": HONEST, "y": member(np.arange(4))}, "X has 3 rows, but y has 4 labels"),
         ({"X": HONEST, "y": member(np.eye(3))}, "y has shape"),
         ({"Z": HONEST}, "expected the arrays X and y"),
-        ({"[Content_Types].xml": b""}, "expected the arrays|office"),
+        ({"[Content_Types].xml": b""}, "expected the arrays|Office"),
         ({**FIVE, "shape": member(np.array([2, 3]))}, "damaged"),
-        ({**FIVE, "shape": member(np.array([3, 9]))}, "'indptr' does not divide"),
+        ({**FIVE, "shape": member(np.array([3, 9]))}, "'indptr' does not describe"),
         ({**FIVE, "shape": member(np.array([2, 2**40]))}, "declares"),
-        ({**FIVE, "indices": member(np.ones(5)), "shape": member(np.array([2, 9]))}, "must be whole"),
+        ({**FIVE, "indices": member(np.ones(5)), "shape": member(np.array([2, 9]))}, "must be integers"),
         ({**FIVE, "indices": member(np.arange(4)), "shape": member(np.array([2, 9]))}, "damaged"),
-        ({**FIVE, "format": member(np.array(b"csc")), "shape": member(np.array([2, 9]))}, "not stored by rows"),
+        ({**FIVE, "format": member(np.array(b"csc")), "shape": member(np.array([2, 9]))}, "not in CSR format"),
     ],
     ids=[
         *(
@@ -245,7 +245,7 @@ def test_columns_that_are_no_plain_values_are_left_out(tmp_path):
     ("content", "message"),
     [
         (b"BZh91AY", "bzip2"),
-        (b"\x28\xb5\x2f\xfd....", "zstandard"),
+        (b"\x28\xb5\x2f\xfd....", "Zstandard"),
         (b"\x89HDF....", "HDF5"),
         (b"FEA1....", "version 1"),
         (b'[{"a": 1}]', "one JSON array"),

@@ -53,11 +53,11 @@ def test_nested_columns_are_left_out(tmp_path):
     ("content", "message"),
     [
         ('{"a": 1, "y": 2}\n{"a": 1', "line 2 is not JSON"),
-        ('{"a": 1}\n[1, 2]\n', "line 2 holds a JSON list"),
+        ('{"a": 1}\n[1, 2]\n', "line 2 is a JSON list"),
         ('{"a": ' + "[" * 100_000, "line 1 is not JSON"),
         ('{"a": 1}\n\n{"a": \0}', "is not text"),
-        ('{"a": 1}\n', "say which column holds the classes, .* are: a"),
-        ("{}\n{}\n", "say which column"),
+        ('{"a": 1}\n', "name the column that holds the classes .* are: a"),
+        ("{}\n{}\n", "name the column"),
     ],
     ids=["cut short", "array", "deep", "NUL", "no target", "empty objects"],
 )

@@ -28,7 +28,7 @@ def test_a_name_goes_before_a_place(tmp_path):
 @pytest.mark.parametrize(
     ("target", "message"),
     [
-        (None, "say which column holds the classes, by --target .*columns are: height, weight, Species"),
+        (None, "name the column that holds the classes with --target .*columns are: height, weight, Species"),
         ("specis", "there is no column 'specis'; did you mean 'Species'"),
         ("SPECIES", "did you mean 'Species'"),
         ("age", "there is no column 'age'; the columns are: height, weight, Species"),
@@ -80,13 +80,13 @@ def parquet_of(values):
 @pytest.mark.parametrize(
     ("values", "message"),
     [
-        (["u"] * 30, "has one class only, u"),
+        (["u"] * 30, "has only one class, u"),
         ([f"id{i}" for i in range(30)], r"looks like an id or a quantity, not classes \(30 different values in 30 rows\)"),
         ([str(i) for i in range(30)], "looks like an id"),
         ([f"{i / 7}" for i in range(30)] * 3, "looks like a quantity, not classes"),
         ([f"2020-01-{i:02}" for i in range(1, 31)], "holds timestamp.us. values; expected classes"),
         (["?"] * 30, "is missing in all rows"),
-        (["long" * 100, "short"] * 15, "texts of up to 400 characters"),
+        (["long" * 100, "short"] * 15, "text of up to 400 characters"),
     ],
     ids=["one class", "id", "number", "quantity", "dates", "missing", "texts"],
 )

@@ -19,8 +19,8 @@ from halfspace.kernels import (
     Polynomial,
     Precomputed,
     Sigmoid,
+    base,
 )
-from halfspace.kernels.fast import blocks
 from halfspace.kernels.parameters import median_distance
 from halfspace.rows.threads import alone
 
@@ -116,12 +116,12 @@ def test_the_matrix_is_symmetric_and_has_the_diagonal(kernel, A):
 def test_blocks_and_threads_change_nothing(kernel, A, B, monkeypatch):
     """Many small blocks, by one thread or several, give the same numbers."""
     whole = kernel.exact(A, B)
-    monkeypatch.setattr(blocks, "BLOCK_VALUES", 40)
+    monkeypatch.setattr(base, "BLOCK_VALUES", 40)
     monkeypatch.setattr("halfspace.kernels.fast.blocked_products.fill", lambda *_: False)
     out, again = np.empty(whole.shape), np.empty(whole.shape)
-    blocks.fill(kernel, A, B, out)
+    base._fill_in_blocks(kernel, A, B, out)
     with alone():
-        blocks.fill(kernel, A, B, again)
+        base._fill_in_blocks(kernel, A, B, again)
     assert np.array_equal(out, again)
     assert np.allclose(out, whole, rtol=1e-11, atol=1e-12)
     square = kernel.matrix(A)
@@ -152,7 +152,7 @@ def test_nearest_in_feature_space(A, B, monkeypatch):
     D = np.linalg.norm(A[:, None] - B[None], axis=2)
     assert np.array_equal(found, np.argsort(D, axis=1, kind="stable")[:, :3])
     assert (np.diff(away, axis=1) >= 0).all()
-    monkeypatch.setattr(blocks, "BLOCK_VALUES", 50)
+    monkeypatch.setattr(base, "BLOCK_VALUES", 50)
     assert np.array_equal(RBF(0.5).nearest(A, A)[1][:, 0], np.arange(len(A)))
     with pytest.raises(InputError, match="from 1 to the 17 rows"):
         RBF(0.5).nearest(A, B, n_neighbors=18)

@@ -11,9 +11,10 @@ from sklearn.neighbors import KNeighborsClassifier
 from halfspace.certificates import ClassCounts, NeighbourErrors, from_json
 from halfspace.ladder.baselines import Majority, Neighbours
 from halfspace.ladder.calibration import Calibration, Curve
-from halfspace.ladder.climbing import cuts
-from halfspace.ladder.held_out import judged, split
+from halfspace.ladder.climbing import make_folds
+from halfspace.ladder.preparing import split
 from halfspace.ladder.rungs import sample_of
+from halfspace.ladder.values import TestResult
 
 
 def test_neighbours_are_those_of_scikit_learn():
@@ -88,7 +89,7 @@ def test_the_majority_is_the_first_of_the_largest():
 def test_folds_test_every_row_once_per_repeat():
     """In each repeat every row is tested once, and never learnt from in the same fold."""
     y = np.repeat([0, 1, 2], [30, 20, 10])
-    folds = cuts(y, 5, 3, seed=1)
+    folds = make_folds(y, 5, 3, seed=1)
     assert len(folds) == 15
     for repeat in range(3):
         tested = np.concatenate([test for _, test in folds[5 * repeat : 5 * repeat + 5]])
@@ -133,7 +134,7 @@ def test_the_interval_is_that_of_clopper_and_pearson():
     y = np.repeat([0, 1], 50)
     predicted = y.copy()
     predicted[:7] = 1
-    result = judged(predicted, y, np.array([0, 1]), "accuracy")
+    result = TestResult.measure(predicted, y, np.array([0, 1]), "accuracy")
     assert result.low == pytest.approx(stats.beta.ppf(0.025, 93, 8))
     assert result.high == pytest.approx(stats.beta.ppf(0.975, 94, 7))
 
@@ -144,7 +145,7 @@ def test_the_balanced_interval_covers():
     y, covered = np.repeat([0, 1], [200, 30]), 0
     for _ in range(400):
         predicted = np.where(rng.random(y.size) < np.where(y == 0, 0.9, 0.7), y, 1 - y)
-        result = judged(predicted, y, np.array([0, 1]), "balanced_accuracy")
+        result = TestResult.measure(predicted, y, np.array([0, 1]), "balanced_accuracy")
         covered += result.low <= 0.8 <= result.high
     assert covered >= 0.93 * 400
 

@@ -1,5 +1,6 @@
 """The laws of the AdaTron: one plane, whatever the way to it, and a proof at every moment."""
 
+import signal
 import time
 from functools import lru_cache
 from itertools import pairwise
@@ -17,9 +18,10 @@ from halfspace.certificates.margins.separability import Separability
 from halfspace.errors import GapWarning, NotSeparatedWarning
 from halfspace.models.planes.minover import MinOver
 from halfspace.questions.separability import separability
-from halfspace.rows import squared_norms, view_of
+from halfspace.rows.outputs import squared_norms
+from halfspace.rows.views import view_of
 from halfspace.solvers.linear.shrinking import ascend
-from halfspace.solvers.linear.soft_margin import Haste, Problem, dual_value, primal_value
+from halfspace.solvers.linear.soft_margin import Pace, Problem, dual_value, primal_value
 from halfspace.solvers.rules.adatron import AdaTron as Rule
 from halfspace.solvers.rules.sweep import strengthen
 
@@ -89,7 +91,7 @@ def test_the_dual_rises_every_sweep_and_the_gap_is_a_proof(rate, C):
     best = hs.AdaTron(C=C, tol=1e-10, max_iter=50_000).fit(X, y).certificate_
     alpha, w = np.zeros(y.size), np.zeros(X.shape[1] + 1)
     rng, duals, points = np.random.default_rng(0), [], 0
-    for beat in ascend(problem, alpha, w, rng, tol=1e-9, rate=rate, shrink=False, haste=Haste()):
+    for beat in ascend(problem, alpha, w, rng, tol=1e-9, rate=rate, shrink=False, pace=Pace()):
         if beat.point is None:
             continue
         points += 1
@@ -151,7 +153,7 @@ def test_the_margin_is_one_over_the_length(seed):
     pushed = MinOver(tol=0.02, intercept="none", max_iter=20_000).fit(X, y).certificate_
     assert pushed.lower <= upper
     assert lower <= pushed.upper
-    proof = separability(X, y, intercept=False)
+    proof = separability(X, y, intercept="none")
     assert proof.verdict == "separable"
     assert proof.margin <= upper
 
@@ -248,7 +250,7 @@ def test_agrees_with_the_exact_programme_on_separability(seed, intercept):
     """C = inf converges exactly when the LP finds a plane, and proves inseparable exactly when the LP does."""
     rng = np.random.default_rng(seed)
     X, y = rng.integers(-3, 4, (8, 3)).astype(float), np.r_[0, 1, rng.integers(0, 2, 6)]
-    expected = separability(X, y, intercept=intercept == "clamped").verdict
+    expected = separability(X, y, intercept=intercept).verdict
     model = hs.AdaTron(C=np.inf, intercept=intercept)
     if expected == "separable":
         assert model.fit(X, y).outcome_.reason == "converged"
@@ -676,44 +678,26 @@ def test_an_interrupt_keeps_the_best_so_far(intercept, number):
 @pytest.mark.parametrize("jobs", [1, 2])
 def test_one_interrupt_ends_the_fit_of_all_classes(jobs, monkeypatch):
     """One Ctrl-C ends the fit of many classes, however many threads there are, and keeps what there is."""
-    import halfspace.models.planes.large_margin as module
+    from halfspace.solvers.linear.large_margin import LargeMargin
 
     X, _ = clouds(60, 3, 0.8, 10)
     y = np.argmax(X, axis=1)
-    real, calls = module.solve, []
+    real, calls = LargeMargin.step, []
 
-    def interrupted(problem, plan, limits, rng, start=None):
-        def watch(iteration, point):
-            del iteration, point
-            if not calls:
-                calls.append(1)
-                if jobs == 1:
-                    raise KeyboardInterrupt
-            return False
+    def interrupted(method, state, most):
+        if not calls:
+            calls.append(1)
+            if jobs == 1:
+                raise KeyboardInterrupt
+            signal.raise_signal(signal.SIGINT)  # the main thread gets it
+        return real(method, state, most)
 
-        return real(problem, plan, limits._replace(watch=watch), rng, start)
-
-    if jobs == 2:
-
-        class Future:
-            def __init__(self, inner):
-                self.inner, self.first = inner, True
-
-            def result(self):
-                if self.first and not calls:
-                    calls.append(1)
-                    self.first = False
-                    raise KeyboardInterrupt
-                return self.inner.result()
-
-        class Pool(module.ThreadPoolExecutor):
-            def submit(self, *arguments):
-                return Future(super().submit(*arguments))
-
-        monkeypatch.setattr(module, "ThreadPoolExecutor", Pool)
-    else:
-        monkeypatch.setattr(module, "solve", interrupted)
-    model = hs.AdaTron(C=1000.0, tol=1e-13, max_iter=2000, n_jobs=jobs, solver="sweep").fit(X, y)
+    monkeypatch.setattr(LargeMargin, "step", interrupted)
+    before = signal.signal(signal.SIGINT, signal.default_int_handler)  # in case the tests run in the background
+    try:
+        model = hs.AdaTron(C=1000.0, tol=1e-13, max_iter=2000, n_jobs=jobs, solver="sweep").fit(X, y)
+    finally:
+        signal.signal(signal.SIGINT, before)
     assert calls
     assert model.outcome_.reason == "interrupted"
     assert model.n_iter_ < 2000
@@ -758,7 +742,7 @@ def test_covers_count(alpha, N):
     """Of random dichotomies of P = N, 2N, 3N points the fraction that is separable is Cover's, within its error."""
     rng, trials, P = np.random.default_rng(N), 300, alpha * N
     found = sum(
-        separability(rng.standard_normal((P, N)), np.r_[0, 1, rng.integers(0, 2, P - 2)], intercept=False).verdict
+        separability(rng.standard_normal((P, N)), np.r_[0, 1, rng.integers(0, 2, P - 2)], intercept="none").verdict
         == "separable"
         for _ in range(trials)
     )

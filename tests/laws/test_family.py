@@ -7,9 +7,11 @@ from scipy import sparse
 import halfspace as hs
 from halfspace.data import teacher_student, two_clouds, xor
 from halfspace.errors import NotSeparatedWarning
-from halfspace.rows import Clamped, Gram, squared_norms, view_of
-from halfspace.rows.orders import in_order
-from halfspace.solvers import Budget, Method, PassiveAggressive, Rosenblatt, Task, solve, start
+from halfspace.rows.orders import Orders
+from halfspace.rows.outputs import squared_norms
+from halfspace.rows.views import Clamped, Gram, view_of
+from halfspace.solvers import Budget, PassiveAggressive, Presenting, Rosenblatt, Task
+from halfspace.solvers.run import run
 
 FAMILY = [
     hs.Perceptron(max_iter=20),
@@ -70,10 +72,10 @@ def test_dense_equals_gram(rule):
     outputs = []
     for view in (toy.X, Gram(toy.X @ toy.X.T), Clamped(toy.X, 1.0), Gram(toy.X @ toy.X.T + 1.0)):
         task = Task(view, target, np.array([1]), squared_norms(view), ones)
-        run = solve(Method(lambda _: rule), task, start(task), in_order(40), Budget(5))
+        state = run(Presenting(rule, task, Orders.in_order(40)), Budget(5)).state.state
         rows = toy.X if not isinstance(view, Clamped) else np.column_stack([toy.X, ones])
-        weights = run.state.W[0]
-        outputs.append((view.K @ weights if isinstance(view, Gram) else rows @ weights, run.state.mistakes[0]))
+        weights = state.W[0]
+        outputs.append((weights if isinstance(view, Gram) else rows @ weights, state.mistakes[0]))
     for rows, kernel in ((outputs[0], outputs[1]), (outputs[2], outputs[3])):
         assert rows[1] == kernel[1]
         np.testing.assert_allclose(rows[0], kernel[0], rtol=1e-9, atol=1e-9)

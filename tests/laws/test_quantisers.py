@@ -11,8 +11,7 @@ from halfspace.models.prototypes.vector_quantizer import VectorQuantizer
 from halfspace.rows.orders import Geometric
 from halfspace.rows.threads import libraries
 from halfspace.solvers.prototypes.neural_gas import Gas
-from halfspace.solvers.prototypes.quantising import HOLD, all_distances, winners
-from halfspace.solvers.prototypes.vector_quantisation import WinnerTakesAll
+from halfspace.solvers.prototypes.quantising import HOLD, State, WinnerTakesAll, all_distances, winners
 
 RNG = np.random.default_rng(0)
 X = RNG.standard_normal((40, 5))
@@ -35,17 +34,20 @@ def by_the_book(rows, W, width, total):
 @pytest.mark.parametrize("K", [1, 11])
 def test_gas_follows_its_rule(width, K):
     """The accelerated gas moves prototypes as the rule of Martinetz, Berkovich and Schulten does."""
-    learner = Gas(X[:K], RATE, width, 40)
-    learner.present(X)
-    assert_allclose(learner.W, by_the_book(X, X[:K], width, 40), rtol=1e-12, atol=1e-13)
+    fast, plain = State.of(X[:K]), State.of(X[:K])
+    Gas(RATE, width).present(X, fast, 40)
+    Gas(RATE, width, plain=True).present(X, plain, 40)
+    assert_allclose(plain.W, fast.W, rtol=1e-12, atol=1e-13)
+    assert_allclose(plain.error, fast.error)
+    assert_allclose(fast.W, by_the_book(X, X[:K], width, 40), rtol=1e-12, atol=1e-13)
 
 
 def test_of_equal_distances_the_lower_number_ranks_first():
     """Prototypes in the same place are ranked by number, and the first of them wins."""
     W = np.repeat(X[:4], 3, axis=0)
-    learner = Gas(W, RATE, Geometric(4.0, 4.0), 40)
-    learner.present(X[:10])
-    assert_allclose(learner.W, by_the_book(X[:10], W, Geometric(4.0, 4.0), 40), rtol=1e-12, atol=1e-13)
+    state = State.of(W)
+    Gas(RATE, Geometric(4.0, 4.0)).present(X[:10], state, 40)
+    assert_allclose(state.W, by_the_book(X[:10], W, Geometric(4.0, 4.0), 40), rtol=1e-12, atol=1e-13)
     assert winners(X, W)[0].tolist() == (3 * winners(X, X[:4])[0]).tolist()
 
 
@@ -55,20 +57,18 @@ def test_gas_of_no_range_is_vector_quantisation():
     ranked = NeuralGas(4, lambda0=1e-3, lambda_end=1e-3, **common).fit(X)
     winner = VectorQuantizer(4, revive=False, **common).fit(X)
     assert_array_equal(ranked.prototypes_, winner.prototypes_)
+    plain = NeuralGas(4, lambda0=1e-3, lambda_end=1e-3, solver="plain", **common).fit(X)
+    assert_allclose(plain.prototypes_, winner.prototypes_, rtol=1e-12)
 
 
-def gas(W, rate, total):
-    return Gas(W, rate, Geometric(3.0, 0.01), total)
-
-
-@pytest.mark.parametrize("make", [WinnerTakesAll, gas], ids=["winner", "gas"])
-def test_cuts_do_not_matter(make):
+@pytest.mark.parametrize("rule", [WinnerTakesAll(RATE), Gas(RATE, Geometric(3.0, 0.01))], ids=["winner", "gas"])
+def test_cuts_do_not_matter(rule):
     """Rows presented in pieces of any size give the same prototypes, bit by bit."""
-    whole, pieces = make(X[:5], RATE, 40), make(X[:5], RATE, 40)
-    whole.present(X)
+    whole, pieces = State.of(X[:5]), State.of(X[:5])
+    rule.present(X, whole, 40)
     for piece in np.split(X, [1, 18, 19]):
-        pieces.present(piece)
-    assert_array_equal(whole.W, pieces.W)
+        rule.present(piece, pieces, 40)
+    assert_array_equal(whole.V, pieces.V)
 
 
 @every_model

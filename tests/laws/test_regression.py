@@ -4,8 +4,7 @@ import numpy as np
 import pytest
 
 from halfspace.models.regression.bayesian_regression import BayesianRegression
-from halfspace.models.regression.linear_regression import LinearRegression
-from halfspace.models.regression.ridge_path import ridge_path
+from halfspace.models.regression.linear_regression import LinearRegression, ridge_path
 
 
 def drawn(rng, n=60, d=8, alpha=1.0, beta=4.0):
@@ -66,5 +65,7 @@ def test_map_and_posterior_mean_are_the_same():
     ridge, belief = LinearRegression(ridge="evidence").fit(X, y), BayesianRegression().fit(X, y)
     np.testing.assert_allclose(ridge.coef_, belief.coef_, rtol=1e-9)
     np.testing.assert_allclose(
-        [ridge.ridge_, ridge.noise_variance_], [belief.alpha_ / belief.beta_, 1 / belief.beta_], rtol=1e-9
+        [ridge.ridge_, ridge.noise_variance_],
+        [belief.prior_precision_ / belief.noise_precision_, 1 / belief.noise_precision_],
+        rtol=1e-9,
     )

@@ -5,10 +5,12 @@ import pytest
 
 import halfspace as hs
 from halfspace.data import teacher_student
-from halfspace.rows import squared_norms, view_of
-from halfspace.rows.orders import in_order
-from halfspace.solvers import Forget, Method, Rosenblatt, Task, iterate, start
-from halfspace.solvers.rules.sweep import present
+from halfspace.rows.orders import Orders
+from halfspace.rows.outputs import squared_norms
+from halfspace.rows.views import view_of
+from halfspace.solvers import Budget, Forget, Presenting, Rosenblatt, Task, start
+from halfspace.solvers.rules.sweep import sweep
+from halfspace.solvers.run import steps
 
 
 def task_of(X, y, clamp=0.0):
@@ -21,7 +23,7 @@ def one_by_one(task, rule, epochs=3):
     state = start(task)
     for _ in range(epochs):
         for i in range(task.target.size):
-            present(rule, Forget(), task, state, np.array([i]), np.array([0]), 1)
+            sweep(rule, Forget(), task, state, 0, np.array([i]))
             yield state
 
 
@@ -146,13 +148,14 @@ def test_a_zero_output_predicts_the_negative_class():
     assert model.predict([[0.0, 5.0]]).tolist() == ["no"]
 
 
-def test_iterate_gives_the_bracket_at_every_step():
+def test_steps_give_the_bracket_at_every_epoch():
     """At every moment kappa(w) <= kappa* <= ‖w‖/t."""
     toy = teacher_student(30, 3, margin=0.2, random_state=11)
     task = task_of(toy.X, toy.y)
     best = hs.Perceptron(intercept="none", margin=50.0, random_state=0).fit(toy.X, toy.y).certificate_.bracket
-    for _, at in zip(range(20), iterate(Method(lambda _: Rosenblatt()), task, start(task), in_order(30)), strict=False):
-        w, t = at.state.W[0], int(at.state.mistakes[0])
+    method = Presenting(Rosenblatt(), task, Orders.in_order(30))
+    for at in steps(method, method.start(), Budget(20), every=1):
+        w, t = at.state.state.W[0], int(at.state.state.mistakes[0])
         lower = (toy.y * (toy.X @ w)).min() / np.linalg.norm(w)
         assert lower <= best.upper + 1e-12
         assert np.linalg.norm(w) / t >= best.lower - 1e-12

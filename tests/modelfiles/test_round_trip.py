@@ -15,7 +15,7 @@ NAMES = [
     *("perceptron", "native", "no bias", "averaged", "averaged sparse", "voted", "voted sparse", "pocket", "hebb", "adaline"),
     *("adaline online", "passive aggressive", "minover", "adatron", "adatron free", "adatron tuned", "committee"),
     *("committee parts", "kernel plain", "kernel voted", "kernel averaged", "forgetron", "projectron", "tabled budget"),
-    *("kernel minover", "machine", "machine single", "machine sparse", "machine pairs", "machine cells", "machine landmarks"),
+    *("kernel minover", "machine", "machine single", "machine sparse", "machine pairs", "machine cells"),
     *("machine free", "machine formula", "machine matrix", "machine chance"),
     *("lvq", "glvq", "glvq online", "grlvq", "gmlvq", "gmlvq per class"),
     pytest.param("machine tuned", marks=pytest.mark.compiled),

@@ -11,7 +11,7 @@ from sklearn.exceptions import ConvergenceWarning
 from halfspace.errors import InputError
 from halfspace.models.regression.adaptive_filter import AdaptiveFilter
 from halfspace.models.regression.echo import erle
-from halfspace.plots.echo import EchoDisplay
+from halfspace.plots import EchoDisplay
 from halfspace.solvers.linear import adaptive_filter as solver
 
 OPTIONS = {

@@ -493,6 +493,17 @@ def test_without_pandas_the_table_is_a_structured_array(labels, monkeypatch):
     assert {name: table[name].tolist() for name in table.dtype.names} == expected
 
 
+@pytest.mark.parametrize("labels", [Y, Y3])
+def test_what_predicts_is_what_is_proved(labels):
+    """The certificate has the weights that predict, not a copy: whoever changes these changes what is checked."""
+    model = hs.AdaTron().fit(X, labels)
+    for part in getattr(model.certificate_, "parts", (model.certificate_,)):
+        assert np.shares_memory(part.weights, model._W)
+    assert model.certificate_.verify(X, labels)
+    model._W *= -1.0
+    assert not model.certificate_.verify(X, labels)
+
+
 @quiet
 @every_kind
 @pytest.mark.parametrize("solver", ["auto", "sweep"])

@@ -35,17 +35,19 @@ def test_the_posterior_is_that_of_bayesian_ridge(intercept, stored):
     np.testing.assert_allclose(model.coef_, peer.coef_, rtol=1e-8)
     np.testing.assert_allclose(model.intercept_, peer.intercept_, rtol=1e-8, atol=1e-12)
     np.testing.assert_allclose(model.covariance_, peer.sigma_, rtol=1e-7, atol=1e-10)
-    np.testing.assert_allclose([model.alpha_, model.beta_], [peer.lambda_, peer.alpha_], rtol=1e-8)
+    np.testing.assert_allclose([model.prior_precision_, model.noise_precision_], [peer.lambda_, peer.alpha_], rtol=1e-8)
     np.testing.assert_allclose(model.log_evidence_, peer.scores_[-1], rtol=1e-8)
     mean, std = model.predict(stored(X), return_std=True)
     peer_mean, peer_std = peer.predict(X, return_std=True)
     np.testing.assert_allclose(mean, peer_mean, rtol=1e-8)
-    constant = 1.0 / (40 * model.beta_) if intercept == "free" else 0.0  # doubt about the constant, which the peer leaves out
+    constant = 1.0 / (40 * model.noise_precision_) if intercept == "free" else 0.0  # which the peer leaves out
     np.testing.assert_allclose(std**2, peer_std**2 + constant, rtol=1e-8)
     assert model.certificate_.verify(X, y)
 
 
-@pytest.mark.parametrize("given", [{}, {"alpha": 2.0}, {"beta": 3.0}, {"alpha": 2.0, "beta": 3.0}], ids=str)
+@pytest.mark.parametrize(
+    "given", [{}, {"prior_precision": 2.0}, {"noise_precision": 3.0}, {"prior_precision": 2.0, "noise_precision": 3.0}], ids=str
+)
 @pytest.mark.parametrize("intercept", ["clamped", "free", "none"])
 def test_batches_give_what_all_at_once_gives(given, intercept):
     """The posterior of a batch is the prior of the next: any cut gives the same belief, and the same certificate holds."""
@@ -55,7 +57,7 @@ def test_batches_give_what_all_at_once_gives(given, intercept):
     parts = BayesianRegression(intercept=intercept, **given)
     for rows in (slice(0, 2), slice(2, 3), slice(3, 30), slice(30, 40)):
         parts.partial_fit(X[rows], y[rows], sample_weight=s[rows])
-    for name in ("coef_", "intercept_", "covariance_", "alpha_", "beta_", "gamma_", "log_evidence_"):
+    for name in ("coef_", "intercept_", "covariance_", "prior_precision_", "noise_precision_", "gamma_", "log_evidence_"):
         np.testing.assert_allclose(getattr(parts, name), getattr(whole, name), rtol=1e-8, atol=1e-11, err_msg=name)
     assert parts.certificate_.verify(X, y)
     assert not parts.certificate_.verify(X[:30], y[:30])
@@ -65,7 +67,7 @@ def test_with_given_precisions_the_posterior_follows_its_definition():
     """Σ = (αI + βX̃ᵀX̃)⁻¹ and m = βΣX̃ᵀy, with the clamped input as one more column; so does the evidence."""
     X, y = problem(12, 3)
     A = np.column_stack([X, np.full(12, 0.5)])
-    model = BayesianRegression(alpha=0.3, beta=2.0, intercept_scaling=0.5).fit(X, y)
+    model = BayesianRegression(prior_precision=0.3, noise_precision=2.0, intercept_scaling=0.5).fit(X, y)
     S = np.linalg.inv(0.3 * np.eye(4) + 2.0 * A.T @ A)
     m = 2.0 * S @ A.T @ y
     np.testing.assert_allclose(model.covariance_, S, rtol=1e-9, atol=1e-12)
@@ -76,14 +78,14 @@ def test_with_given_precisions_the_posterior_follows_its_definition():
     assert model.gamma_ == pytest.approx(4 - 0.3 * np.trace(S))
 
 
-@pytest.mark.parametrize("given", [{}, {"alpha": 2.0}, {"beta": 3.0}], ids=str)
+@pytest.mark.parametrize("given", [{}, {"prior_precision": 2.0}, {"noise_precision": 3.0}], ids=str)
 def test_no_other_precision_has_more_evidence(given):
     """Moving a precision that was not given, either way, lowers the evidence."""
     X, y = problem()
     best = BayesianRegression(**given).fit(X, y)
-    for name in {"alpha", "beta"} - set(given):
+    for name in {"prior_precision", "noise_precision"} - set(given):
         for factor in (0.9, 1.1):
-            moved = {"alpha": best.alpha_, "beta": best.beta_}
+            moved = {"prior_precision": best.prior_precision_, "noise_precision": best.noise_precision_}
             moved[name] *= factor
             assert BayesianRegression(**moved).fit(X, y).log_evidence_ < best.log_evidence_
 
@@ -97,7 +99,7 @@ def test_draws_have_the_posterior_s_moments(intercept):
     np.testing.assert_allclose(coefs.mean(axis=0), model.coef_, atol=0.01)
     np.testing.assert_allclose(np.cov(coefs.T), model.covariance_[:5, :5], atol=5e-4)
     _, std = model.predict(X[:4], return_std=True)
-    drawn = (coefs @ X[:4].T + constants[:, None]).var(axis=0) + 1.0 / model.beta_
+    drawn = (coefs @ X[:4].T + constants[:, None]).var(axis=0) + 1.0 / model.noise_precision_
     np.testing.assert_allclose(drawn, std**2, rtol=0.02)
     np.testing.assert_array_equal(coefs[:3], model.sample_posterior(20_000, random_state=0)[0][:3])
 
@@ -118,8 +120,8 @@ def test_the_outcome_says_where_there_is_no_maximum():
 def test_bad_calls_are_refused():
     """Parameters, numbers of draws, several targets and a changed intercept are refused by name; nothing changes."""
     X, y = problem()
-    with pytest.raises(InputError, match="'alpha' parameter"):
-        BayesianRegression(alpha=0.0).fit(X, y)
+    with pytest.raises(InputError, match="'prior_precision' parameter"):
+        BayesianRegression(prior_precision=0.0).fit(X, y)
     with pytest.raises(ValueError, match="1d array"):
         BayesianRegression().fit(X, np.column_stack([y, y]))
     model = BayesianRegression().fit(X, y)
@@ -141,10 +143,10 @@ def test_without_noise_the_ratio_is_that_of_linear_regression(intercept, seed):
     y = X @ rng.standard_normal(20)
     belief = BayesianRegression(intercept=intercept).fit(X, y)
     model = LinearRegression(ridge="evidence", intercept=intercept).fit(X, y)
-    assert belief.alpha_ / belief.beta_ == pytest.approx(model.ridge_, rel=1e-9)
+    assert belief.prior_precision_ / belief.noise_precision_ == pytest.approx(model.ridge_, rel=1e-9)
     np.testing.assert_allclose(belief.coef_, model.coef_, rtol=1e-6, atol=1e-9)
     assert belief.certificate_.verify(X, y)
-    endless = belief.alpha_ / belief.beta_ < 1e-12
+    endless = belief.prior_precision_ / belief.noise_precision_ < 1e-12
     assert ("no maximum" in belief.outcome_.sentence) == ("as the ridge vanishes" in model.outcome_.sentence) == endless
 
 
@@ -153,7 +155,7 @@ def test_ill_conditioned_batches_lose_nothing():
     rng = np.random.default_rng(0)
     X = rng.standard_normal((20, 4)) * np.geomspace(1.0, 1e-7, 4)
     y = rng.standard_normal(20)
-    model = BayesianRegression(alpha=1e-16, beta=1.0, intercept="none")
+    model = BayesianRegression(prior_precision=1e-16, noise_precision=1.0, intercept="none")
     for rows in np.split(np.arange(20), 4):
         model.partial_fit(X[rows], y[rows])
     _, s, Vt = np.linalg.svd(X)
@@ -165,4 +167,4 @@ def test_precisions_beyond_rounding_are_refused():
     """A prior so weak that the posterior is rounding is refused, and what to do is said."""
     X, y = problem()
     with pytest.raises(InputError, match="lost in rounding"):
-        BayesianRegression(alpha=1e-45, beta=1.0).fit(X[:3], y[:3])
+        BayesianRegression(prior_precision=1e-45, noise_precision=1.0).fit(X[:3], y[:3])

@@ -83,14 +83,14 @@ def test_models_without_a_quantisation_error_are_refused():
     """A mixture's likelihood is no quantisation error, and a model without prototypes has none."""
     with pytest.raises(InputError, match="quantisation"):
         elbow(clouds(), [2], estimator=IsotropicMixture())
-    with pytest.raises(InputError, match="n_prototypes"):
+    with pytest.raises(InputError, match="n_clusters"):
         elbow(clouds(), [2], estimator=SVC())
 
 
 def test_the_picture_shows_errors_and_bounds():
     """The display draws the errors, the certified bounds and the band between them."""
     pytest.importorskip("matplotlib").use("Agg")
-    from halfspace.plots.elbow import ElbowDisplay
+    from halfspace.plots import ElbowDisplay
 
     table = elbow(clouds(), [1, 2, 3])
     display = ElbowDisplay.from_elbow(table).plot()

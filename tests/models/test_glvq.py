@@ -9,7 +9,7 @@ from scipy import sparse
 from halfspace.models.prototypes.glvq import GLVQ
 from halfspace.models.prototypes.gmlvq import GMLVQ
 from halfspace.models.prototypes.grlvq import GRLVQ
-from halfspace.rows import operations as rows
+from halfspace.rows import threads
 
 MODELS = [GLVQ(), GRLVQ(), GMLVQ(), GMLVQ(rank=2), GMLVQ(per_class=True)]
 each = pytest.mark.parametrize("model", MODELS, ids=["GLVQ", "GRLVQ", "GMLVQ", "rank 2", "per class"])
@@ -76,9 +76,9 @@ def test_the_number_of_threads_does_not_matter(monkeypatch):
     """A batch fit gives the same bits with one thread and with three."""
     X, y = clouds(1300, 30)
     found = []
-    for threads in (1, 3):
-        with ThreadPoolExecutor(threads) as pool:
-            monkeypatch.setattr(rows, "_pool", lambda pool=pool: pool)
+    for count in (1, 3):
+        with ThreadPoolExecutor(count) as pool:
+            monkeypatch.setattr(threads, "pool", lambda pool=pool: pool)
             found.append(GMLVQ(optimizer="batch", max_iter=3).fit(X, y))
     np.testing.assert_array_equal(found[0].prototypes_, found[1].prototypes_)
     np.testing.assert_array_equal(found[0].omega_, found[1].omega_)

@@ -9,10 +9,10 @@ from sklearn.mixture import GaussianMixture
 
 from halfspace import IsotropicMixture
 from halfspace.errors import InputError
-from halfspace.rows import operations as rows
-from halfspace.solvers.prototypes import mixture as em
-from halfspace.solvers.prototypes import mixture_wide
-from halfspace.solvers.prototypes.mixture_pass import Mixture, responsibilities, sums
+from halfspace.rows import threads
+from halfspace.solvers.prototypes import em, mixture_wide
+from halfspace.solvers.prototypes.mixture import Each, Mixture, responsibilities, sums
+from halfspace.solvers.run import Budget, run
 
 
 def clouds(n=90, d=2, seed=0, apart=4.0):
@@ -57,7 +57,7 @@ def test_each_sigma_agrees_with_scikit_learn():
     """From the same mixture the same number of steps leads to the same mixture as GaussianMixture(spherical)."""
     X = clouds(d=3)
     start = Mixture(np.full(3, 1 / 3), X[:3].copy(), np.full(3, 2.0))
-    found = em.climb(X, np.ones(90), start, em.Each(1e-9), em.Limits(-np.inf, 8, np.inf), lambda *_: False)
+    found = run(em.Climbing(X, np.ones(90), Each(1e-9), -np.inf, 8, lambda: start), Budget(8)).state.best
     other = GaussianMixture(
         3, covariance_type="spherical", reg_covar=0.0, tol=0.0, max_iter=8,
         weights_init=start.weights, means_init=start.centres, precisions_init=start.sigmas**-2,
@@ -81,7 +81,7 @@ def test_rows_are_the_same_however_they_are_stored(monkeypatch):
     assert_allclose(dense.prototypes_, thin.prototypes_, rtol=1e-9)
     whole = sums(X, s, at)
     single = sums(X.astype(np.float32), s, at)
-    monkeypatch.setattr(rows, "CHUNK_ENTRIES", 1 << 10)
+    monkeypatch.setattr(threads, "CHUNK_ENTRIES", 1 << 10)
     cut = sums(X, s, at)
     for a, b, c in zip(whole, cut, single, strict=True):
         assert_allclose(a, b, rtol=1e-12, atol=1e-12)
@@ -135,6 +135,8 @@ def test_a_prototype_without_rows_stays_and_is_reported():
     assert_array_equal(model.prototypes_[1], [1e4, 1e4])
     assert "no rows" in model.outcome_.sentence
     assert model.certificate_.verify(X)
+    model.prototypes_[0] += 0.1
+    assert not model.certificate_.verify(X)  # model and certificate share one memory
 
 
 @pytest.mark.compiled

@@ -11,8 +11,8 @@ from sklearn.preprocessing import scale
 import halfspace as hs
 from halfspace.errors import GapWarning, InputError
 from halfspace.kernels import RBF, Linear
-from halfspace.solvers.kernel.grid_matrices import WidthMatrices
-from halfspace.solvers.kernel.grid_search import GridLimits, GridRun, search_grid
+from halfspace.solvers.kernel.grid import WidthMatrices
+from halfspace.solvers.kernel.grid_search import GridPlan, GridRun, search_grid
 
 CS, GAMMAS = [0.3, 3.0, 30.0], [0.1, 1.0]
 
@@ -66,7 +66,7 @@ def test_outputs_of_those_held_out_are_those_of_a_separate_fit(free):
         seen[width, cap] = machines[fold].outputs(test)
         return 1.0
 
-    run = GridRun(WidthMatrices([RBF(1.0)], X, 0.0), np.array([0.5, cap]), [[(sign, c)]], score, GridLimits(1e-8, free))
+    run = GridRun(WidthMatrices([RBF(1.0)], X, 0.0), np.array([0.5, cap]), [[(sign, c)]], score, GridPlan(1e-8, free))
     search_grid(run, 1)
     model = hs.KernelAdaTron(C=cap, gamma=1.0, intercept="free" if free else "none", tol=1e-8).fit(X[train], y[train])
     other = model.decision_function(X[test])

@@ -10,10 +10,8 @@ from sklearn.preprocessing import scale
 import halfspace as hs
 from halfspace.errors import GapWarning, InputError
 from halfspace.kernels import RBF, Laplacian, Linear, Polynomial
-from halfspace.solvers.kernel.grid import Place, Shared, advance, confine, refresh, stretch
-from halfspace.solvers.kernel.grid_matrices import WidthMatrices
-from halfspace.solvers.kernel.grid_search import GridLimits, GridRun, search_grid
-from halfspace.solvers.kernel.grid_table import chosen_point
+from halfspace.solvers.kernel.grid import Place, Shared, WidthMatrices, advance, confine, refresh, stretch
+from halfspace.solvers.kernel.grid_search import GridPlan, GridRun, chosen_point, search_grid
 
 GAMMAS = [0.1, 1.0]
 
@@ -154,7 +152,7 @@ def test_an_interrupt_keeps_what_is_done():
     for limit in (4, 1):
         calls.clear()
         matrices = WidthMatrices([RBF(0.5), RBF(1.0)], X, 0.0)
-        run = GridRun(matrices, np.array([0.1, 1.0, 10.0]), [[(sign, np.ones(y.size))]], score, GridLimits(1e-2, False))
+        run = GridRun(matrices, np.array([0.1, 1.0, 10.0]), [[(sign, np.ones(y.size))]], score, GridPlan(1e-2, False))
         search_grid(run, 1)
         assert run.reason == "interrupted"
         if limit == 4:

@@ -14,10 +14,10 @@ from halfspace.certificates import KernelBracket, MistakeBound, PerClass, from_j
 from halfspace.data import spirals, teacher_student, xor
 from halfspace.errors import InputError, NotSeparatedWarning
 from halfspace.kernels import RBF, FromFunction, Laplacian, Linear, Polynomial
-from halfspace.rows import Gram
-from halfspace.rows.orders import in_order
-from halfspace.solvers import Forget, Method, Rosenblatt, Task, start
-from halfspace.solvers.loop import Budget, solve
+from halfspace.rows.orders import Orders
+from halfspace.rows.views import Gram
+from halfspace.solvers import Budget, Presenting, Rosenblatt, Task
+from halfspace.solvers.run import run
 
 quiet = pytest.mark.filterwarnings("ignore::halfspace.errors.NotSeparatedWarning")
 Model = hs.KernelPerceptron
@@ -67,13 +67,13 @@ def test_the_plain_rule_on_the_gram_view_makes_the_same_mistakes(kernel):
     X, y = np.random.default_rng(1).standard_normal((50, 2)), np.tile([1, 0], 25)
     target, weights = y.astype(np.int64), np.ones(50)
     task = Task(Gram(kernel.exact(X) + 1.0), target, np.array([1]), weights, weights)
-    state = start(task)
-    run = solve(Method(lambda _: Rosenblatt(), Forget()), task, state, in_order(50), Budget(7))
+    end = run(Presenting(Rosenblatt(), task, Orders.in_order(50)), Budget(7))
+    state = end.state.state
     model = Model(kernel, max_iter=7, shuffle=False).fit(X, y)
     assert_array_equal(model.alpha_, state.alpha[0])
     assert model.mistakes_ == state.mistakes[0]
-    assert model.n_iter_ == run.epochs
-    assert_allclose(model.history_["squared_norm"][-1], state.W[0] @ task.X.K @ state.W[0], rtol=1e-9)
+    assert model.n_iter_ == end.rounds
+    assert_allclose(model.history_["squared_norm"][-1], state.alpha[0] * np.where(y, 1.0, -1.0) @ state.W[0], rtol=1e-9)
 
 
 @quiet

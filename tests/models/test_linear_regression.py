@@ -8,8 +8,7 @@ from scipy import sparse
 from sklearn.linear_model import BayesianRidge, Ridge, RidgeCV
 
 from halfspace.errors import InputError
-from halfspace.models.regression.linear_regression import LinearRegression
-from halfspace.models.regression.ridge_path import ridge_path
+from halfspace.models.regression.linear_regression import LinearRegression, ridge_path
 from halfspace.rows.design import Design
 from halfspace.solvers.regression import ridge as solver
 from halfspace.solvers.regression.ridge import ridge_regression
@@ -157,7 +156,7 @@ def test_ill_conditioned_data_take_the_stable_route():
 def test_blocks_give_the_decomposition_of_the_whole(monkeypatch):
     """Squares and triangles gathered from many small blocks have the singular values of the whole."""
     monkeypatch.setattr("halfspace.rows.design.BLOCK", 64)
-    monkeypatch.setattr("halfspace.rows.operations.CHUNK_ENTRIES", 128)
+    monkeypatch.setattr("halfspace.rows.threads.CHUNK_ENTRIES", 128)
     monkeypatch.setattr("halfspace.rows.design.CHUNK_ENTRIES", 128)
     X, Y = problem(300, 4)
     for A in (X, np.ascontiguousarray(X.T)):
@@ -173,13 +172,13 @@ def test_blocks_give_the_decomposition_of_the_whole(monkeypatch):
 def test_the_number_of_threads_does_not_change_a_bit(monkeypatch):
     """Pieces are cut by the data and joined in order, so one thread and three give equal bits."""
     monkeypatch.setattr("halfspace.rows.design.BLOCK", 64)
-    monkeypatch.setattr("halfspace.rows.operations.CHUNK_ENTRIES", 128)
+    monkeypatch.setattr("halfspace.rows.threads.CHUNK_ENTRIES", 128)
     monkeypatch.setattr("halfspace.rows.design.CHUNK_ENTRIES", 128)
     X, Y = problem(300, 4)
     found = []
     for threads in (1, 3):
         with ThreadPoolExecutor(threads) as pool:
-            monkeypatch.setattr("halfspace.rows.operations._pool", lambda pool=pool: pool)
+            monkeypatch.setattr("halfspace.rows.threads.pool", lambda pool=pool: pool)
             found.append(LinearRegression(ridge="cv", intercept="free").fit(X, Y))
     np.testing.assert_array_equal(found[0].coef_, found[1].coef_)
     np.testing.assert_array_equal(found[0].history_["loo_errors"], found[1].history_["loo_errors"])

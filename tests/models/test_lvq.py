@@ -3,14 +3,14 @@
 import numpy as np
 import pytest
 from scipy import sparse
+from sklearn.base import clone
 
 from halfspace.errors import InputError
-from halfspace.models.prototypes import learner as _prototype_learner
-from halfspace.models.prototypes import stream as _prototype_stream
 from halfspace.models.prototypes.glvq import GLVQ
 from halfspace.models.prototypes.gmlvq import GMLVQ
 from halfspace.models.prototypes.grlvq import GRLVQ
 from halfspace.models.prototypes.lvq import LVQ
+from halfspace.solvers.prototypes import online
 
 LEARNERS = [
     LVQ(max_iter=5, random_state=0),
@@ -53,7 +53,8 @@ def test_chunks_do_not_matter(model):
     cut = model.__class__(**model.get_params())
     for rows in np.split(np.arange(40), [1, 2, 9, 30]):
         cut.partial_fit(X[rows], y[rows], classes=["a", "b", "c"])
-    np.testing.assert_allclose(cut.prototypes_, whole.prototypes_, rtol=1e-9)
+    np.testing.assert_array_equal(cut.prototypes_, whole.prototypes_)
+    np.testing.assert_array_equal(cut._metric(), whole._metric())
     assert cut.prototype_labels_.tolist() == whole.prototype_labels_.tolist()
     assert not hasattr(whole, "certificate_")
     assert whole.certify(X, y).verify(X, y)
@@ -148,14 +149,14 @@ def test_prototypes_that_run_away_are_not_kept(far, monkeypatch):
     model = LVQ(random_state=0).partial_fit(X, y, classes=["a", "b", "c"])
     W = model.prototypes_
 
-    def run_away(rule, book, *args):  # noqa: ARG001
-        return book._replace(W=book.W * far), 0
+    def run_away(rows, target, s, book, rule):  # noqa: ARG001
+        book.W[:] *= far
+        return 0
 
-    monkeypatch.setattr(_prototype_stream, "present_rows", run_away)
+    monkeypatch.setattr(online, "learn_kohonen", run_away)
     model.partial_fit(X, y)
     assert model.outcome_.reason == "diverged"
     assert (model.prototypes_ == W).all()
-    monkeypatch.setattr(_prototype_learner, "present_rows", run_away)
     model.fit(X, y)
     assert model.outcome_.reason == "diverged"
     assert "Lower eta0" in str(model.outcome_)
@@ -164,21 +165,72 @@ def test_prototypes_that_run_away_are_not_kept(far, monkeypatch):
 
 @each
 def test_ctrl_c_keeps_what_was_learnt(model, monkeypatch):
-    """Ctrl-C during a fit leaves a usable model that says so."""
+    """Ctrl-C in the middle of an epoch leaves a usable model that says so; a warm start goes on as if nothing had happened."""
     X, y = clouds()
-    real, calls = _prototype_learner.present_rows, []
+    whole = clone(model).set_params(warm_start=True).fit(X, y)
+    monkeypatch.setattr(online, "BLOCK", 25)
+    real, calls = online.gathered, []
 
     def interrupted(*args):
         calls.append(1)
-        if len(calls) == 3:
+        if len(calls) == 8:
             raise KeyboardInterrupt
         return real(*args)
 
-    monkeypatch.setattr(_prototype_learner, "present_rows", interrupted)
-    model.fit(X, y)
+    monkeypatch.setattr(online, "gathered", interrupted)
+    model = clone(model).set_params(warm_start=True).fit(X, y)
     assert model.outcome_.reason == "interrupted"
     assert model.n_iter_ == 2
     assert model.certificate_.verify(X, y)
+    np.testing.assert_array_equal(model.set_params(max_iter=3).fit(X, y).prototypes_, whole.prototypes_)
+
+
+@each
+def test_cut_and_resumed_is_one_go(model, monkeypatch):
+    """Stepped epoch by epoch, stopped by the clock in the middle of epochs, or run in one go: the same bits and errors."""
+    X, y = clouds()
+    whole = clone(model).set_params(tol=0.0).fit(X, y)
+    by_epoch = clone(model).set_params(tol=0.0, warm_start=True, max_iter=1)
+    errors = [int(by_epoch.fit(X, y).history_["errors"][0]) for _ in range(5)]
+    assert errors == whole.history_["errors"].tolist()
+    monkeypatch.setattr(online, "PIECE", 0)
+    monkeypatch.setattr(online, "LEAST", 17)
+    by_clock = clone(model).set_params(tol=0.0, warm_start=True, max_time=1e-9)
+    for _ in range(5 * 4):
+        by_clock.fit(X, y)
+    for other in (by_epoch, by_clock):
+        np.testing.assert_array_equal(other.prototypes_, whole.prototypes_)
+        np.testing.assert_array_equal(other._metric(), whole._metric())
+
+
+@each
+def test_a_changed_model_is_not_proved(model):
+    """Model and certificate share one memory: who changes the prototypes that answer changes what is checked."""
+    X, y = clouds()
+    model = clone(model).fit(X, y)
+    assert np.shares_memory(model.prototypes_, model.certificate_.prototypes)
+    assert not hasattr(model, "omega_") or np.shares_memory(model.omega_, model.certificate_.omega)
+    model.prototypes_[:] = -model.prototypes_
+    assert not model.certificate_.verify(X, y)
+
+
+@pytest.mark.parametrize("learner", [GLVQ, GRLVQ, GMLVQ])
+def test_the_plain_rule_is_what_the_accelerators_do(learner):
+    """optimizer="plain" runs the rule as it is written, and ends where "online" does, also in a stream."""
+    X, y = clouds()
+    fast, plain = (learner(optimizer=name, max_iter=3, random_state=0).fit(X, y) for name in ("online", "plain"))
+    np.testing.assert_allclose(plain.prototypes_, fast.prototypes_, rtol=1e-9)
+    assert plain.history_["errors"].tolist() == fast.history_["errors"].tolist()
+    fast, plain = (learner(optimizer=name).partial_fit(X, y, classes=["a", "b", "c"]) for name in ("online", "plain"))
+    np.testing.assert_allclose(plain.prototypes_, fast.prototypes_, rtol=1e-9)
+
+
+def test_a_descent_goes_on_as_if_it_had_not_stopped():
+    """With warm_start, batch fits of a few steps end where one fit with as many steps does, to the last bit."""
+    X, y = clouds(distance=1.0)
+    whole = GMLVQ(max_iter=9, tol=0.0, warm_start=True, random_state=0).fit(X, y)
+    parts = GMLVQ(max_iter=3, tol=0.0, warm_start=True, random_state=0).fit(X, y).fit(X, y).fit(X, y)
+    np.testing.assert_array_equal(parts.prototypes_, whole.prototypes_)
 
 
 @pytest.mark.parametrize("optimizer", ["online", "batch"])

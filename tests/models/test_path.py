@@ -121,26 +121,26 @@ def test_another_score_can_be_asked_for():
 
 
 # ---------------------------------------------------------------- margin brackets
-@pytest.mark.parametrize("intercept", [True, False])
+@pytest.mark.parametrize("intercept", ["free", "clamped", "none"])
 def test_the_bracket_encloses_the_hard_margin(intercept):
     """Both sides meet at 1/‖w‖ of the hard margin, and the bracket is confirmed and survives JSON."""
     X, y = clouds(distance=4.0)
     bracket = hs.margin_bracket(X, y, intercept=intercept, tol=1e-6)
-    model = hs.AdaTron(C=np.inf, intercept="free" if intercept else "none", tol=1e-9).fit(X, y)
-    kappa = 1.0 / np.linalg.norm(model.coef_)
+    model = hs.AdaTron(C=np.inf, intercept=intercept, tol=1e-9).fit(X, y)
+    kappa = 1.0 / np.linalg.norm(np.append(model.coef_, model.intercept_) if intercept == "clamped" else model.coef_)
     assert bracket.lower <= kappa * (1 + 1e-6)
     assert kappa <= bracket.upper * (1 + 1e-6)
     assert bracket.upper - bracket.lower <= 2e-6 * bracket.upper
     assert bracket.verify(X, y)
     assert hs.certificates.from_json(bracket.to_json()).verify(X, y)
-    assert bracket.free == intercept
+    assert bracket.free == (intercept == "free")
 
 
 def test_a_free_bias_never_has_the_smaller_margin():
     """Planes through the origin are planes too."""
     X, y = clouds(distance=3.0)
     X += 1.0
-    assert hs.margin_bracket(X, y).upper >= hs.margin_bracket(X, y, intercept=False).lower
+    assert hs.margin_bracket(X, y).upper >= hs.margin_bracket(X, y, intercept="none").lower
 
 
 def test_inseparable_data_have_no_positive_margin():
@@ -163,7 +163,7 @@ def test_a_false_bracket_with_a_free_bias_is_refused(change):
     assert not false.verify(X, y)
 
 
-@pytest.mark.parametrize("settings", [{"tol": 0.0}, {"tol": 2.0}, {"tol": "a"}, {"intercept": "none"}, {"max_time": -1.0}])
+@pytest.mark.parametrize("settings", [{"tol": 0.0}, {"tol": 2.0}, {"tol": "a"}, {"intercept": "both"}, {"max_time": -1.0}])
 def test_unusable_questions_are_refused(settings):
     """Parameters of margin_bracket that make no sense are named."""
     with pytest.raises(InputError, match=next(iter(settings))):

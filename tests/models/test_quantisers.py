@@ -1,7 +1,5 @@
 """VectorQuantizer and NeuralGas as estimators: what is stored, said and refused."""
 
-import json
-
 import numpy as np
 import pytest
 from numpy.testing import assert_array_equal
@@ -9,6 +7,7 @@ from sklearn.base import clone
 
 from halfspace import NeuralGas, VectorQuantizer
 from halfspace.errors import InputError
+from halfspace.solvers.prototypes import quantising
 
 RNG = np.random.default_rng(1)
 X = RNG.standard_normal((40, 2)) + 6.0 * RNG.integers(0, 2, (40, 2))
@@ -34,6 +33,8 @@ def test_fitted_model(model):
     assert model.outcome_.reason == "passes done"
     assert "quantisation error" in str(model.outcome_)
     assert model.n_iter_ == 3
+    model.prototypes_[:] += 0.1
+    assert not model.certificate_.verify(X)  # model and certificate share one memory
 
 
 @every_model
@@ -70,22 +71,15 @@ def test_stopped_and_resumed_is_one_go(model, monkeypatch):
 def test_interrupt_keeps_what_was_learnt(model, monkeypatch):
     """Ctrl-C leaves a usable model that says it was interrupted and can be continued."""
     whole = clone(model).fit(X)
-    learn, calls = type(whole)._learner, []
+    real, calls = quantising.gathered, []
 
-    def interrupted(self, *options):
-        learner = learn(self, *options)
-        present = learner.present
+    def interrupted(*args):
+        calls.append(1)
+        if len(calls) == 2:
+            raise KeyboardInterrupt
+        return real(*args)
 
-        def stop(rows):
-            calls.append(1)
-            if len(calls) == 2:
-                raise KeyboardInterrupt
-            present(rows)
-
-        learner.present = stop
-        return learner
-
-    monkeypatch.setattr(type(whole), "_learner", interrupted)
+    monkeypatch.setattr(quantising, "gathered", interrupted)
     stopped = clone(model).set_params(warm_start=True).fit(X)
     assert stopped.outcome_.reason == "interrupted"
     assert stopped.n_iter_ == 1
@@ -172,6 +166,7 @@ REFUSED = {
     "rate": (NeuralGas(2, eta0=1.5), "at most 1"),
     "last rate": (VectorQuantizer(2, eta_end=0.0), "eta_end"),
     "range": (NeuralGas(2, lambda_end=0.0), "lambda_end"),
+    "solver": (NeuralGas(2, solver="slow"), "solver"),
     "first range": (NeuralGas(2, lambda0=-1.0), "lambda0"),
     "start": (VectorQuantizer(2, init="best"), "'sample', 'k-means\\+\\+' or an array"),
     "shape of start": (VectorQuantizer(2, init=np.zeros((3, 2))), "one row per prototype"),
@@ -187,10 +182,3 @@ def test_refusals_say_what_was_expected(name):
     with pytest.raises(InputError, match=words):
         model.fit(X)
     assert not hasattr(model, "n_features_in_")
-
-
-def test_fitted_attributes_are_plain():
-    """All that a cut-short fit stores can be written as plain values."""
-    model = VectorQuantizer(4, max_iter=3, max_time=1e-9, random_state=0).fit(X)
-    course = {name: np.asarray(value).tolist() for name, value in model._course.items()}
-    assert json.loads(json.dumps(course))["clock"] == 40

@@ -4,9 +4,10 @@ import numpy as np
 import pytest
 from scipy import sparse
 
+from halfspace._text import number
 from halfspace.report import outputs
+from halfspace.report.charts import Axis
 from halfspace.report.influence import permutation, weights
-from halfspace.report.svg import Axis, number
 
 
 @pytest.mark.parametrize("n_classes", [2, 3, 7])

@@ -142,11 +142,11 @@ def test_the_page_says_what_it_should(report):
     assert len(Page(report).all("svg")) == 5
 
 
-def test_an_unclimbed_rung_says_why(breast_cancer):
-    """A rung that was not climbed is in the table with its reason."""
+def test_a_skipped_rung_says_why(breast_cancer):
+    """A rung that was skipped is in the table with its reason."""
     found = gather(*breast_cancer)
-    rungs = (*found.rungs[:-1], replace(found.rungs[-1], score=None, error=None, skipped="it cannot <pay>"))
-    assert "Not climbed: it cannot &lt;pay&gt;" in render(replace(found, rungs=rungs))
+    rungs = (*found.rungs[:-1], replace(found.rungs[-1], skipped="it cannot <win>"))
+    assert "Skipped: it cannot &lt;win&gt;" in render(replace(found, rungs=rungs))
 
 
 def test_writing_is_whole_or_not_at_all(climbed, tmp_path):

@@ -4,8 +4,8 @@ import numpy as np
 import pytest
 from scipy import sparse
 
-from halfspace.rows import CSR, Clamped, Gram, axpy, dot, outputs, sqnorm, squared_norms, view_of
-from halfspace.rows.views import entries_per_row, n_columns, n_rows
+from halfspace.rows.outputs import outputs, squared_norms
+from halfspace.rows.views import CSR, Clamped, Gram, axpy, dot, entries_per_row, n_columns, n_rows, sqlength, sqnorm, view_of
 
 X = np.array([[1.0, 0.0, 2.0], [0.0, -3.0, 0.5]])
 
@@ -44,14 +44,21 @@ def test_long_column_numbers_are_read_as_they_are():
 
 
 def test_kernel_rows():
-    """In a Gram view the weights are signed strengths: a row is K[i], and adding it raises one strength."""
-    K = X @ X.T
-    beta = np.array([1.0, -2.0])
-    assert dot(Gram(K), 1, beta) == pytest.approx(K[1] @ beta)
-    axpy(0.5, Gram(K), 0, beta)
-    assert beta.tolist() == [1.5, -2.0]
+    """In a Gram view the weights are the outputs of all rows: a product reads one, adding a row adds a row of the matrix."""
+    K, alpha, y = X @ X.T, np.array([1.0, 2.0]), np.array([1.0, -1.0])
+    outputs = K @ (alpha * y)
+    assert dot(Gram(K), 1, outputs) == outputs[1]
+    assert sqlength(Gram(K), outputs, alpha, y) == pytest.approx((alpha * y) @ K @ (alpha * y))
+    axpy(0.5, Gram(K), 0, outputs)
+    assert outputs == pytest.approx(K @ [1.5, -2.0])
     assert sqnorm(Gram(K), 1) == K[1, 1]
     assert (n_rows(Gram(K)), n_columns(Gram(K)), entries_per_row(Gram(K))) == (2, 2, 2.0)
+
+
+@pytest.mark.parametrize("view", [X, view_of(sparse.csr_array(X)), Clamped(X, 1.0)], ids=["dense", "sparse", "clamped"])
+def test_the_length_of_weights_that_are_known_is_their_own(view):
+    """Outside a kernel's space the squared length is that of the weights, whatever the strengths."""
+    assert sqlength(view, np.array([3.0, 4.0]), np.zeros(2), np.ones(2)) == 25.0
 
 
 @pytest.mark.parametrize("dtype", [np.float32, np.float64])

@@ -9,9 +9,9 @@ from sklearn.datasets import make_moons
 from halfspace.kernels import RBF, Precomputed
 from halfspace.kernels.gram import LazyGram
 from halfspace.solvers.kernel import machine as kernel_margin
-from halfspace.solvers.kernel.hard_margin import hard_gap, solve_hard
-from halfspace.solvers.kernel.machine import KernelLimits, KernelProblem, solve_kernel
-from halfspace.solvers.kernel.sweep import solve_sweep
+from halfspace.solvers.kernel.machine import KernelMachine, KernelProblem, hard_gap
+from halfspace.solvers.kernel.sweep import KernelSweep
+from halfspace.solvers.run import Budget, run, steps
 
 both = pytest.mark.parametrize("free", [False, True], ids=["no bias", "free bias"])
 
@@ -22,6 +22,13 @@ def problem(n=30, C=2.0, free=False, noise=0.3, gamma=1.0, stored=False, room=20
     kernel = RBF(gamma)
     gram = LazyGram(Precomputed(), kernel.exact(X, X)) if stored else LazyGram(kernel, X)
     return KernelProblem(gram, np.arange(n), y, np.full(n, C), free, room), kernel.exact(X, X)
+
+
+def solve(method, start=None, max_iter=10_000, **limits):
+    """Run a method; return its answer, the reason it ended, and its rounds."""
+    watch = limits.pop("watch", None)
+    done = run(method, Budget(max_iter, **limits), method.start(start), watch)
+    return method.certify(done.state), done.outcome.reason, done.rounds
 
 
 def true_values(made, K, answer):
@@ -55,12 +62,10 @@ def test_pairs_and_sweeps_reach_the_optimum_of_a_general_solver(free, C, stored)
     made, K = problem(C=C, free=free, stored=stored)
     best = quadratic_optimum(made, K)
     lo, hi = made.bounds()
-    for answer in (
-        solve_kernel(made, 1e-6, KernelLimits(), np.random.default_rng(0)),
-        solve_sweep(made, 1e-6, KernelLimits(max_iter=100_000)),
-    ):
+    for method in (KernelMachine(made, 1e-6), KernelSweep(made, 1e-6)):
+        answer, reason, _ = solve(method, max_iter=100_000)
         primal, dual, rest = true_values(made, K, answer)
-        assert answer.reason == "converged"
+        assert reason == "converged"
         assert (answer.b >= lo).all()
         assert (answer.b <= hi).all()
         assert abs(rest) < 1e-9 * C * 30 or not free
@@ -74,10 +79,10 @@ def test_pairs_and_sweeps_reach_the_optimum_of_a_general_solver(free, C, stored)
 def test_levels_and_a_small_working_set_give_the_same_optimum(free, monkeypatch):
     """Nested samples from 16 examples on, and room for 24 only: the same optimum to the tolerance."""
     made, K = problem(120, free=free)
-    plain = solve_kernel(made, 1e-4, KernelLimits(), np.random.default_rng(0))
+    plain = solve(KernelMachine(made, 1e-4))[0]
     monkeypatch.setattr(kernel_margin, "SMALLEST", 16)
-    levels = solve_kernel(made, 1e-4, KernelLimits(), np.random.default_rng(1))
-    small = solve_kernel(made._replace(room=64), 1e-2, KernelLimits(max_iter=300), np.random.default_rng(2))
+    levels = solve(KernelMachine(made, 1e-4, seed=1))[0]
+    small = solve(KernelMachine(made._replace(room=64), 1e-2, seed=2), max_iter=300)[0]
     for answer, tol in ((levels, 1e-4), (small, 1e-2)):
         primal, dual, _ = true_values(made, K, answer)
         assert primal - dual <= 1.01 * tol * primal
@@ -89,9 +94,9 @@ def test_levels_and_a_small_working_set_give_the_same_optimum(free, monkeypatch)
 def test_a_start_at_the_optimum_ends_at_once(free):
     """From the strengths of an earlier run nothing is left to do."""
     made, _ = problem(free=free)
-    first = solve_kernel(made, 1e-5, KernelLimits(), np.random.default_rng(0))
-    again = solve_kernel(made, 2e-5, KernelLimits(), np.random.default_rng(1), first.b)
-    assert again.rounds <= 1
+    first = solve(KernelMachine(made, 1e-5))[0]
+    again, _, rounds = solve(KernelMachine(made, 2e-5, seed=1), first.b)
+    assert rounds <= 1
     assert_allclose(again.primal, first.primal, rtol=5e-5)
 
 
@@ -99,18 +104,16 @@ def test_a_start_at_the_optimum_ends_at_once(free):
 def test_budgets_end_a_run_with_true_values(free):
     """One round, a deadline in the past, a watcher or a cancellation end the run; both values are those of the strengths."""
     made, K = problem(60, C=100.0, free=free, gamma=10.0)
-    for limits, reason in (
-        (KernelLimits(max_iter=1), "iteration budget spent"),
-        (KernelLimits(deadline=0.0), "time budget spent"),
-        (KernelLimits(watch=lambda rounds, gap: True), "stopped by callback"),  # noqa: ARG005
-        (KernelLimits(cancelled=lambda: True), "interrupted"),
+    for limits, expected in (
+        ({"max_iter": 1}, "iteration budget spent"),
+        ({"max_time": 0.0}, "time budget spent"),
+        ({"watch": lambda at: True}, "stopped by callback"),  # noqa: ARG005
+        ({"cancelled": lambda: True}, "interrupted"),
     ):
-        for answer in (
-            solve_kernel(made, 1e-12, limits, np.random.default_rng(0)),
-            solve_sweep(made, 1e-12, limits),
-        ):
+        for method in (KernelMachine(made, 1e-12), KernelSweep(made, 1e-12)):
+            answer, reason, _ = solve(method, **limits)
             primal, dual, _ = true_values(made, K, answer)
-            assert answer.reason in {reason, "rounding limit reached", "converged"}
+            assert reason in {expected, "rounding limit reached", "converged"}
             assert answer.primal == pytest.approx(primal, rel=1e-6)
             assert answer.dual == pytest.approx(dual, rel=1e-6, abs=1e-9)
 
@@ -119,9 +122,9 @@ def test_budgets_end_a_run_with_true_values(free):
 def test_the_largest_margin_is_that_of_a_very_large_cap(free):
     """Errors forbidden: the bracket closes, and a soft margin with a cap nobody reaches has the same optimum."""
     made, K = problem(24, free=free, noise=0.05, gamma=2.0)
-    hard = solve_hard(made._replace(c=np.full(24, np.inf)), 1e-5, KernelLimits(), np.random.default_rng(0))
-    assert hard.reason == "converged"
-    soft = solve_kernel(made._replace(c=np.full(24, 1e5)), 1e-6, KernelLimits(), np.random.default_rng(0))
+    hard, reason, _ = solve(KernelMachine(made._replace(c=np.full(24, np.inf)), 1e-5))
+    assert reason == "converged"
+    soft = solve(KernelMachine(made._replace(c=np.full(24, 1e5)), 1e-6))[0]
     assert hard.primal == pytest.approx(soft.primal, rel=1e-4)
     assert hard.dual <= soft.primal * (1 + 1e-9)
     f = K @ hard.b + hard.bias
@@ -133,7 +136,7 @@ def test_the_largest_margin_is_that_of_a_very_large_cap(free):
 def test_both_hard_values_do_not_change_with_the_length():
     """Scaling all strengths changes neither side of the bracket."""
     made, K = problem(24, noise=0.05, gamma=2.0)
-    answer = solve_hard(made._replace(c=np.full(24, np.inf)), 1e-3, KernelLimits(), np.random.default_rng(0))
+    answer = solve(KernelMachine(made._replace(c=np.full(24, np.inf)), 1e-3))[0]
     for scale in (1e-3, 7.0):
         b = scale * answer.b
         _, primal, dual = hard_gap(made.y, b, made.y - K @ b, free=False)
@@ -141,12 +144,36 @@ def test_both_hard_values_do_not_change_with_the_length():
 
 
 @both
+@pytest.mark.parametrize("C", [100.0, np.inf])
+def test_a_machine_cut_anywhere_has_true_values_and_stepped_it_is_the_same(free, C, monkeypatch):
+    """After every piece of work the answer is one, as after Ctrl-C; and looking at it changes nothing but that piece."""
+    monkeypatch.setattr(kernel_margin, "STEPS", 8)
+    made, K = problem(40, C=C, free=free, gamma=3.0)
+    method = KernelMachine(made, 1e-6)
+    state, reference, seen = method.start(), solve(method)[0], 0
+    for at in steps(method, state, Budget(10_000)):
+        seen += 1
+        if state.level is not None and np.isfinite(C) and seen % 7 == 0:
+            cut = method.start()
+            for k, _ in enumerate(steps(method, cut, Budget(10_000)), 1):
+                if k == seen:
+                    break
+            answer = method.certify(cut)
+            primal, dual, rest = true_values(made, K, answer)
+            assert (answer.primal, answer.dual) == pytest.approx((primal, dual), rel=1e-6, abs=1e-9)
+            assert abs(rest) < 1e-6 or not free
+        del at
+    assert seen > 2
+    assert_allclose(method.certify(state).b, reference.b, rtol=0.0, atol=0.0)
+
+
+@both
 def test_contradictions_go_to_the_cap(free):
     """Two equal examples with different labels both end at the cap, whatever it is."""
     K = np.ones((2, 2))
     made = KernelProblem(LazyGram(Precomputed(), K), np.arange(2), np.array([1.0, -1.0]), np.full(2, 1e4), free)
-    answer = solve_kernel(made, 1e-6, KernelLimits(max_iter=50), np.random.default_rng(0))
-    assert answer.reason == "converged"
+    answer, reason, _ = solve(KernelMachine(made, 1e-6), max_iter=50)
+    assert reason == "converged"
     assert_allclose(answer.b, [1e4, -1e4])
 
 

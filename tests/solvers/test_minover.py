@@ -7,7 +7,8 @@ from scipy import sparse
 from scipy.optimize import minimize
 
 from halfspace.data import teacher_student, two_clouds, xor
-from halfspace.rows import Gram, squared_norms, view_of
+from halfspace.rows.outputs import squared_norms
+from halfspace.rows.views import Gram, view_of
 from halfspace.solvers.linear.minover_accelerated import (
     Columns,
     Nearby,
@@ -18,8 +19,8 @@ from halfspace.solvers.linear.minover_accelerated import (
     start_nearby,
 )
 from halfspace.solvers.linear.minover_loop import KEPT, Course, solve
-from halfspace.solvers.loop import Budget
 from halfspace.solvers.rules.minover import RETURNED, TIGHT, Problem, push_plain, start, width
+from halfspace.solvers.run import Budget
 
 ENDLESS = 10**15
 

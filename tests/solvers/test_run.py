@@ -122,7 +122,7 @@ def test_a_watcher_is_not_called_inside_a_round():
 
 
 def test_another_thread_can_cancel():
-    """A budget asks after every piece whether it is cancelled."""
+    """A budget asks before every piece whether it is cancelled."""
     answers = iter([False, False, True])
     last = []
 
@@ -132,7 +132,7 @@ def test_another_thread_can_cancel():
 
     end = run(Counting(), Budget(10**9, cancelled=cancelled))
     assert end.outcome.reason == "interrupted"
-    assert end.rounds == 300
+    assert end.rounds == 200
 
 
 def test_a_method_may_finish_when_a_budget_is_spent():

@@ -10,6 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from halfspace.errors import InputError
+from halfspace.notes import Note
 from halfspace.tables import TableEncoder
 
 
@@ -102,7 +103,7 @@ def test_rare_values_are_pooled():
     new = pa.table({"c": ["a", "d", "zzz", None]})
     Z, notes = encoder.transform_with_notes(new)
     assert Z.tolist() == [[1, 0, 0], [0, 0, 1], [0, 0, 1], [0, 0, 1]]
-    assert notes == ("Column 'c': 2 values were never seen in training.",)
+    assert notes == (Note("unseen", "c", 2),)
 
 
 def test_unseen_values_without_a_pool_have_no_output():
@@ -114,12 +115,12 @@ def test_unseen_values_without_a_pool_have_no_output():
 def test_infinity_is_refused_by_name(bad):
     """Infinity is an error that names the column, in fit and in transform, in tables and arrays."""
     table = pa.table({"a": [1.0, 2.0, 4.0], "heat": [1.0, 2.0, bad]})
-    with pytest.raises(InputError, match="'heat' holds infinity"):
+    with pytest.raises(InputError, match="'heat' contains infinity"):
         TableEncoder().fit(table)
     encoder = TableEncoder().fit(np.array([[1.0, 2.0], [3.0, 5.0]]))
-    with pytest.raises(InputError, match="'x1' holds infinity"):
+    with pytest.raises(InputError, match="'x1' contains infinity"):
         encoder.transform([[1.0, bad]])
-    with pytest.raises(InputError, match="'c' holds infinity"):
+    with pytest.raises(InputError, match="'c' contains infinity"):
         encoded(["1e999", "1"])
 
 
@@ -137,7 +138,7 @@ def test_extreme_sizes(scale, size):
 def test_extreme_columns_are_named():
     """A column beyond 1e100 gets a note that names it."""
     encoder = TableEncoder().fit(pa.table({"far": [1e200, 2e200, 4e200]}))
-    assert encoder.notes_ == ("Column 'far' is extreme: numbers beyond 1e100; scale='rank' suits them better.",)
+    assert encoder.notes_ == (Note("extreme", "far"),)
 
 
 @settings(max_examples=60, deadline=None)
@@ -169,3 +170,29 @@ def test_any_text(values, new):
     if kinds <= {"category"}:
         assert (Z.sum(axis=1) <= 1).all()
     assert np.isfinite(encoder.transform(pa.table({"spare": np.zeros(len(new)), "c": pa.array(new, type=pa.string())}))).all()
+
+
+@pytest.mark.parametrize(
+    ("values", "days"),
+    [
+        (["31.12.2023", "1.2.2023"], [31, 1]),
+        (["12/31/2023", "2/1/2023"], [31, 1]),
+        (["31/12/2023", "1/2/2023"], [31, 1]),
+        (["3/4/2023", "6/5/2023"], [4, 5]),
+    ],
+    ids=["points", "month first", "day first", "either"],
+)
+def test_dates_in_text_keep_the_order_of_training(values, days):
+    """Text with dates is read as in a file, and new rows in the order learnt, even where both orders fit them."""
+    table = pa.table({"spare": [0.0, 1.0], "c": values})
+    encoder = TableEncoder(scale="none").fit(table)
+    place = encoder.get_feature_names_out().tolist().index("c day")
+    assert encoder.transform(table)[:, place].tolist() == days
+    new = encoder.transform(pa.table({"spare": [0.0], "c": ["7.8.2023" if "." in values[0] else "7/8/2023"]}))
+    assert new[0, place] == (8.0 if values[0].startswith(("12/", "3/")) else 7.0)
+
+
+def test_codes_are_categories():
+    """Text with leading zeros is a code, in the encoder as in a file, unless hardly any value is one."""
+    assert names(["007", "010", "007", "020"]) == ["c=007", "c=010", "c=020"]
+    assert names([*map(str, range(10, 110)), "007"]) == ["c"]

@@ -19,6 +19,7 @@ from sklearn.preprocessing import OneHotEncoder, QuantileTransformer, StandardSc
 
 from halfspace.data.catalogue import write_csv
 from halfspace.errors import InputError
+from halfspace.notes import Note, sentences
 from halfspace.tables import TableEncoder
 
 
@@ -114,7 +115,7 @@ def test_what_is_left_out_is_said():
     """Ids, row counters, constants and empty columns are left out, each with its reason in a note."""
     encoder = TableEncoder().fit(mixed())
     assert [name for name, _ in encoder.dropped_] == ["row", "id", "always", "never"]
-    notes = " ".join(encoder.notes_)
+    notes = " ".join(sentences(encoder.notes_))
     for words in ("'row' was left out: it only counts", "'id' was left out: text that hardly", "'always' was", "'never' was"):
         assert words in notes
     assert "'size' 9 of 60" in notes
@@ -124,6 +125,8 @@ def test_plain_state():
     """All that is learnt is plain data: a model file can hold it without naming any code."""
 
     def plain(value):
+        if isinstance(value, Note):
+            return plain(vars(value))
         if isinstance(value, dict):
             return all(isinstance(key, str) and plain(item) for key, item in value.items())
         if isinstance(value, list | tuple):
@@ -167,7 +170,7 @@ def test_columns_go_by_name():
     turned = table.select(table.column_names[::-1]).append_column("more", pa.array(np.ones(60)))
     Z, notes = encoder.transform_with_notes(turned)
     assert np.array_equal(Z, encoder.transform(table))
-    assert notes == ("Column 'more' was ignored: not seen in training.",)
+    assert notes == (Note("ignored", "more"),)
 
 
 def test_absent_columns_count_as_missing():
@@ -178,13 +181,13 @@ def test_absent_columns_count_as_missing():
     _, first, end = encoder.groups_[0]
     assert (Z[:, end - 1] == 1.0).all()
     assert np.ptp(Z[:, first]) == 0.0
-    assert notes == ("Column 'size' is not there: all its values count as missing.",)
+    assert notes == (Note("absent", "size"),)
 
 
 def test_another_table_is_refused():
     """A table without any known column is an error, not a table of missing values."""
     encoder = TableEncoder().fit(mixed())
-    with pytest.raises(InputError, match="none of the columns seen in fit is there: expected 'size'"):
+    with pytest.raises(InputError, match="none of the columns seen in fit is present: expected 'size'"):
         encoder.transform(pa.table({"a": [1, 2]}))
 
 
@@ -202,7 +205,7 @@ def test_other_types_are_read_where_possible():
     assert Z[:, names.index("c=3")].tolist() == [1.0, 0.0]
     assert Z[:, names.index("b=true")].tolist() == [1.0, 0.0]
     assert Z[:, names.index("d day")].tolist() == [9.0, 2.0]
-    assert notes == (
+    assert tuple(map(str, notes)) == (
         "Column 'n': 1 value cannot be read and counts as missing.",
         "Column 'c': 1 value was never seen in training.",
         "Column 'd': 1 value cannot be read and counts as missing.",

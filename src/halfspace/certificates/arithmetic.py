@@ -16,11 +16,12 @@ from halfspace.errors import InputError
 
 __all__ = [
     "as_rows",
+    "both_signs",
     "combination",
-    "is_array",
-    "is_label",
-    "is_number",
+    "held",
+    "known_labels",
     "norm",
+    "one_weight_each",
     "potentials_and_sums",
     "radius",
     "rounding",
@@ -48,24 +49,38 @@ def signs(y: Labels, positive: Label) -> FloatArray:
     return np.where(np.asarray(y) == positive, 1.0, -1.0)
 
 
-def is_number(value: Any, *, least: float = -np.inf, infinite: bool = False) -> bool:
-    """Tell whether a field is a real number of at least `least`, finite unless `infinite` is allowed."""
-    real = isinstance(value, int | float | np.integer | np.floating) and not isinstance(value, bool)
-    try:
-        number = float(value) if real else np.nan
-    except OverflowError:
-        return False
-    return (np.isfinite(number) or (infinite and not np.isnan(number))) and number >= least
+def known_labels(y: Labels, classes: tuple[Label, ...]) -> tuple[bool, str]:
+    """Return the claim that y has no labels but these."""
+    strangers = set(y.tolist()) - set(classes)
+    return not strangers, f"y has labels the certificate does not know: {sorted(map(str, strangers))}"
 
 
-def is_label(value: Any) -> bool:
-    """Tell whether a field can be one class label: a string, a bool or a number."""
-    return isinstance(value, str | bool | int | float | np.generic)
+def both_signs(y: Labels, positive: Label) -> tuple[bool, str]:
+    """Return the claim that some labels are the positive one and some are not: a single class is separated from nothing."""
+    mine = np.asarray(y) == positive
+    both = np.shape(mine) == np.shape(y) and bool(np.any(mine)) and not bool(np.all(mine))
+    return both, f"not both {positive!r} and others in y"
 
 
-def is_array(value: Any, ndim: int, kind: str = "f") -> bool:
-    """Tell whether a field is an array of finite floats (kind "f") or of whole numbers (kind "i") with `ndim` axes."""
-    return isinstance(value, np.ndarray) and value.ndim == ndim and value.dtype.kind == kind and bool(np.isfinite(value).all())
+def one_weight_each(sample_weight: FloatArray | None, n: int) -> tuple[bool, str]:
+    """Return the claim that there is one weight for each of n examples, if there are weights."""
+    return sample_weight is None or sample_weight.shape == (n,), "one sample weight per example expected"
+
+
+def held(array: Any) -> FloatArray:
+    """Return the numbers of a certificate in float64: the array itself if it is read-only, a copy if it could be changed.
+
+    Examples
+    --------
+    >>> w = np.ones(2)
+    >>> np.shares_memory(held(w), w)
+    False
+    >>> w.flags.writeable = False
+    >>> np.shares_memory(held(w), w)
+    True
+    """
+    numbers: FloatArray = np.asarray(array, dtype=np.float64)
+    return numbers.copy() if numbers.flags.writeable else numbers
 
 
 def _blocks(X: Matrix) -> list[slice]:

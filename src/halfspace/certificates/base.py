@@ -8,14 +8,17 @@ a claim only if it holds even against its own rounding.
 import json
 import math
 from abc import ABC, abstractmethod
+from collections.abc import Iterable
 from dataclasses import MISSING, dataclass, fields
 from pathlib import Path
 from typing import Any, ClassVar, Self
 
 import numpy as np
 
+from halfspace._text import plain
 from halfspace._typing import Labels, Matrix
 from halfspace.certificates.arithmetic import as_rows
+from halfspace.certificates.fields import faults, revived
 from halfspace.errors import CertificateError, InputError
 from halfspace.kernels import Kernel
 
@@ -97,18 +100,23 @@ class Certificate(ABC):
             raise InputError(msg)
         return as_rows(X, y)
 
-    @abstractmethod
     def well_formed(self) -> Verdict:
-        """Check types, shapes and ranges of the fields, before any arithmetic."""
+        """Check every field against its annotation, then that the fields belong together, before any arithmetic."""
+        found = faults(self)
+        return Verdict(holds=False, reasons=tuple(found)) if found else Verdict.of(*self.consistent())
+
+    def consistent(self) -> Iterable[tuple[bool, str]]:
+        """Return the conditions between fields that are sound one by one: is it true, and what to say if not."""
+        return ()
 
     @abstractmethod
     def confirm(self, X: Matrix, y: Labels) -> Verdict:
         """Recompute the claims of a sound certificate from checked examples and labels."""
 
     @classmethod
-    @abstractmethod
     def from_fields(cls, body: dict[str, Any]) -> Self:
         """Rebuild from the plain form of the fields."""
+        return cls(**revived(cls, body, from_plain))
 
     def to_dict(self) -> dict[str, Any]:
         """Return the certificate as plain numbers, strings, lists and dictionaries."""
@@ -132,25 +140,32 @@ class Unlabelled(Certificate, abstract=True):
 
 
 def _plain(value: Any) -> Any:
-    """Turn a field into what JSON can hold; floats keep every bit."""
-    if isinstance(value, Certificate | Kernel):
-        return value.to_dict()
-    if isinstance(value, np.ndarray | np.generic):
-        value = value.tolist()
-    if isinstance(value, float) and not math.isfinite(value):
-        return str(value)  # JSON has no infinity
-    if isinstance(value, tuple) and hasattr(value, "_asdict"):
+    """Turn a field into what JSON can hold; floats keep every bit, and infinity, which JSON lacks, is written as text."""
+    return plain(value, _RULES, _refuse)
+
+
+def _theorem(value: tuple[Any, ...]) -> Any:
+    """Return a tuple as a list, a NamedTuple with the names of its fields."""
+    if hasattr(value, "_asdict"):
         return {"theorem": type(value).__name__, **{name: _plain(v) for name, v in value._asdict().items()}}
-    if isinstance(value, list | tuple):
-        return [_plain(v) for v in value]
-    if value is None or isinstance(value, str | bool | int | float):
-        return value
+    return [_plain(v) for v in value]
+
+
+def _refuse(value: Any) -> None:
     msg = f"a certificate cannot be written as JSON with a label of type {type(value).__name__}; use strings or numbers"
     raise CertificateError(msg)
 
 
-def from_dict(body: dict[str, Any]) -> Certificate:
-    """Rebuild a certificate from its plain form."""
+_RULES = {
+    Certificate: lambda value: value.to_dict(),
+    Kernel: lambda value: value.to_dict(),
+    float: lambda value: float(value) if math.isfinite(value) else str(value),
+    tuple: _theorem,
+}
+
+
+def from_plain(body: dict[str, Any]) -> Certificate:
+    """Rebuild a certificate from its plain form; its fields are not checked yet."""
     kind = body.get("kind") if isinstance(body, dict) else body
     if not isinstance(kind, str) or kind not in Certificate.kinds:
         msg = f"unknown certificate kind {kind!r}; there are: {', '.join(sorted(Certificate.kinds))}"
@@ -163,13 +178,22 @@ def from_dict(body: dict[str, Any]) -> Certificate:
         msg = f"this {kind} certificate is damaged: it has the fields {sorted(found)}, not {sorted(expected)}"
         raise CertificateError(msg)
     try:
-        certificate = cls.from_fields({name: body[name] for name in found})
+        return cls.from_fields({name: body[name] for name in found})
     except (AttributeError, KeyError, OverflowError, TypeError, ValueError) as error:
         msg = f"this {kind} certificate is damaged: {error}"
         raise CertificateError(msg) from error
-    sound = certificate.well_formed()
+
+
+def from_dict(body: dict[str, Any]) -> Certificate:
+    """Rebuild a certificate from its plain form, and check its fields."""
+    try:
+        certificate = from_plain(body)
+        sound = certificate.well_formed()
+    except RecursionError as error:
+        msg = "this certificate is damaged: it is nested too deeply"
+        raise CertificateError(msg) from error
     if not sound:
-        msg = f"this {kind} certificate is damaged: {'; '.join(sound.reasons)}"
+        msg = f"this {type(certificate).__name__} certificate is damaged: {'; '.join(sound.reasons)}"
         raise CertificateError(msg)
     return certificate
 

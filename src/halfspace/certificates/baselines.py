@@ -6,13 +6,13 @@ Neighbours  Leave one example out and let its k nearest vote. Where distances ti
 """
 
 from dataclasses import dataclass
-from typing import Any, Self
+from typing import Annotated, Any, Self
 
 import numpy as np
 from scipy import sparse
 
 from halfspace._typing import FloatArray, IntArray, Label, Labels, Matrix
-from halfspace.certificates.arithmetic import is_label
+from halfspace.certificates.arithmetic import known_labels
 from halfspace.certificates.base import Certificate, Verdict
 
 __all__ = ["ClassCounts", "NeighbourErrors"]
@@ -40,17 +40,16 @@ class ClassCounts(Certificate):
     'b' has 2 of 3 examples True
     """
 
-    classes: tuple[Label, ...]
-    counts: tuple[int, ...]
+    classes: Annotated[tuple[Label, ...], "tuple(K) of label"]
+    counts: Annotated[tuple[int, ...], "tuple(K) of int >= 0"]
 
     def __str__(self) -> str:
         largest = int(np.argmax(self.counts))
         return f"{self.classes[largest]!r} has {self.counts[largest]:,} of {sum(self.counts):,} examples"
 
-    def well_formed(self) -> Verdict:
-        """Check that there is one count for each of different classes."""
-        sound = _sound_classes(self.classes) and isinstance(self.counts, tuple) and len(self.counts) == len(self.classes)
-        return Verdict.of((sound and all(_is_count(c) for c in self.counts), "there is not one count for each class"))
+    def consistent(self) -> list[tuple[bool, str]]:
+        """Check that the classes differ."""
+        return [_different(self.classes)]
 
     def confirm(self, X: Matrix, y: Labels) -> Verdict:  # noqa: ARG002  (the examples do not matter)
         """Count again."""
@@ -58,11 +57,6 @@ class ClassCounts(Certificate):
         found = dict(zip(labels.tolist(), counts.tolist(), strict=True))
         same = found == {c: n for c, n in zip(self.classes, self.counts, strict=True) if n}
         return Verdict.of((same, f"the classes have {found} examples"))
-
-    @classmethod
-    def from_fields(cls, body: dict[str, Any]) -> Self:
-        """Rebuild from the plain form."""
-        return cls(tuple(body["classes"]), tuple(body["counts"]))
 
 
 @dataclass(frozen=True, eq=False)
@@ -88,10 +82,10 @@ class NeighbourErrors(Certificate):
     1 neighbour: at most 0 of 4 examples misled, leaving one out True False
     """
 
-    k: int
-    errors: int
-    n: int
-    classes: tuple[Label, ...]
+    k: Annotated[int, "int >= 1"]
+    errors: Annotated[int, "int >= 0"]
+    n: Annotated[int, "int >= 0"]
+    classes: Annotated[tuple[Label, ...], "tuple(K) of label"]
 
     def __str__(self) -> str:
         voters = "1 neighbour" if self.k == 1 else f"{self.k} neighbours"
@@ -104,26 +98,20 @@ class NeighbourErrors(Certificate):
         right = surely_right(X, target, k)
         return cls(k, int(target.size - right.sum()), int(target.size), tuple(classes.tolist()))
 
-    def well_formed(self) -> Verdict:
-        """Check types and ranges."""
-        sound = _sound_classes(self.classes) and all(_is_count(v) for v in (self.k, self.errors, self.n))
-        return Verdict.of((sound and 1 <= self.k < self.n and self.errors <= self.n, "the counts do not belong together"))
+    def consistent(self) -> list[tuple[bool, str]]:
+        """Check that the classes differ and the counts are possible."""
+        return [_different(self.classes), (self.k < self.n and self.errors <= self.n, "k or errors are more than the examples")]
 
     def confirm(self, X: Matrix, y: Labels) -> Verdict:
         """Count again from all distances."""
         if y.size != self.n:
             return Verdict.of((False, f"there are {y.size:,} examples, not {self.n:,}"))
         labels, target = np.unique(y, return_inverse=True)
-        strangers = set(labels.tolist()) - set(self.classes)
-        if strangers:
-            return Verdict.of((False, f"y has labels the certificate does not know: {sorted(map(str, strangers))}"))
+        known = Verdict.of(known_labels(labels, self.classes))
+        if not known:
+            return known
         errors = int(self.n - surely_right(X, target, self.k).sum())
         return Verdict.of((errors <= self.errors, f"{errors:,} examples are misled, not {self.errors:,}"))
-
-    @classmethod
-    def from_fields(cls, body: dict[str, Any]) -> Self:
-        """Rebuild from the plain form."""
-        return cls(body["k"], body["errors"], body["n"], tuple(body["classes"]))
 
 
 def surely_right(X: Matrix, target: IntArray, k: int) -> Any:
@@ -167,9 +155,5 @@ def _wins(distances: FloatArray, votes: FloatArray, own: IntArray, k: int, spare
     return mine > rivals.max(axis=1) + np.where(if_own_only, 0.0, open_votes)
 
 
-def _sound_classes(classes: Any) -> bool:
-    return isinstance(classes, tuple) and all(is_label(c) for c in classes) and len(set(classes)) == len(classes) >= 1
-
-
-def _is_count(value: Any) -> bool:
-    return isinstance(value, int) and not isinstance(value, bool) and value >= 0
+def _different(classes: tuple[Label, ...]) -> tuple[bool, str]:
+    return len(set(classes)) == len(classes) >= 1, "the classes are not different labels"

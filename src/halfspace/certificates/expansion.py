@@ -15,9 +15,10 @@ from scipy import sparse
 
 from halfspace._typing import FloatArray, IntArray, Matrix
 from halfspace.certificates.arithmetic import EPS
+from halfspace.errors import InputError
 from halfspace.kernels import Kernel
 
-__all__ = ["Scales", "indefiniteness", "outputs", "scales", "squares_of"]
+__all__ = ["Scales", "indefiniteness", "outputs", "proved_scales", "scales", "squares_of"]
 
 BLOCK_ENTRIES = 1 << 22
 LARGEST = 4000
@@ -141,3 +142,11 @@ def indefiniteness(kernel: Kernel, X: Matrix) -> tuple[float, str | None]:
             "so no dual value bounds the primal one; repair the matrix or use another kernel"
         )
     return 2.0 * shift, None
+
+
+def proved_scales(kernel: Kernel, X: Matrix, clamp: float) -> Scales:
+    """Measure the examples in the space of a kernel that is positive semi-definite on them; else an InputError says why not."""
+    shift, objection = indefiniteness(kernel, X)
+    if objection:
+        raise InputError(objection)
+    return scales(kernel, X, clamp, shift)

@@ -1,7 +1,7 @@
 """`halfspace certify`: a model's certificate against the data, in a process that imports no solver and no model.
 
 What is trusted: the preprocessing and the row numbers in the model file say what was claimed, about which rows. What is
-recomputed from the data: the labels, the encoded rows, and every number of the certificate. What is not asked: whether the
+recomputed from the data: the labels, the encoded rows, and every number of the certificate. What is not checked: whether the
 weights that predict are those of the certificate; the file's checksum says only that they were written together.
 """
 
@@ -15,15 +15,16 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from halfspace import __version__
+from halfspace._text import plural
 from halfspace.certificates import Certificate, Verdict, from_json
 from halfspace.certificates.base import from_dict
-from halfspace.cli.answers import Answer, notes
-from halfspace.cli.frame import REFUTED, refuse
+from halfspace.cli.frame import REFUTED, Answer, notes, refuse
 from halfspace.cli.reading import as_numbers, labels, read_data
-from halfspace.cli.text import count, shortened
+from halfspace.cli.text import shortened
 from halfspace.errors import CertificateError, FileError, InputError, ModelFileError
 from halfspace.files import Dataset, stream
 from halfspace.modelfiles import read_tree
+from halfspace.notes import sentences
 from halfspace.tables import TableEncoder
 
 __all__ = ["Claim", "run"]
@@ -112,14 +113,14 @@ def _check(claim: Claim, file: str | None, target: str | None, format_: str | No
     except InputError as error:  # it is a table, but has not these rows
         n_rows = sum(batch.X.shape[0] for batch in stream(file, format=format_)) if file not in {None, "-"} else 0
         return Checked(Path(file or "").name, n_rows), _same_size(claim, n_rows) and Verdict.of((False, str(error)))
-    checked = Checked(data.source.name, data.n_rows, int(data.rows.size), data.notes)
+    checked = Checked(data.source.name, data.n_rows, int(data.rows.size), tuple(sentences(data.notes)))
     return checked, _same_size(claim, data.n_rows) and _verify(claim, data)
 
 
 def _same_size(claim: Claim, n_rows: int) -> Verdict:
     """Refute a claim about a file of another size."""
     same = claim.n_rows in {None, n_rows}
-    return Verdict.of((same, f"the file has {count(n_rows, 'row')}, but the claim is about one of {claim.n_rows or 0:,}"))
+    return Verdict.of((same, f"the file has {plural(n_rows, 'row')}, but the claim is about one of {claim.n_rows or 0:,}"))
 
 
 def _verify(claim: Claim, data: Dataset) -> Verdict:
@@ -208,6 +209,6 @@ def _text(body: dict[str, Any]) -> str:
     """Return the answer for people."""
     head = f"Claim: {shortened(body['proof']['sentence'])}"
     if body["holds"]:
-        rows = f"{count(body['n_checked'], 'training row')} of {body['n_rows']:,} in {body['source']}"
+        rows = f"{plural(body['n_checked'], 'training row')} of {body['n_rows']:,} in {body['source']}"
         return f"{head}\nIt holds: re-derived from {rows}, importing no solver; other rows are no part of the claim."
     return "\n".join([head, f"Refuted by {body['source']}:", *(f"  {reason}" for reason in body["reasons"])])

@@ -1,4 +1,7 @@
-"""What can be typed: the commands, their options and their worked examples. Nothing heavy is imported here."""
+"""What can be typed: the commands, their options and their worked examples. Nothing heavy is imported here.
+
+The functions are declarations: their names, options and docstrings are the command line; `runs` names the code.
+"""
 
 from collections.abc import Callable
 from typing import Any
@@ -6,7 +9,7 @@ from typing import Any
 import click
 
 from halfspace import __version__
-from halfspace.cli.frame import CommandLine, WorkedCommand, perform
+from halfspace.cli.frame import CommandLine
 from halfspace.cli.schemas import names
 
 __all__ = ["main"]
@@ -16,15 +19,12 @@ KERNELS = ("rbf", "linear", "poly", "laplacian", "cosine", "sigmoid")
 SCALES = ("standard", "rank", "none")
 
 Decorator = Callable[[Any], Any]
-as_object: Decorator = click.option(
-    "--json",
-    "wants_json",
-    is_flag=True,
-    help="Print one JSON object (see `halfspace schema`) and nothing else on standard output.",
-)
+JSON_HELP = "Print one JSON object (see `halfspace schema`) and nothing else on standard output."
+as_object: Decorator = click.option("--json", is_flag=True, expose_value=False, help=JSON_HELP)
+as_object_itself: Decorator = click.option("--json", "wants_json", is_flag=True, help=JSON_HELP)
 with_target: Decorator = click.option("--target", metavar="COL", help="Column to predict: its name, or its number from 0.")
 with_format: Decorator = click.option(
-    "--format", "format_", type=click.Choice(FORMATS), help="Format of FILE; otherwise told from its name and content."
+    "--format", "format_", type=click.Choice(FORMATS), help="Format of FILE; by default recognised from its name and content."
 )
 with_seed: Decorator = click.option("--seed", type=click.IntRange(min=0), default=0, show_default=True, help="Random seed.")
 with_scale: Decorator = click.option(
@@ -32,7 +32,7 @@ with_scale: Decorator = click.option(
     type=click.Choice(SCALES),
     default="standard",
     show_default=True,
-    help="Numbers to zero mean and unit variance, to their ranks, or as they are.",
+    help="Scale numbers to zero mean and unit variance, to ranks, or not at all.",
 )
 with_max_rows: Decorator = click.option(
     "--max-rows",
@@ -40,7 +40,7 @@ with_max_rows: Decorator = click.option(
     default=1_000_000,
     show_default=True,
     metavar="N",
-    help="Of a larger file use a random sample of N rows, so that memory is bounded.",
+    help="From a larger file draw a random sample of N rows, so that memory stays bounded.",
 )
 with_max_time: Decorator = click.option(
     "--max-time",
@@ -67,18 +67,18 @@ def main() -> None:
 
 
 @main.command(
-    cls=WorkedCommand,
-    short_help="Climb from baselines to kernels, stop where it no longer pays.",
+    runs="fit",
+    short_help="Find the simplest model that is good enough, from baselines to kernels.",
     example="halfspace fit table.csv --target churn --report report.html --save model.halfspace",
 )
 @click.argument("file", required=False, type=click.Path(allow_dash=True))
 @with_target
 @click.option("--save", type=to_file, metavar="MODEL", help="Write the model, with its preprocessing and its proof.")
-@click.option("--report", type=to_file, metavar="HTML", help="Write a report: one page that opens offline.")
+@click.option("--report", type=to_file, metavar="HTML", help="Write a report: one HTML page that opens offline.")
 @with_max_time
-@click.option("--kernel", type=click.Choice(KERNELS), default="rbf", show_default=True, help="Kernel of the last rung.")
+@click.option("--kernel", type=click.Choice(KERNELS), default="rbf", show_default=True, help="Kernel of the kernel rung.")
 @click.option(
-    "--rungs", metavar="A,B,..", help="Rungs to climb: majority,neighbours,perceptron,adaline,adatron,glvq,gmlvq,kernel."
+    "--rungs", metavar="A,B,..", help="Rungs to climb, of: majority,neighbours,perceptron,adaline,adatron,glvq,gmlvq,kernel."
 )
 @with_scale
 @with_max_rows
@@ -87,46 +87,44 @@ def main() -> None:
     type=click.FloatRange(0.0, 1.0, max_open=True),
     default=0.2,
     show_default=True,
-    help="Share of the rows held out for the one test at the end; 0 for none.",
+    help="Share of the rows held out for a single test at the end; 0 for none.",
 )
 @with_format
 @with_seed
 @as_object
-def fit(wants_json: bool, **options: Any) -> int:  # noqa: FBT001  (click calls it)
+def fit(**options: Any) -> None:
     """Find the simplest model of FILE that is good enough, with its proof.
 
-    The ladder: majority class, nearest neighbours, averaged perceptron, Adaline, AdaTron, kernel AdaTron. The simplest rung
-    within one standard error of the best wins, and climbing stops where it no longer pays.
+    The ladder: majority class, nearest neighbours, averaged perceptron, Adaline, AdaTron, GLVQ, GMLVQ, kernel AdaTron. The
+    simplest rung within one standard error of the best wins; rungs that can no longer win are skipped.
 
     The report and the model are written only if asked for. Without FILE the built-in breast-cancer data are used, and
     halfspace-report.html and model.halfspace are written here unless other names are given. Ctrl-C keeps the best so far.
     """
-    return perform("fit", options, wants_json=wants_json)
 
 
 @main.command(
-    cls=WorkedCommand,
+    runs="predict",
     short_help="Predict the rows of a file with a saved model.",
     example="halfspace predict model.halfspace new.csv --proba --out predictions.csv",
 )
 @click.argument("model", type=click.Path())
 @click.argument("file", type=click.Path(allow_dash=True))
 @click.option("--proba", is_flag=True, help="Add a column of probabilities per class.")
-@click.option("--out", type=to_file, metavar="OUT", help="Write .csv, .parquet or .jsonl; otherwise CSV on standard output.")
+@click.option("--out", type=to_file, metavar="OUT", help="Write .csv, .parquet or .jsonl; by default CSV on standard output.")
 @with_format
-@as_object
-def predict(wants_json: bool, **options: Any) -> int:  # noqa: FBT001  (click calls it)
+@as_object_itself
+def predict(**options: Any) -> None:
     """Predict every row of FILE with MODEL, in batches: memory does not grow with the file.
 
-    Columns are found by name. Columns that the model does not know (the target too) are ignored; those it misses count as
-    missing values, and so do numbers that cannot be read; categories it has not seen count as `other`. Notes on standard
-    error say how often. The output has the columns row (from 0), prediction and, with --proba, one probability per class.
+    Columns are matched by name. Columns that the model does not know (the target too) are ignored; absent columns and numbers
+    that cannot be read count as missing values; categories not seen in training count as `other`. Notes on standard error say
+    how often. The output has the columns row (from 0), prediction and, with --proba, one probability per class.
     """
-    return perform("predict", {**options, "wants_json": wants_json}, wants_json=wants_json)
 
 
 @main.command(
-    cls=WorkedCommand,
+    runs="separable",
     short_help="Decide whether planes separate the classes, and prove it.",
     example="halfspace separable table.csv --target churn --out proof.json",
 )
@@ -139,49 +137,47 @@ def predict(wants_json: bool, **options: Any) -> int:  # noqa: FBT001  (click ca
 @with_format
 @with_seed
 @as_object
-def separable(wants_json: bool, **options: Any) -> int:  # noqa: FBT001  (click calls it)
+def separable(**options: Any) -> None:
     """Decide whether some plane separates the classes of FILE, in exact arithmetic.
 
-    Of more than two classes, each from the rest. When the time is over the answer may be `undecided`; it is never a guess.
+    With more than two classes, each from the rest. When the time limit is reached the answer may be `undecided`; it is never
+    a guess.
     """
-    return perform("separable", options, wants_json=wants_json)
 
 
 @main.command(
-    cls=WorkedCommand,
+    runs="certify",
     short_help="Check a model's proof against the data, trusting no solver.",
     example="halfspace certify model.halfspace table.csv",
 )
 @click.argument("model", type=click.Path())
 @click.argument("file", required=False, type=click.Path(allow_dash=True))
-@click.option("--target", metavar="COL", help="Column of the labels, if it is called otherwise in FILE.")
+@click.option("--target", metavar="COL", help="Column of the labels, if it has another name in FILE.")
 @with_format
 @as_object
-def certify(wants_json: bool, **options: Any) -> int:  # noqa: FBT001  (click calls it)
-    """Re-derive every claim of MODEL's certificate from the training rows in FILE.
+def certify(**options: Any) -> None:
+    """Recompute every claim of MODEL's certificate from the training rows in FILE.
 
     No solver and no model is imported. MODEL may also be a proof written by `halfspace separable --out`. Exit code 0: it
     holds; 1: refuted, with the reasons.
 
     FILE may be left out if the model was fitted to the built-in data.
     """
-    return perform("certify", options, wants_json=wants_json)
 
 
 @main.command(
-    cls=WorkedCommand,
+    runs="inspect",
     short_help="Show what a model file holds.",
     example="halfspace inspect model.halfspace",
 )
 @click.argument("model", type=click.Path())
 @click.option("--top", type=click.IntRange(min=1), default=10, show_default=True, help="Weights and examples to list.")
 @as_object
-def inspect(wants_json: bool, **options: Any) -> int:  # noqa: FBT001  (click calls it)
+def inspect(**options: Any) -> None:
     """Show what MODEL is and what it was trained on: counts, columns, time, seed, versions; no data.
 
     Then its ladder, its weights by name, the hardest training examples by row number, and its certificate.
     """
-    return perform("inspect", options, wants_json=wants_json)
 
 
 @main.group(
@@ -191,53 +187,50 @@ def data() -> None:
     """List, show and write the built-in and generated problems."""
 
 
-@data.command("list", cls=WorkedCommand, short_help="Name the problems.", example="halfspace data list")
+@data.command("list", runs="problems.list_all", short_help="Name the problems.", example="halfspace data list")
 @as_object
-def list_(wants_json: bool) -> int:  # noqa: FBT001  (click calls it)
+def list_(**options: Any) -> None:
     """Name the problems, with their numbers of rows, columns and classes."""
-    return perform("problems", {"action": "list"}, wants_json=wants_json)
 
 
-@data.command(cls=WorkedCommand, short_help="Describe one problem.", example="halfspace data show breast_cancer")
+@data.command(runs="problems.show", short_help="Describe one problem.", example="halfspace data show breast_cancer")
 @click.argument("name")
 @as_object
-def show(name: str, wants_json: bool) -> int:  # noqa: FBT001  (click calls it)
+def show(**options: Any) -> None:
     """Describe the problem NAME and show its first rows."""
-    return perform("problems", {"action": "show", "name": name}, wants_json=wants_json)
 
 
 @data.command(
-    cls=WorkedCommand, short_help="Write one problem as CSV.", example="halfspace data make xor --n 200 --out xor.csv"
+    runs="problems.make",
+    short_help="Write one problem as CSV.",
+    example="halfspace data make xor --n 200 --out xor.csv",
 )
 @click.argument("kind")
-@click.option("--out", type=to_file, metavar="CSV", help="File to write; otherwise standard output.")
+@click.option("--out", type=to_file, metavar="CSV", help="File to write; by default standard output.")
 @click.option("--n", type=click.IntRange(min=2), help="Rows of a generated problem.")
 @with_seed
-@as_object
-def make(wants_json: bool, kind: str, **options: Any) -> int:  # noqa: FBT001  (click calls it)
+@as_object_itself
+def make(**options: Any) -> None:
     """Write the problem KIND as CSV."""
-    return perform("problems", {"action": "make", "name": kind, "wants_json": wants_json, **options}, wants_json=wants_json)
 
 
 @main.command(
-    cls=WorkedCommand,
+    runs="schemas",
     short_help="Print the schema of a command's --json.",
     example="halfspace schema fit",
 )
 @click.argument("name", type=click.Choice(names()))
 @as_object
-def schema(name: str, wants_json: bool) -> int:  # noqa: FBT001  (click calls it)
+def schema(**options: Any) -> None:
     """Print the JSON schema (draft 2020-12) of what the command NAME prints with --json; `error` is that of a failure."""
-    return perform("schemas", {"name": name}, wants_json=wants_json)
 
 
 @main.command(
-    cls=WorkedCommand,
+    runs="frame.completion",
     short_help="Print the completion script of a shell.",
     example='eval "$(halfspace completion bash)"',
 )
 @click.argument("shell", type=click.Choice(["bash", "zsh", "fish"]))
 @as_object
-def completion(shell: str, wants_json: bool) -> int:  # noqa: FBT001  (click calls it)
+def completion(**options: Any) -> None:
     """Print the script that makes SHELL complete the commands and options of halfspace; add the example to ~/.bashrc."""
-    return perform("completion", {"shell": shell, "commands": main}, wants_json=wants_json)

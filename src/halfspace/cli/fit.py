@@ -1,4 +1,4 @@
-"""`halfspace fit`: read, climb, write the model and the report, say what was found."""
+"""`halfspace fit`: read the data, climb the ladder, write the model and the report, print what was found."""
 
 import difflib
 import shlex
@@ -6,30 +6,29 @@ from dataclasses import dataclass
 from typing import Any
 
 from halfspace import __version__
-from halfspace.cli.answers import Answer, notes
-from halfspace.cli.frame import refuse
-from halfspace.cli.ladders import facts, summary
+from halfspace._text import listed, plural
+from halfspace.cli.frame import Answer, clean, notes, refuse
+from halfspace.cli.ladders import Watch, facts, summary
 from halfspace.cli.origin import describe
 from halfspace.cli.outputs import check_outputs
-from halfspace.cli.progress import Watch
 from halfspace.cli.reading import BUILT_IN, labels, read_data
-from halfspace.cli.text import count, listed
 from halfspace.errors import FileError, ModelFileError
 from halfspace.files import Dataset
 from halfspace.ladder import Ladder
 from halfspace.ladder.rungs import RUNGS
 from halfspace.modelfiles import save
+from halfspace.notes import sentences
 from halfspace.report import write
 from halfspace.tables import TableEncoder
 
-__all__ = ["Asked", "run"]
+__all__ = ["Options", "run"]
 
 DEMO_MODEL, DEMO_REPORT = "model.halfspace", "halfspace-report.html"
 
 
 @dataclass(frozen=True)
-class Asked:
-    """What was asked for on the command line; the names are those of the options."""
+class Options:
+    """The options of the command line, by their names."""
 
     file: str | None = None
     target: str | None = None
@@ -46,17 +45,17 @@ class Asked:
 
     @property
     def model_path(self) -> str | None:
-        """Where the model goes: only where it is asked for, but in the demonstration without a file."""
+        """Path of the model file: the one asked for; without FILE a default for the demonstration."""
         return self.save or (DEMO_MODEL if self.file is None else None)
 
     @property
     def report_path(self) -> str | None:
-        """Where the report goes, by the same rule."""
+        """Path of the report, by the same rule."""
         return self.report or (DEMO_REPORT if self.file is None else None)
 
 
-def run(**options: Any) -> Answer:
-    """Fit a ladder as the options of `Asked` say.
+def run(**given: Any) -> Answer:
+    """Fit a ladder as the fields of `Options` say.
 
     Examples
     --------
@@ -68,28 +67,48 @@ def run(**options: Any) -> Answer:
     >>> answer.body["winner"], answer.body["recheck"]
     ('majority', 'halfspace certify model.halfspace')
     """
-    asked = Asked(**options)
-    check_outputs([asked.file], {"--save": asked.model_path, "--report": asked.report_path})
-    data = read_data(asked.file, asked.target, format=asked.format_, max_rows=asked.max_rows, random_state=asked.seed)
-    notes(data.notes)
-    ladder = _climb(asked, data)
+    options = Options(**given)
+    check_outputs([options.file], {"--save": options.model_path, "--report": options.report_path})
+    data = read_data(options.file, options.target, format=options.format_, max_rows=options.max_rows, random_state=options.seed)
+    notes(sentences(data.notes))
+    ladder = Ladder(
+        rungs=_rungs(options.rungs),
+        encoder=TableEncoder(scale=options.scale),
+        kernel=options.kernel,
+        test_size=options.test_size,
+        max_time=options.max_time,
+        curve=options.report_path is not None,
+        random_state=options.seed,
+    )
+    with Watch(options.max_time) as ladder.on_progress:
+        ladder.fit(data.X, labels(data))
+    ladder.on_progress = None
+    ladder.origin_ = describe(ladder, data, seed=options.seed, built_in=BUILT_IN if options.file is None else None)
     body = {
         "command": "fit",
         "halfspace": __version__,
-        "data": _about(data),
+        "data": {
+            "source": data.source.name,
+            "format": data.source.format,
+            "target": data.target,
+            "n_rows": int(data.n_rows),
+            "n_used": int(data.rows.size),
+            "n_columns": int(data.X.shape[1]),
+        },
         **facts(ladder),
-        "notes": [*data.notes, *ladder.notes_],
-        "model": asked.model_path,
-        "report": asked.report_path,
-        "recheck": _recheck(asked),
+        "notes": sentences([*data.notes, *ladder.notes_]),
+        "model": options.model_path,
+        "report": options.report_path,
+        "recheck": _recheck(options),
     }
-    notes(ladder.notes_)
-    failure = _write(ladder, asked, data)
-    return Answer({**body, **({"error": failure} if failure else {})}, _text(body), 2 if failure else 0, failure=failure)
+    notes(sentences(ladder.notes_))
+    failure = _write(ladder, options, data)
+    body |= {"error": failure} if failure else {}
+    return Answer(body, _text(body, summary(ladder)), 2 if failure else 0, failure=failure)
 
 
 def _rungs(names: str | None) -> tuple[str, ...] | None:
-    """Return the rungs that were asked for."""
+    """Return the rungs named in `--rungs`."""
     if names is None:
         return None
     rungs = tuple(name.strip() for name in names.split(","))
@@ -101,39 +120,20 @@ def _rungs(names: str | None) -> tuple[str, ...] | None:
     return rungs
 
 
-def _climb(asked: Asked, data: Dataset) -> Any:
-    """Fit the ladder, with its progress on standard error."""
-    rungs = _rungs(asked.rungs)
-    with Watch(asked.max_time) as watch:
-        ladder = Ladder(
-            rungs=rungs,
-            encoder=TableEncoder(scale=asked.scale),
-            kernel=asked.kernel,
-            test_size=asked.test_size,
-            max_time=asked.max_time,
-            curve=asked.report_path is not None,
-            on_progress=watch,
-            random_state=asked.seed,
-        ).fit(data.X, labels(data))
-    ladder.on_progress = None
-    ladder.origin_ = describe(ladder, data, seed=asked.seed, built_in=BUILT_IN if asked.file is None else None)
-    return ladder
-
-
-def _write(ladder: Any, asked: Asked, data: Dataset) -> str:
-    """Write model and report; return what went wrong, since a climb of minutes is worth its table all the same."""
+def _write(ladder: Any, options: Options, data: Dataset) -> str:
+    """Write model and report; return what went wrong, so that the table of a long climb is printed all the same."""
     failures = []
-    if asked.model_path:
+    if options.model_path:
         try:
-            save(ladder, asked.model_path)
+            save(ladder, options.model_path)
         except (OSError, ModelFileError) as error:
-            failures.append(f"the model was not written to {asked.model_path}: {_reason(error)}")
-    if asked.report_path:
-        model_path = None if failures else asked.model_path
+            failures.append(f"the model was not written to {options.model_path}: {_reason(error)}")
+    if options.report_path:
+        paths = {"model_path": None if failures else options.model_path, "file_path": options.file}
         try:
-            write(ladder, data.X, labels(data), asked.report_path, dataset=data, model_path=model_path, file_path=asked.file)
+            write(ladder, data.X, labels(data), options.report_path, dataset=data, **paths)
         except (OSError, FileError) as error:
-            failures.append(f"the report was not written to {asked.report_path}: {_reason(error)}")
+            failures.append(f"the report was not written to {options.report_path}: {_reason(error)}")
     return "; ".join(failures)
 
 
@@ -142,38 +142,25 @@ def _reason(error: Exception) -> str:
     return getattr(error, "strerror", None) or str(error)
 
 
-def _about(data: Dataset) -> dict[str, Any]:
-    """Describe what was read."""
-    source = data.source
-    return {
-        "source": source.name,
-        "format": source.format,
-        "target": data.target,
-        "n_rows": int(data.n_rows),
-        "n_used": int(data.rows.size),
-        "n_columns": int(data.X.shape[1]),
-    }
-
-
-def _recheck(asked: Asked) -> str | None:
+def _recheck(options: Options) -> str | None:
     """Return the command that checks the proof again, if there is a model file and a file to check it against."""
-    if asked.model_path is None or asked.file == "-":
+    if options.model_path is None or options.file == "-":
         return None
-    file = [asked.file] if asked.file else []
-    form = ["--format", asked.format_] if asked.format_ else []
-    return shlex.join(["halfspace", "certify", asked.model_path, *file, *form])
+    file = [options.file] if options.file else []
+    form = ["--format", options.format_] if options.format_ else []
+    return shlex.join(["halfspace", "certify", options.model_path, *file, *form])
 
 
-def _text(body: dict[str, Any]) -> str:
+def _text(body: dict[str, Any], found: str) -> str:
     """Return the answer for people."""
     data, classes = body["data"], body["classes"]
     used = (
-        f"{count(data['n_used'], 'row')} of {data['n_rows']:,}"
+        f"{plural(data['n_used'], 'row')} of {data['n_rows']:,}"
         if data["n_used"] < data["n_rows"]
-        else count(data["n_rows"], "row")
+        else plural(data["n_rows"], "row")
     )
-    named = f"{count(len(classes), 'class', 'classes')} ({listed(classes, 6)})"
-    parts = [f"{data['source']}: {used}, {count(data['n_columns'], 'column')}, {named}", "", summary(body)]
+    named = f"{plural(len(classes), 'class', 'classes')} ({listed(classes, 6, clean)})"
+    parts = [f"{data['source']}: {used}, {plural(data['n_columns'], 'column')}, {named}", "", found]
     if body["recheck"]:
         parts.append(f"Check it: {body['recheck']}")
     elif body["model"] is None:

@@ -1,26 +1,94 @@
 """The frame around every command: help that opens with an example, `--json`, exit codes, errors of one sentence.
 
-A command is declared in `commands` and done in a module of its own, which is imported when it is run: so `--help` and the
-shell's completion load neither Numba nor scikit-learn, and `certify` loads no solver.
+A command is declared in `commands` and done by a function of a module that is imported when the command is run: so `--help` and
+the shell's completion load neither Numba nor scikit-learn, and `certify` loads no solver. The function returns an `Answer`.
 """
 
+import json
 import os
 import sys
 import traceback
 import warnings
-from collections.abc import Callable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
 from importlib import import_module
 from typing import Any, NoReturn
 
 import click
+from click.shell_completion import get_completion_class
 
-from halfspace.cli.answers import Answer, as_json, clean, notes
+from halfspace._text import plain
 
-__all__ = ["CommandLine", "WorkedCommand", "perform", "refuse"]
+__all__ = ["Answer", "CommandLine", "WorkedCommand", "as_json", "clean", "completion", "notes", "refuse"]
 
+COMPLETE = "_HALFSPACE_COMPLETE"
+"""Set by the shell when it asks for completions."""
 TRACEBACK = "HALFSPACE_TRACEBACK"
 """Set this variable to see where a failure came from."""
 REFUTED, NO_ANSWER, INTERRUPTED, READER_LEFT = 1, 2, 130, 141
+
+
+@dataclass(frozen=True)
+class Answer:
+    """The answer of a command.
+
+    Parameters
+    ----------
+    body : dict
+        The JSON object of `--json`.
+    text : str
+        The same for people; empty when the output itself was the answer.
+    code : int, default 0
+        Exit code.
+    pieces : iterable of str, optional
+        With `--json`: the text of the object in pieces, where it is too large to be held in memory.
+    failure : str, default ""
+        What went wrong after the answer was known, for standard error.
+
+    Examples
+    --------
+    >>> Answer({"command": "certify", "holds": False}, "refuted", code=1).code
+    1
+    """
+
+    body: dict[str, Any]
+    text: str = ""
+    code: int = 0
+    pieces: Iterable[str] = field(default=())
+    failure: str = ""
+
+
+def as_json(body: Mapping[str, Any]) -> str:
+    """Return the object as JSON text.
+
+    Examples
+    --------
+    >>> as_json({"command": "certify", "holds": True})
+    '{"command": "certify", "holds": true}'
+    """
+    return json.dumps(plain(body), allow_nan=False)
+
+
+def clean(text: Any) -> str:
+    r"""Return text from a file as one line that cannot steer the terminal.
+
+    Examples
+    --------
+    >>> clean("a\x1b[2Jb")
+    'a?[2Jb'
+    """
+    return "".join(letter if letter.isprintable() else "?" for letter in str(text))
+
+
+def notes(sentences: Iterable[str]) -> None:
+    """Print notes on standard error, each once.
+
+    Examples
+    --------
+    >>> notes([])
+    """
+    for sentence in dict.fromkeys(sentences):
+        click.echo(f"note: {clean(sentence)}", err=True)
 
 
 class _Worked:
@@ -32,17 +100,21 @@ class _Worked:
 
     def format_help(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         """Write the example, then click's help."""
-        _write_example(self.example, formatter)
+        formatter.write("Example: " + self.example.replace("\n", "\n         ") + "\n")
+        formatter.write_paragraph()
         super().format_help(ctx, formatter)  # type: ignore[misc]
 
 
 class WorkedCommand(_Worked, click.Command):
-    """A command whose help opens with a worked example.
+    """A command whose help opens with a worked example, done by a function in a module of its own.
 
     Parameters
     ----------
     example : str
         What to type, one line each.
+    runs : str, default ""
+        Module in `halfspace.cli` and, after a dot, function that takes the options and returns an `Answer`; the function is
+        `run` if none is named. It becomes the callback, imported when the options have been read.
 
     Examples
     --------
@@ -50,6 +122,18 @@ class WorkedCommand(_Worked, click.Command):
     >>> print(command.get_help(click.Context(command)).splitlines()[0])
     Example: halfspace fit table.csv --target y
     """
+
+    def __init__(self, *arguments: Any, runs: str = "", **options: Any) -> None:
+        super().__init__(*arguments, **options)
+        self.runs = runs
+
+    def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
+        """Read the options, then import what the command runs."""
+        rest = super().parse_args(ctx, args)
+        if self.runs and not ctx.resilient_parsing:
+            module, _, function = self.runs.partition(".")
+            self.callback = getattr(import_module(f"halfspace.cli.{module}"), function or "run")
+        return rest
 
 
 class CommandLine(_Worked, click.Group):
@@ -77,52 +161,44 @@ class CommandLine(_Worked, click.Group):
         return super().parse_args(ctx, args)
 
     def main(self, args: Sequence[str] | None = None, prog_name: str | None = None, **extra: Any) -> NoReturn:  # type: ignore[override]
-        """Run the command line and leave with its exit code."""
+        """Run the command line and leave with its exit code; every failure is one sentence."""
         given = list(sys.argv[1:] if args is None else args)
-        extra["standalone_mode"] = False
+        wants_json = "--json" in given
         for stream in (sys.stdout, sys.stderr):
             if hasattr(stream, "reconfigure"):  # a terminal without ± or a name without a meaning is no reason to fail
                 stream.reconfigure(errors="replace")
-        sys.exit(_guarded(lambda: super(CommandLine, self).main(given, prog_name, **extra), wants_json="--json" in given))
+        try:
+            with warnings.catch_warnings(record=True) as warned:
+                warnings.simplefilter("default")
+                answer = super().main(given, prog_name, **{**extra, "standalone_mode": False})
+            notes(str(warning.message) for warning in warned)
+            code = _print(answer, wants_json=wants_json) if isinstance(answer, Answer) else int(answer or 0)
+        except (BrokenPipeError, SystemExit):  # click leaves when the reader has left, with the code of a refuted claim
+            if COMPLETE in os.environ:  # or when it has answered the shell
+                raise
+            os.dup2(os.open(os.devnull, os.O_WRONLY), 1)  # or Python would complain once more on leaving
+            code = READER_LEFT
+        except (KeyboardInterrupt, click.Abort):
+            code = _fail("interrupted", wants_json=wants_json, code=INTERRUPTED)
+        except Exception as error:  # noqa: BLE001  (whatever went wrong, the user gets a sentence)
+            if os.environ.get(TRACEBACK):
+                traceback.print_exception(error)
+            code = _fail(_sentence(error), wants_json=wants_json, code=NO_ANSWER)
+        sys.exit(code)
 
 
-def perform(command: str, options: dict[str, Any], *, wants_json: bool) -> int:
-    """Run a command's module and print its answer.
-
-    Parameters
-    ----------
-    command : str
-        Name of the module in `halfspace.cli`.
-    options : dict
-        What its function `run` takes.
-    wants_json : bool
-        Whether standard output is to hold one JSON object, instead of text.
-
-    Returns
-    -------
-    int
-        The exit code.
-
-    Examples
-    --------
-    >>> perform("schemas", {"name": "error"}, wants_json=True)  # doctest: +ELLIPSIS
-    {"$schema": ...}
-    0
-    """
-    try:
-        with warnings.catch_warnings(record=True) as warned:
-            warnings.simplefilter("default")
-            answer: Answer = import_module(f"halfspace.cli.{command}").run(**options)
-        notes(str(warning.message) for warning in warned)
-        _print(answer, wants_json=wants_json)
-    except BrokenPipeError:  # click would end with the code of a refuted claim
-        os.dup2(os.open(os.devnull, os.O_WRONLY), 1)  # or Python would complain once more on leaving
-        return READER_LEFT
-    return answer.code
+def completion(shell: str) -> Answer:
+    """Answer with the script by which a shell completes the commands of the running command line."""
+    kind = get_completion_class(shell)
+    if kind is None:
+        refuse(f"there is no completion for {shell!r}; there is for bash, zsh and fish")
+    commands = click.get_current_context().find_root().command
+    script = kind(commands, {}, "halfspace", COMPLETE).source()
+    return Answer({"command": "completion", "shell": shell, "script": script}, script)
 
 
-def _print(answer: Answer, *, wants_json: bool) -> None:
-    """Print an answer."""
+def _print(answer: Answer, *, wants_json: bool) -> int:
+    """Print an answer; return its exit code."""
     if wants_json:
         for piece in answer.pieces or [as_json(answer.body)]:
             click.echo(piece, nl=False)
@@ -131,7 +207,8 @@ def _print(answer: Answer, *, wants_json: bool) -> None:
         click.echo(answer.text)
     if answer.failure:
         click.echo(f"halfspace: {clean(answer.failure)}", err=True)
-    sys.stdout.flush()  # so that a full disk is met here, and not after the last line of ours
+    sys.stdout.flush()  # so that a full disk is noticed here, and not after the last line of ours
+    return answer.code
 
 
 def refuse(sentence: str) -> NoReturn:
@@ -145,27 +222,6 @@ def refuse(sentence: str) -> NoReturn:
     click.exceptions.UsageError: there is no such file
     """
     raise click.UsageError(sentence)
-
-
-def _write_example(example: str, formatter: click.HelpFormatter) -> None:
-    """Write an example of one line or several."""
-    first, *others = example.splitlines()
-    formatter.write(f"Example: {first}\n")
-    for line in others:
-        formatter.write(f"         {line}\n")
-    formatter.write_paragraph()
-
-
-def _guarded(run: Callable[[], Any], *, wants_json: bool) -> int:
-    """Return the exit code of a run, with every failure told in one sentence."""
-    try:
-        return int(run() or 0)
-    except (KeyboardInterrupt, click.Abort):
-        return _fail("interrupted", wants_json=wants_json, code=INTERRUPTED)
-    except Exception as error:  # noqa: BLE001  (whatever went wrong, the user gets a sentence)
-        if os.environ.get(TRACEBACK):
-            traceback.print_exception(error)
-        return _fail(_sentence(error), wants_json=wants_json, code=NO_ANSWER)
 
 
 def _fail(sentence: str, *, wants_json: bool, code: int) -> int:

@@ -6,11 +6,13 @@ from typing import Any
 import numpy as np
 
 from halfspace import __version__
-from halfspace.cli.answers import Answer
+from halfspace._text import listed, plural
+from halfspace.cli.frame import Answer, clean
 from halfspace.cli.ladders import facts, summary
-from halfspace.cli.text import count, listed, shortened, table
+from halfspace.cli.text import shortened, table
 from halfspace.ladder import Ladder
 from halfspace.modelfiles import load
+from halfspace.notes import sentences
 
 __all__ = ["run"]
 
@@ -52,9 +54,9 @@ def run(model: str, top: int = 10) -> Answer:
         "hardest": _hardest(held, inner, top) if fitted else None,
         "proof": None if proof is None else {"kind": type(proof).__name__, "sentence": str(proof)},
         "outcome": str(held.outcome_) if hasattr(held, "outcome_") else None,
-        "notes": list(getattr(held, "notes_", ())),
+        "notes": sentences(getattr(held, "notes_", ())),
     }
-    return Answer(body, _text(body))
+    return Answer(body, _text(body, "" if ladder is None else summary(ladder)))
 
 
 def _is_plain(value: Any) -> bool:
@@ -119,15 +121,15 @@ def _hardest(held: Any, inner: Any, top: int) -> dict[str, Any] | None:
     return {"measure": "strength", "rows": rows.tolist(), "values": strengths[rows].tolist()}
 
 
-def _text(body: dict[str, Any]) -> str:
+def _text(body: dict[str, Any], ladder: str) -> str:
     """Return the answer for people."""
     parts = [f"{body['model']}: {body['kind']}{'' if body['fitted'] else ', not fitted'}, {body['n_bytes']:,} bytes"]
     if body["trained_on"]:
         parts += _trained_text(body["trained_on"])
     elif body["classes"] is not None:
-        parts.append(f"Trained on {count(body['n_inputs'] or 0, 'input')}; classes: {listed(body['classes'])}.")
-    if body["ladder"]:
-        parts += ["", summary(body["ladder"])]
+        parts.append(f"Trained on {plural(body['n_inputs'] or 0, 'input')}; classes: {listed(body['classes'], 10, clean)}.")
+    if ladder:
+        parts += ["", ladder]
     elif body["proof"]:
         parts += [body["outcome"] or "", f"Proof: {shortened(body['proof']['sentence'])}"]
     for plane in body["weights"][:MOST_CLASSES]:
@@ -151,8 +153,9 @@ def _text(body: dict[str, Any]) -> str:
 def _trained_text(origin: dict[str, Any]) -> list[str]:
     """Say what a ladder was trained on."""
     source, versions = origin["source"], origin["versions"]
-    rows = f"{origin['n_used']:,} of {count(origin['n_rows'], 'row')}"
-    columns = f"{count(origin['n_columns'], 'column')}" + (f" ({listed(origin['columns'])})" if origin["columns"] else "")
+    rows = f"{origin['n_used']:,} of {plural(origin['n_rows'], 'row')}"
+    names = f" ({listed(origin['columns'], 10, clean)})" if origin["columns"] else ""
+    columns = plural(origin["n_columns"], "column") + names
     return [
         f"Fitted to {source['name']} ({source['format']}): {rows}, target {origin['target']}, {columns}.",
         f"On {origin['time']}, seed {origin['seed']}, with " + ", ".join(f"{name} {v}" for name, v in versions.items()) + ".",

@@ -1,19 +1,101 @@
-"""A fitted ladder as plain facts, for `--json`, and as text, for people; shared by `fit` and `inspect`."""
+"""A ladder on the command line: its progress while it climbs, and what it found as JSON and as text."""
 
-import math
-from collections.abc import Iterable
-from dataclasses import replace
-from typing import Any
+import sys
+import time
+from types import TracebackType
+from typing import Any, Self, TextIO
 
+from rich.console import Console
+from rich.live import Live
+from rich.text import Text
+
+from halfspace._text import listed, plural, shown
 from halfspace._typing import IntArray
-from halfspace.certificates import Separability
-from halfspace.cli.text import listed, shortened, table
-from halfspace.report.texts import shown
+from halfspace.cli.frame import clean
+from halfspace.cli.text import shortened, table
+from halfspace.ladder.values import Rung, renumbered
+from halfspace.notes import sentences
 
-__all__ = ["facts", "summary", "verdicts"]
+__all__ = ["Watch", "facts", "summary"]
 
 MOST_COLUMNS = 8
 HEADS = ("rung", "score", "±", "fit", "support", "proof or reason")
+
+
+class Watch:
+    """A callback of `Ladder` that shows its progress.
+
+    Parameters
+    ----------
+    max_time : float or None
+        Seconds that were given, for the time left.
+    stream : text file, optional
+        Where to write; standard error by default.
+
+    Examples
+    --------
+    >>> from halfspace.ladder import Progress
+    >>> with Watch(None, sys.stdout) as watch:
+    ...     watch(Progress("adatron", "linear AdaTron", 0, 5, 0.0, float("nan"), ""))
+    ...     watch(Progress("adatron", "linear AdaTron", 5, 5, 1.25, 0.968, ""))
+    linear AdaTron ...
+    linear AdaTron: score 0.968 after 5 folds, 1.2 s in all
+    """
+
+    def __init__(self, max_time: float | None, stream: TextIO | None = None) -> None:
+        self._max_time = max_time
+        self._stream = stream or sys.stderr
+        self._live: Live | None = None
+        self._last: Any = None
+        self._heard = 0.0
+
+    def __enter__(self) -> Self:
+        if self._stream.isatty():
+            screen = Console(file=self._stream)
+            self._live = Live(console=screen, transient=True, refresh_per_second=4, get_renderable=self._shown)
+            self._live.start()
+        return self
+
+    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None) -> None:
+        if self._live is not None:
+            self._live.stop()
+
+    def __call__(self, progress: Any) -> None:
+        """Show a `Progress` of the ladder."""
+        self._last, self._heard = progress, time.perf_counter()
+        if self._live is not None:
+            self._live.refresh()
+        elif progress.fold == 0:
+            self._say(f"{progress.title}: {clean(progress.message)}" if progress.message else f"{progress.title} ...")
+        elif progress.fold == progress.folds:
+            self._say(
+                f"{progress.title}: score {progress.score:.3f} after {progress.folds} folds, {progress.seconds:.1f} s in all"
+            )
+
+    def _shown(self) -> Text:
+        """Return the live line; its clock runs between one report and the next."""
+        if self._last is None:
+            return Text("preparing the rows")
+        since = time.perf_counter() - self._heard
+        return Text(self.line(self._last, since), overflow="ellipsis", no_wrap=True)
+
+    def line(self, progress: Any, since: float = 0.0) -> str:
+        """Return the live line, `since` seconds after the report: rung, fold, score so far, message, time, time left."""
+        parts = [progress.title, f"fold {progress.fold}/{progress.folds}"]
+        if progress.fold:
+            parts.append(f"score {progress.score:.3f}")
+        if progress.message:
+            parts.append(clean(progress.message))
+        spent = progress.seconds + since
+        parts.append(f"{spent:.0f} s")
+        if self._max_time is not None:
+            parts.append(f"{max(0.0, self._max_time - spent):.0f} s left")
+        return "  ".join(parts)
+
+    def _say(self, line: str) -> None:
+        """Write one line at once."""
+        self._stream.write(line + "\n")
+        self._stream.flush()
 
 
 def facts(ladder: Any) -> dict[str, Any]:
@@ -51,38 +133,16 @@ def facts(ladder: Any) -> dict[str, Any]:
         "classes": ladder.classes_.tolist(),
         "seconds": ladder.seconds_,
         "outcome": {"reason": outcome.reason, "sentence": outcome.sentence, "remedy": outcome.remedy},
-        "rungs": [_rung(rung) for rung in ladder.rungs_],
-        "test": None if test is None else {name: getattr(test, name) for name in _TEST},
-        "separability": verdicts(ladder.separability_, _file_rows(ladder)),
+        "rungs": [vars(rung) for rung in ladder.rungs_],
+        "test": None if test is None else vars(test),
+        "separability": [
+            {"label": label, "verdict": found.verdict, "sentence": str(found)}
+            for label, found in renumbered(ladder.separability_, _file_rows(ladder))
+        ],
         "proof": {"kind": type(proof).__name__, "sentence": str(proof)},
         "relevances": [{"column": name, "share": share} for name, share in ladder.relevances_],
-        "notes": list(ladder.notes_),
+        "notes": sentences(ladder.notes_),
     }
-
-
-def verdicts(found: Iterable[tuple[Any, Separability]], rows: IntArray) -> list[dict[str, Any]]:
-    """Return what was found about separability, rows numbered as in the file.
-
-    Parameters
-    ----------
-    found : iterable of (label, Separability)
-        The label against the rest.
-    rows : ndarray, shape (n,)
-        Number in the file of each row that the proofs are about.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from fractions import Fraction
-    >>> proof = Separability("inseparable", np.zeros(1), 0.0, 0.0, {0: Fraction(1, 2), 1: Fraction(1, 2)}, None, True, "a")
-    >>> verdicts([("a", proof)], np.array([7, 9]))[0]["sentence"]
-    'inseparable: the hulls of 2 examples cross (rows 7, 9), in exact arithmetic'
-    """
-    listing = []
-    for label, proof in found:
-        numbered = replace(proof, multipliers={int(rows[row]): share for row, share in proof.multipliers.items()})
-        listing.append({"label": label, "verdict": proof.verdict, "sentence": str(numbered)})
-    return listing
 
 
 def _file_rows(ladder: Any) -> IntArray:
@@ -92,92 +152,45 @@ def _file_rows(ladder: Any) -> IntArray:
     return train if used is None else used[train]
 
 
-_TEST = ("score", "low", "high", "n", "scoring", "accuracy", "confusion")
-_RUNG = (
-    "name",
-    "title",
-    "scores",
-    "score",
-    "error",
-    "fit_seconds",
-    "predict_seconds",
-    "predicted",
-    "support",
-    "proof",
-    "params",
-    "skipped",
-    "note",
-)
-
-
-def _rung(rung: Any) -> dict[str, Any]:
-    """Return one rung as plain facts."""
-    return {name: getattr(rung, name) for name in _RUNG}
-
-
-def summary(found: dict[str, Any]) -> str:
-    """Return the facts of a ladder as text: table, verdict, separability, proof.
-
-    Parameters
-    ----------
-    found : dict
-        From `facts`.
+def summary(ladder: Any) -> str:
+    """Return what is known of a fitted ladder as text: table, verdict, separability, proof.
 
     Examples
     --------
     >>> from halfspace.cli.reading import built_in
     >>> from halfspace.ladder import Ladder
     >>> data = built_in("xor", n=60)
-    >>> ladder = Ladder(rungs=("majority",), n_splits=2, n_repeats=1).fit(data.X, data.y)
-    >>> summary(facts(ladder)).splitlines()[-1].startswith("Proof: ")
+    >>> summary(Ladder(rungs=("majority",), n_splits=2, n_repeats=1).fit(data.X, data.y)).splitlines()[-1].startswith("Proof: ")
     True
     """
-    parts = [table(HEADS, [_row(rung, found["winner"]) for rung in found["rungs"]], right="lrrrrl"), "", found["verdict"]]
-    if found["outcome"]["reason"] not in {"converged", "solved"}:
-        parts.append(f"{found['outcome']['sentence']} {found['outcome']['remedy']}".strip())
-    parts += _separability(found["separability"])
-    if found["relevances"]:
-        parts.append(f"The metric looks at {_relevances(found['relevances'])}.")
-    parts.append(f"Proof: {shortened(found['proof']['sentence'])}")
-    return "\n".join(parts)
+    rows = [_row(rung, ladder.winner_) for rung in ladder.rungs_]
+    parts = [table(HEADS, rows, right="lrrrrl"), "", ladder.verdict_]
+    if ladder.outcome_.reason not in {"converged", "solved"}:
+        parts.append(f"{ladder.outcome_.sentence} {ladder.outcome_.remedy}".strip())
+    proofs = renumbered(ladder.separability_, _file_rows(ladder))
+    if len(proofs) == 1:
+        parts.append(f"The training rows are {proofs[0][1]}.")
+    else:
+        for verdict in ("separable", "inseparable", "undecided"):
+            labels = [label for label, proof in proofs if proof.verdict == verdict]
+            parts += [f"One class against the rest, {verdict}: {listed(labels, 10, clean)}."] if labels else []
+    if ladder.relevances_:
+        parts.append(f"The metric relies on {_relevances(ladder.relevances_)}.")
+    return "\n".join([*parts, f"Proof: {shortened(str(ladder.certificate_))}"])
 
 
-def _row(rung: dict[str, Any], winner: str) -> list[Any]:
+def _row(rung: Rung, winner: str) -> list[Any]:
     """Return one line of the ladder table."""
-    name = f"{rung['title']}  <- winner" if rung["name"] == winner else rung["title"]
-    if rung["skipped"]:
-        return [name, "-", None, None, None, f"not climbed: {rung['skipped']}"]
-    remark = "; ".join(part for part in (rung["proof"], _chosen(rung["params"]), rung["note"]) if part)
-    return [name, _number(rung["score"]), _number(rung["error"]), _seconds(rung["fit_seconds"]), rung["support"], remark]
+    name = f"{rung.title}  <- winner" if rung.name == winner else rung.title
+    if rung.skipped:
+        return [name, "-", None, None, None, f"skipped: {rung.skipped}"]
+    remark = "; ".join(filter(None, (rung.proof, rung.chosen, rung.note)))
+    return [name, f"{rung.score:.3f}", f"{rung.error:.3f}", f"{rung.fit_seconds:.2g} s", rung.support, remark]
 
 
-def _chosen(params: dict[str, Any]) -> str:
-    """Return the parameters that cross-validation chose."""
-    return ", ".join(f"{name}={value:.3g}" if isinstance(value, float) else f"{name}={value}" for name, value in params.items())
-
-
-def _number(value: float | None) -> str:
-    return "" if value is None or math.isnan(value) else f"{value:.3f}"
-
-
-def _seconds(value: float | None) -> str:
-    return "" if value is None or math.isnan(value) else f"{value:.2g} s"
-
-
-def _relevances(found: list[dict[str, Any]]) -> str:
-    """Name the columns that the metric looks at most, with their shares."""
-    most = [f"{shown(part['column'], 40)} ({100 * part['share']:.0f} %)" for part in found[:MOST_COLUMNS]]
-    rest = 100 * sum(part["share"] for part in found[MOST_COLUMNS:])
+def _relevances(found: tuple[tuple[str, float], ...]) -> str:
+    """Name the columns of the largest shares of a metric."""
+    most = [f"{shown(name)} ({100 * share:.0f} %)" for name, share in found[:MOST_COLUMNS]]
+    rest = 100 * sum(share for _, share in found[MOST_COLUMNS:])
     others = len(found) - len(most)
-    return ", ".join(most) + (f" and {others} other {'column' if others == 1 else 'columns'} ({rest:.0f} %)" if others else "")
-
-
-def _separability(found: list[dict[str, Any]]) -> list[str]:
-    """Say whether planes separate the classes of the training rows."""
-    if len(found) == 1:
-        return [f"The training rows are {found[0]['sentence']}."]
-    kinds = {verdict: [part["label"] for part in found if part["verdict"] == verdict] for verdict in _VERDICTS}
-    return [f"One class against the rest, {verdict}: {listed(labels)}." for verdict, labels in kinds.items() if labels]
-
-
-_VERDICTS = ("separable", "inseparable", "undecided")
+    return ", ".join(most) + (f" and {plural(others, 'other column')} ({rest:.0f} %)" if others else "")

@@ -8,6 +8,7 @@ The dictionary `ladder.origin_` is stored in the model file:
     columns      names of the other columns
     texts        those among them that were text
     first_index  number of the first column in an svmlight file, else None
+    day_first    columns whose dates are written day/month/year
     n_rows       rows in the file
     rows         rows that were used, in the file's numbering from 0, ascending, shape (n,)
     seed, time   random seed; when the fit ended (UTC, ISO 8601)
@@ -36,22 +37,6 @@ HARDEST = 50
 def describe(ladder: Any, data: Dataset, *, seed: int, built_in: str | None) -> dict[str, Any]:
     """Return the origin of a ladder that was fitted to `data`.
 
-    Parameters
-    ----------
-    ladder : Ladder
-        Fitted.
-    data : Dataset
-        What it was fitted to.
-    seed : int
-        Random seed.
-    built_in : str or None
-        Name of the built-in problem, if it was one.
-
-    Returns
-    -------
-    dict
-        As the head of this module says.
-
     Examples
     --------
     >>> from halfspace.cli.reading import built_in
@@ -71,7 +56,8 @@ def describe(ladder: Any, data: Dataset, *, seed: int, built_in: str | None) -> 
         "source": {"name": data.source.name, "format": data.source.format, "n_bytes": int(data.source.n_bytes)},
         "target": data.target,
         "columns": list(names) if names is not None else None,
-        "first_index": int(data.source.details[-1][-1]) if data.source.format == "svmlight" else None,
+        "first_index": data.source.first_index,
+        "day_first": list(data.source.day_first),
         "texts": [field.name for field in data.X.schema if str(field.type) == "string"] if names is not None else [],
         "n_columns": int(data.X.shape[1]),
         "n_rows": int(data.n_rows),

@@ -1,4 +1,4 @@
-"""Files the command writes: checked before the work begins, whole or not at all when it ends."""
+"""Files the command writes: checked before the work begins, complete or absent when it ends."""
 
 import os
 from collections.abc import Iterator
@@ -20,7 +20,7 @@ def check_outputs(inputs: list[str | None], outputs: dict[str, str | None], *, d
     inputs : list of str or None
         Files that are read; None and "-" are none.
     outputs : dict of str to str or None
-        Name of the option and file, where one was asked for.
+        Name of the option, and the file if one was given.
     devices : bool, default False
         Whether an output may be a device or a pipe; one that is renamed into place may not.
 

@@ -11,17 +11,16 @@ import pyarrow as pa
 from scipy import sparse
 
 from halfspace import __version__
-from halfspace.cli.answers import Answer, as_json, notes
-from halfspace.cli.frame import refuse
+from halfspace._text import plural
+from halfspace.cli.frame import Answer, as_json, notes, refuse
 from halfspace.cli.outputs import check_outputs, complete_file
 from halfspace.cli.reading import as_numbers
-from halfspace.cli.tallies import Tally
-from halfspace.cli.text import count
 from halfspace.cli.writers import Writer, writer_for
 from halfspace.files import stream
 from halfspace.ladder import Ladder
 from halfspace.ladder.climbing import labels_of
 from halfspace.modelfiles import load
+from halfspace.notes import Note, sentences, total
 
 __all__ = ["run"]
 
@@ -44,9 +43,9 @@ def run(
         refuse(f"{model} holds a {type(fitted).__name__}, which predicts nothing")
     if proba and not hasattr(fitted, "predict_proba"):
         refuse(f"{model} holds a {type(fitted).__name__}, which has no probabilities; leave out --proba")
-    said = Tally()
+    said: list[Note] = []
     origin = getattr(fitted, "origin_", {})
-    types = {"texts": origin.get("texts", ()), "first_index": origin.get("first_index")}
+    types = {"first_index": origin.get("first_index"), **{name: origin.get(name, ()) for name in ("texts", "day_first")}}
     spool = tempfile.TemporaryFile() if wants_json and out is None else None  # noqa: SIM115  (closed when it was printed)
     place: AbstractContextManager[IO[bytes]] = complete_file(out) if out else nullcontext(spool or sys.stdout.buffer)
     with place as target:
@@ -61,14 +60,14 @@ def run(
         "proba": proba,
         "n_rows": n_rows,
         "out": out,
-        "notes": said.notes(),
+        "notes": sentences(said),
     }
     notes(body["notes"])
-    text = f"{out}: {count(n_rows, 'row')} predicted" if out else ""
+    text = f"{out}: {plural(n_rows, 'row')} predicted" if out else ""
     return Answer(body, text, pieces=_object(body, spool) if spool else ())
 
 
-def _all_batches(fitted: Any, batches: Any, writer: Writer, *, proba: bool, said: Tally) -> int:
+def _all_batches(fitted: Any, batches: Any, writer: Writer, *, proba: bool, said: list[Note]) -> int:
     """Predict and write batch after batch; return the number of rows."""
     done = 0
     for batch in batches:
@@ -79,11 +78,11 @@ def _all_batches(fitted: Any, batches: Any, writer: Writer, *, proba: bool, said
     return done
 
 
-def _predicted(fitted: Any, batch: Any, *, proba: bool, said: Tally) -> pa.Table:
+def _predicted(fitted: Any, batch: Any, *, proba: bool, said: list[Note]) -> pa.Table:
     """Return the predictions of one batch as a table."""
     if isinstance(fitted, Ladder):  # encoded once for both
         X, remarks = fitted.encoder_.transform_with_notes(_as_wide(_without_target(fitted, batch.X), fitted, said))
-        said.add(remarks)
+        said[:] = total([*said, *remarks])
         outputs = fitted.estimator_.decision_function(X)
         labels = labels_of(outputs, fitted.classes_)
         shares = fitted.calibration_.probabilities(outputs) if proba else None
@@ -104,13 +103,13 @@ def _without_target(ladder: Ladder, X: Any) -> Any:
     return X.drop_columns([target]) if named and target not in ladder.encoder_.columns_ else X
 
 
-def _as_wide(X: Any, fitted: Any, said: Tally) -> Any:
+def _as_wide(X: Any, fitted: Any, said: list[Note]) -> Any:
     """Return sparse rows with as many columns as the model knows: a file of them is as wide as its largest column number."""
     width = fitted.n_features_in_
     if not sparse.issparse(X) or X.shape[1] == width:
         return X
     if X.shape[1] > width:
-        said.add((f"Columns beyond the {width:,} that the model knows are ignored.",))
+        said[:] = total([*said, Note("too wide", detail=f"{width:,}")])
         return X[:, :width]
     return sparse.csr_matrix((X.data, X.indices, X.indptr), shape=(X.shape[0], width))
 

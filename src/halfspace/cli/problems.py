@@ -5,49 +5,33 @@ from typing import Any
 
 import click
 
-from halfspace.cli.answers import Answer
-from halfspace.cli.frame import refuse
+from halfspace.cli.frame import Answer, refuse
 from halfspace.cli.outputs import check_outputs, complete_file
 from halfspace.cli.text import table
 from halfspace.data import catalogue
 
-__all__ = ["run"]
+__all__ = ["list_all", "make", "show"]
 
 FIRST = 5
 
 
-def run(action: str, name: str = "", **options: Any) -> Answer:
-    """List the problems, show one, or write one as CSV.
+def list_all() -> Answer:
+    """Name the problems.
 
     Examples
     --------
-    >>> "xor" in [problem["name"] for problem in run("list").body["problems"]]
+    >>> "xor" in [problem["name"] for problem in list_all().body["problems"]]
     True
     """
-    if action == "list":
-        return _list()
-    if name not in {problem.name for problem in catalogue.problems()}:
-        refuse(f"there is no problem {name!r}; there are: {', '.join(problem.name for problem in catalogue.problems())}")
-    return _show(name) if action == "show" else _make(name, **options)
-
-
-def _facts(problem: Any) -> dict[str, Any]:
-    """Return a problem as plain facts."""
-    names = ("name", "kind", "description", "n_rows", "n_columns", "n_classes")
-    return {name: getattr(problem, name) for name in names}
-
-
-def _list() -> Answer:
-    """Name the problems."""
     found = [_facts(problem) for problem in catalogue.problems()]
     heads = ("name", "kind", "rows", "columns", "classes", "description")
     rows = [(f["name"], f["kind"], f"{f['n_rows']:,}", f["n_columns"], f["n_classes"], f["description"]) for f in found]
     return Answer({"command": "data list", "problems": found}, table(heads, rows, right="llrrrl"))
 
 
-def _show(name: str) -> Answer:
+def show(name: str) -> Answer:
     """Describe a problem and show its first rows."""
-    about = next(_facts(problem) for problem in catalogue.problems() if problem.name == name)
+    about = _find(name)
     columns, target = catalogue.make(name)
     text = io.StringIO()
     catalogue.write_csv(name, text)
@@ -58,8 +42,9 @@ def _show(name: str) -> Answer:
     return Answer(body, f"{head}\n{counts}\n\n{first}")
 
 
-def _make(name: str, *, out: str | None, n: int | None, seed: int, wants_json: bool) -> Answer:
+def make(kind: str, out: str | None, n: int | None, seed: int, *, wants_json: bool) -> Answer:
     """Write a problem as CSV."""
+    name = _find(kind)["name"]
     if out is None and wants_json:
         refuse("with --json the table goes to a file: add --out CSV")
     check_outputs([], {"--out": out}, devices=True)
@@ -73,3 +58,17 @@ def _make(name: str, *, out: str | None, n: int | None, seed: int, wants_json: b
     with complete_file(out) as file:
         file.write(text.getvalue().encode())
     return Answer(body, f"{out}: {body['n_rows']:,} rows; fit it with: halfspace fit {out} --target {target}")
+
+
+def _facts(problem: Any) -> dict[str, Any]:
+    """Return a problem as plain facts."""
+    names = ("name", "kind", "description", "n_rows", "n_columns", "n_classes")
+    return {name: getattr(problem, name) for name in names}
+
+
+def _find(name: str) -> dict[str, Any]:
+    """Return the facts of one problem, or refuse a name that no problem has."""
+    found = {problem.name: problem for problem in catalogue.problems()}
+    if name not in found:
+        refuse(f"there is no problem {name!r}; there are: {', '.join(found)}")
+    return _facts(found[name])

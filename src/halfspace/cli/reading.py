@@ -9,29 +9,16 @@ from halfspace._typing import Labels
 from halfspace.data import catalogue
 from halfspace.errors import InputError
 from halfspace.files import Dataset, Source, read
+from halfspace.notes import Note
 
 __all__ = ["BUILT_IN", "as_numbers", "built_in", "labels", "read_data"]
 
 BUILT_IN = "breast_cancer"
-"""The problem that stands in when no file is named."""
+"""The problem used when no file is named."""
 
 
 def read_data(file: str | None, target: str | None, **options: Any) -> Dataset:
     """Read a file, or the built-in problem.
-
-    Parameters
-    ----------
-    file : str or None
-        A path, "-" for standard input, or None for the built-in problem.
-    target : str or None
-        Column of the labels.
-    **options
-        As `halfspace.files.read` takes them: format, max_rows, random_state, rows.
-
-    Returns
-    -------
-    Dataset
-        Columns, labels, row numbers and notes.
 
     Examples
     --------
@@ -80,18 +67,6 @@ def labels(data: Dataset) -> Labels:
 def as_numbers(X: Any, names: Any = None) -> Any:
     """Return examples as a matrix, for models and proofs without a preprocessing of their own.
 
-    Parameters
-    ----------
-    X : pyarrow.Table, ndarray or CSR matrix
-        Examples; matrices are returned as they are.
-    names : sequence of str, optional
-        Columns of a table to take, in this order; all by default.
-
-    Returns
-    -------
-    ndarray or CSR matrix, shape (n, d)
-        A table becomes an array of doubles.
-
     Examples
     --------
     >>> as_numbers(pa.table({"a": [1, 2], "b": [0.5, 1.5]})).tolist()
@@ -107,7 +82,7 @@ def as_numbers(X: Any, names: Any = None) -> Any:
         X = X.select([str(name) for name in names])
     for name, column in zip(X.column_names, X.columns, strict=True):
         if not (pa.types.is_integer(column.type) or pa.types.is_floating(column.type) or pa.types.is_boolean(column.type)):
-            msg = f"column {name!r} is not of numbers, and this model has no preprocessing; fit with `halfspace fit --save`"
+            msg = f"column {name!r} is not numeric, and this model has no preprocessing; fit with `halfspace fit --save`"
             raise InputError(msg)
     return np.column_stack([np.asarray(column.cast(pa.float64()).to_numpy()) for column in X.columns])
 
@@ -121,5 +96,5 @@ def _some_rows(data: Dataset, rows: Any, max_rows: int | None, random_state: int
     if np.max(rows) >= data.n_rows:
         msg = f"the built-in data have no row {np.max(rows)}"
         raise InputError(msg)
-    notes = (f"a sample of {len(rows):,} of {data.n_rows:,} rows",) if max_rows else ()
+    notes = (Note("sample", count=len(rows), detail=f"{data.n_rows:,}"),) if max_rows else ()
     return Dataset(data.X.take(rows), labels(data)[rows], np.asarray(rows), data.n_rows, data.target, notes, data.source)

@@ -5,8 +5,7 @@ from importlib.resources import files
 from importlib.resources.abc import Traversable
 from typing import Any
 
-from halfspace.cli.answers import Answer
-from halfspace.cli.frame import refuse
+from halfspace.cli.frame import Answer, refuse
 
 __all__ = ["names", "read", "run"]
 

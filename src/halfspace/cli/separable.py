@@ -22,14 +22,15 @@ from typing import Any
 import numpy as np
 
 from halfspace import __version__
+from halfspace._text import plural
 from halfspace._typing import Label, Labels, Matrix
 from halfspace.certificates import Certificate, PerClass, Separability
-from halfspace.cli.answers import Answer, notes
-from halfspace.cli.ladders import verdicts
+from halfspace.cli.frame import Answer, notes
 from halfspace.cli.outputs import check_outputs, complete_file
 from halfspace.cli.reading import labels, read_data
-from halfspace.cli.text import count
 from halfspace.files import Dataset
+from halfspace.ladder.values import renumbered
+from halfspace.notes import sentences
 from halfspace.questions.separability import separability
 from halfspace.tables import TableEncoder
 
@@ -62,9 +63,11 @@ def run(
     )
     encoder = TableEncoder(scale=scale)
     X = encoder.fit(data.X).transform(data.X)
-    notes([*data.notes, *encoder.notes_])
+    said = sentences([*data.notes, *encoder.notes_])
+    notes(said)
     proofs = _decide(X, labels(data), max_time)
-    certificate = _joined(proofs)
+    several = PerClass(tuple(label for label, _ in proofs), tuple(proof for _, proof in proofs))
+    certificate = proofs[0][1] if len(proofs) == 1 else several
     if out:
         _write(out, data, scale, certificate)
     body = {
@@ -75,9 +78,11 @@ def run(
         "n_rows": int(data.n_rows),
         "n_used": int(data.rows.size),
         "n_inputs": int(X.shape[1]),
-        "verdicts": verdicts(proofs, data.rows),
+        "verdicts": [
+            {"label": label, "verdict": proof.verdict, "sentence": str(proof)} for label, proof in renumbered(proofs, data.rows)
+        ],
         "out": out,
-        "notes": [*data.notes, *encoder.notes_],
+        "notes": said,
     }
     form = ["--format", reading["format_"]] if reading.get("format_") else []
     check = shlex.join(["halfspace", "certify", out, file, *form]) if out and file != "-" else ""
@@ -89,21 +94,12 @@ def _decide(X: Matrix, y: Labels, max_time: float | None) -> list[tuple[Label, S
     classes = np.unique(y)
     if classes.size == 2:
         return [(classes.tolist()[1], separability(X, y, max_time=max_time))]
-    share = max_time / classes.size if max_time else None
-    return [(label, _about(separability(X, y == label, max_time=share), label)) for label in classes.tolist()]
-
-
-def _about(proof: Separability, label: Label) -> Separability:
-    """Say of which class a proof about `y == label` is."""
-    bracket = proof.bracket and replace(proof.bracket, positive=label)
-    return replace(proof, positive=label, bracket=bracket)
-
-
-def _joined(proofs: list[tuple[Label, Separability]]) -> Certificate:
-    """Return one certificate for all."""
-    if len(proofs) == 1:
-        return proofs[0][1]
-    return PerClass(tuple(label for label, _ in proofs), tuple(proof for _, proof in proofs))
+    share, proofs = max_time / classes.size if max_time else None, []
+    for label in classes.tolist():
+        proof = separability(X, y == label, max_time=share)
+        bracket = proof.bracket and replace(proof.bracket, positive=label)
+        proofs.append((label, replace(proof, positive=label, bracket=bracket)))
+    return proofs
 
 
 def _write(out: str, data: Dataset, scale: str, certificate: Certificate) -> None:
@@ -126,7 +122,7 @@ def _write(out: str, data: Dataset, scale: str, certificate: Certificate) -> Non
 def _text(body: dict[str, Any], check: str) -> str:
     """Return the answer for people, with the command that checks it, if there is one."""
     verdicts = body["verdicts"]
-    head = f"{body['source']}: {count(body['n_used'], 'row')}, {count(body['n_inputs'], 'input')} after preprocessing"
+    head = f"{body['source']}: {plural(body['n_used'], 'row')}, {plural(body['n_inputs'], 'input')} after preprocessing"
     lines = [verdicts[0]["sentence"]] if len(verdicts) == 1 else [f"{v['label']}: {v['sentence']}" for v in verdicts]
     end = [f"Check it: {check}"] if check else []
     return "\n".join([head, *lines, *end])

@@ -9,9 +9,9 @@ from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
-from halfspace.cli.answers import clean
+from halfspace.cli.frame import clean
 
-__all__ = ["count", "listed", "shortened", "table"]
+__all__ = ["shortened", "table"]
 
 WIDTH = 118
 
@@ -44,30 +44,6 @@ def table(heads: Sequence[str], rows: Iterable[Sequence[Any]], *, right: str = "
     page = StringIO()
     Console(file=page, width=WIDTH, color_system=None, legacy_windows=False).print(drawn)
     return "\n".join(line.rstrip() for line in page.getvalue().splitlines())
-
-
-def listed(values: Iterable[Any], most: int = 10) -> str:
-    """Return values as a list in words, the rest counted.
-
-    Examples
-    --------
-    >>> listed(range(12), most=3)
-    '0, 1, 2 and 9 more'
-    """
-    words = [clean(value) for value in values]
-    rest = f" and {len(words) - most:,} more" if len(words) > most else ""
-    return ", ".join(words[:most]) + rest
-
-
-def count(n: int, noun: str, plural: str = "") -> str:
-    """Return a number with its noun.
-
-    Examples
-    --------
-    >>> count(1, "row"), count(1200, "row"), count(2, "class", "classes")
-    ('1 row', '1,200 rows', '2 classes')
-    """
-    return f"{n:,} {noun if n == 1 else plural or noun + 's'}"
 
 
 def shortened(sentence: str, most: int = 6) -> str:

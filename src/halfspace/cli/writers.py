@@ -8,7 +8,7 @@ from typing import IO, Any, Protocol
 import pyarrow as pa
 from pyarrow import csv, parquet
 
-from halfspace.cli.answers import plain
+from halfspace._text import plain
 from halfspace.cli.frame import refuse
 
 __all__ = ["Writer", "writer_for"]
@@ -67,13 +67,6 @@ _KINDS: dict[str, Callable[[Any], Writer]] = {
 
 def writer_for(name: str, file: IO[bytes]) -> Writer:
     """Return the writer for a file name.
-
-    Parameters
-    ----------
-    name : str
-        Ends in .csv, .parquet or .jsonl.
-    file : binary file
-        Where to write.
 
     Examples
     --------

@@ -29,7 +29,7 @@ class Problem:
     name, description : str
         What it is called, and what it is.
     kind : {"built-in", "generated"}
-        Measured data that come with scikit-learn, or made from chance.
+        Measured data that come with scikit-learn, or generated at random.
     n_rows, n_columns, n_classes : int
         Size (for a generated one: unless asked otherwise), number of columns besides the target, and of classes.
     target : str
@@ -113,7 +113,7 @@ def make(name: str, n: int | None = None, random_state: int = 0) -> tuple[Column
 
 
 def _named(name: str) -> Problem:
-    """Find a problem; a dash is as good as an underscore."""
+    """Find a problem by name; dashes count as underscores."""
     for problem in problems():
         if problem.name == name.replace("-", "_"):
             return problem
@@ -123,7 +123,7 @@ def _named(name: str) -> Problem:
 
 
 def _check_rows(problem: Problem, n: int | None) -> None:
-    """Refuse a number of rows that cannot be made."""
+    """Refuse an impossible number of rows."""
     if n is None:
         return
     most = problem.n_rows if problem.kind == "built-in" else None
@@ -147,7 +147,7 @@ def _built_in(problem: Problem, n: int | None, random_state: int) -> Columns:
 
 
 def _xor(n_examples: int, random_state: np.random.Generator) -> toys.Toy:
-    """Return the four corners again and again; all but the first four are moved a little."""
+    """Return the four corners repeatedly; all but the first four with a little noise."""
     corners = toys.xor()
     which = np.arange(n_examples) % 4
     moved = 0.2 * random_state.standard_normal((n_examples, 2)) * (np.arange(n_examples) >= 4)[:, None]
@@ -170,7 +170,7 @@ _TOYS: dict[str, Callable[..., toys.Toy]] = {
 
 
 def _generated(problem: Problem, n: int | None, random_state: int) -> Columns:
-    """Make a problem from chance."""
+    """Generate a problem at random."""
     rng = np.random.default_rng(random_state)
     n_rows = problem.n_rows if n is None else n
     if problem.name == "customers":

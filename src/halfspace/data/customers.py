@@ -1,4 +1,4 @@
-"""A table as tables are: numbers, categories, dates, gaps, an id, a constant, and rows that contradict each other."""
+"""A realistic table: numbers, categories, dates, gaps, an id, a constant, and rows that contradict each other."""
 
 import numpy as np
 

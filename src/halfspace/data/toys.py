@@ -45,6 +45,8 @@ def _unit_rows(X: FloatArray) -> FloatArray:
 def teacher_student(n_examples: int = 100, n_features: int = 20, margin: float = 0.0, random_state: Seed = 0) -> Toy:
     """Examples uniform on the unit sphere, labelled by a random teacher, none closer to its plane than `margin`.
 
+    A realizable rule, which a student (a perceptron) can learn: the usual setting for the generalisation error.
+
     Parameters
     ----------
     n_examples, n_features : int

@@ -88,6 +88,20 @@ class Graph:
         given = [helper.make_tensor_value_info(out, double, [support.shape[0]])]
         return self("Scan", rows, num_scan_inputs=1, body=helper.make_graph([gap, total], "squared_distances", taken, given))
 
+    def running_votes(self, products: str, log: Any, votes: Any, problems: int) -> str:
+        """Return votes for minus votes against, shape (n, problems), of all weights that a perceptron ever had.
+
+        The outputs of its weight vectors are running sums of `products` (n, m) over the `log` of its mistakes: problem k, row
+        and change of each. `votes` says how many examples each weight vector survived.
+        """
+        columns = []
+        for k in range(problems):
+            mine = np.flatnonzero(log.k == k)
+            steps = self("Mul", self("Gather", products, log.row[mine], axis=1), log.change[mine])
+            right = self("Greater", self("CumSum", steps, np.array(1)), 0.0)
+            columns.append(self.sum(self("Where", right, votes[mine], -votes[mine])))
+        return self("Concat", *columns, axis=1)
+
     def model(self, width: int, outputs: dict[str, tuple[str, list[Any], Any]], about: str) -> Any:
         """Return the model that reads X, shape (rows, width), and gives the outputs: tensor, shape and element type by name."""
         helper, given = self.onnx.helper, []

@@ -25,7 +25,7 @@ from halfspace.kernels import (
     Sigmoid,
     Sum,
 )
-from halfspace.kernels.rows import dense, unit_rows
+from halfspace.kernels.products import dense, unit_rows
 
 __all__ = ["kernel_values"]
 

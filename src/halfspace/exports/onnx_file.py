@@ -9,7 +9,6 @@ from sklearn.pipeline import Pipeline
 from sklearn.utils.validation import check_is_fitted
 
 from halfspace.exports.graph import Graph
-from halfspace.exports.ladders import probabilities, winner_scores
 from halfspace.exports.preprocessing import encoded
 from halfspace.exports.scores import model_scores, refusal
 from halfspace.tables import TableEncoder
@@ -64,8 +63,8 @@ def _outputs(model: Any, graph: Graph) -> dict[str, tuple[str, list[Any], Any]]:
         return {"encoded": (encoded(model, graph, "X"), ["rows", len(model.get_feature_names_out())], 0.0)}
     more = {}
     if hasattr(model, "calibration_"):  # a ladder
-        scores = winner_scores(model, graph, encoded(model.encoder_, graph, "X"))
-        chances = probabilities(model.calibration_, graph, scores, model.classes_.size)
+        scores = model_scores(model.estimator_, graph, encoded(model.encoder_, graph, "X"))
+        chances = _probabilities(model.calibration_, graph, scores, model.classes_.size)
         more = {"probabilities": (chances, ["rows", model.classes_.size], 0.0)}
     elif isinstance(model, Pipeline):
         rows = "X"
@@ -85,3 +84,18 @@ def _decided(scores: str, classes: Any, graph: Graph) -> dict[str, tuple[str, li
     flat = graph("Squeeze", scores, np.array([1]))
     numbers = graph("Where", graph("Greater", flat, 0.0), np.array(1), np.array(0))
     return {"label": (graph.label(numbers, classes), ["rows"], classes), "scores": (flat, ["rows"], 0.0)}
+
+
+def _probabilities(calibration: Any, graph: Graph, scores: str, classes: int) -> str:
+    """Return the probabilities of `halfspace.ladder.calibration`, shape (n, K), from outputs of shape (n, K) or (n, 1)."""
+    below, above = calibration.below, calibration.above
+    if classes > 2:
+        shares = graph("Softmax", graph("Mul", scores, above.slope), axis=1)
+        return graph("Add", graph("Mul", shares, 1.0 - above.noise), above.noise / classes)
+    positive = graph("Greater", scores, 0.0)
+    steep = graph("Sigmoid", graph("Mul", scores, graph("Where", positive, above.slope, below.slope)))
+    chance = graph("Where", positive, above.noise, below.noise)
+    upper = graph("Add", graph("Mul", graph("Sub", 1.0, chance), steep), graph("Mul", chance, 0.5))
+    half = float(np.nextafter(0.5, 1.0))
+    upper = graph("Where", positive, graph("Max", upper, half), graph("Min", upper, 0.5))
+    return graph("Concat", graph("Sub", 1.0, upper), upper, axis=1)

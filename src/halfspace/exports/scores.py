@@ -1,22 +1,19 @@
-"""Outputs of fitted models as nodes of a graph: planes, sums of kernel values, and those that vote."""
+"""Outputs of fitted models as nodes of a graph: planes, sums of kernel values, distances from prototypes.
+
+A model that is none of these (a vote, a baseline) has a method `to_graph(graph, X)` of its own, which adds its nodes and
+returns the name of its outputs: it stands beside the class and needs nothing from here.
+"""
 
 from itertools import combinations
 from typing import Any
 
 import numpy as np
 
-from halfspace import GLVQ, GMLVQ, GRLVQ, LVQ, PerceptronCommittee, VotedPerceptron
-from halfspace._typing import FloatArray
-from halfspace.certificates.margins.vote import TIE_BREAK
 from halfspace.errors import InputError
 from halfspace.exports.graph import Graph
 from halfspace.exports.kernels import kernel_values
-from halfspace.exports.prototypes import prototype_scores
-from halfspace.kernels import Linear
-from halfspace.kernels.rows import dense
-from halfspace.models.kernel.prediction import Expansion, KernelPlaneMixin
-from halfspace.models.planes.prediction import PlaneMixin
-from halfspace.solvers.rules.voted import Log, join
+from halfspace.kernels.products import dense
+from halfspace.models.kernel.prediction import Expansion
 
 __all__ = ["model_scores", "refusal"]
 
@@ -27,7 +24,8 @@ def model_scores(model: Any, graph: Graph, X: str) -> str:
     Parameters
     ----------
     model : estimator
-        A fitted model of this package (of a choice by cross-validation, the model that was chosen).
+        A fitted classifier of this package (of a choice by cross-validation, the model that was chosen), or one of any make
+        with a method `to_graph`.
     graph : Graph
         Where the nodes go.
     X : str
@@ -42,17 +40,15 @@ def model_scores(model: Any, graph: Graph, X: str) -> str:
     ['MatMul', 'Add']
     """
     chosen = getattr(model, "estimator_", model)
-    if isinstance(chosen, PlaneMixin):
-        return graph("Add", graph("MatMul", X, chosen.coef_.T), chosen.intercept_)
-    if isinstance(chosen, VotedPerceptron):
-        return _voted_planes(chosen, graph, X)
-    if isinstance(chosen, PerceptronCommittee):
-        return _committee(chosen, graph, X)
-    if isinstance(chosen, LVQ | GLVQ | GRLVQ | GMLVQ):
-        return prototype_scores(chosen, graph, X)
-    if isinstance(chosen, KernelPlaneMixin):
+    if hasattr(chosen, "to_graph"):
+        return str(chosen.to_graph(graph, X))
+    if not (hasattr(chosen, "classes_") and any(kind.__module__.startswith("halfspace.") for kind in type(chosen).__mro__)):
+        raise refusal(model)
+    if hasattr(chosen, "prototype_labels_"):
+        return _prototypes(chosen, graph, X)
+    if hasattr(chosen, "_expansion"):
         return _kernel_machine(chosen, graph, X)
-    raise refusal(model)
+    return graph("Add", graph("MatMul", X, chosen.coef_.T), chosen.intercept_)
 
 
 def refusal(model: Any) -> InputError:
@@ -64,7 +60,6 @@ def refusal(model: Any) -> InputError:
     )
 
 
-# ------------------------------------------------------------ kernels
 def _kernel_machine(model: Any, graph: Graph, X: str) -> str:
     """Return the outputs of a kernel model, by whichever of its routes they are computed."""
     expansion: Expansion = model._expansion  # noqa: SLF001  (an export reads what a model knows)
@@ -72,9 +67,8 @@ def _kernel_machine(model: Any, graph: Graph, X: str) -> str:
     if learner is not None and learner.setting.variant == "voted":
         log, votes = learner.votes()
         products = graph("Add", _values(expansion, graph, X), learner.setting.shift)
-        return graph(
-            "Div", _tally(graph, products, log, votes, expansion.coefficients.shape[0]), max(float(learner.clock), 1.0)
-        )
+        tally = graph.running_votes(products, log, votes, expansion.coefficients.shape[0])
+        return graph("Div", tally, max(float(learner.clock), 1.0))
     if cells is not None:
         return _by_cell(expansion, cells, graph, X)
     if expansion.rows.size == 0:  # no support vector: a bias for every row
@@ -118,47 +112,36 @@ def _by_cell(expansion: Expansion, cells: Any, graph: Graph, X: str) -> str:
     return graph("Where", seen, scores, graph("Sub", least, 1.0))
 
 
-# ------------------------------------------------------------ votes
-def _voted_planes(model: VotedPerceptron, graph: Graph, X: str) -> str:
-    """Let every weight vector that a perceptron ever had vote, as often as it survived examples."""
-    pages, state, first = model._pages, model._state, 0  # noqa: SLF001  (an export reads what a model knows)
-    logs: list[Log] = []
-    for support, log in pages:
-        logs.append(log._replace(row=log.row + first))
-        first += support.shape[0]
-    support, votes = np.concatenate([dense(rows) for rows, _ in pages]), np.concatenate(model._votes())  # noqa: SLF001
-    products = graph("Add", kernel_values(Linear(), graph, X, support), model._clamp**2)  # noqa: SLF001
-    tally = _tally(graph, products, join(logs), votes, state.W.shape[0])
-    return graph("Div", tally, max(float(state.clock[0]), 1.0))
+def _prototypes(model: Any, graph: Graph, X: str) -> str:
+    """Return the relative distances of the rows from the prototypes of a class and from those of the others.
 
-
-def _tally(graph: Graph, products: str, log: Log, votes: FloatArray, problems: int) -> str:
-    """Return the votes for minus those against, shape (n, K): the outputs are running sums over the mistakes."""
-    columns = []
-    for k in range(problems):
-        mine = np.flatnonzero(log.k == k)
-        steps = graph("Mul", graph("Gather", products, log.row[mine], axis=1), log.change[mine])
-        right = graph("Greater", graph("CumSum", steps, np.array(1)), 0.0)
-        columns.append(graph.sum(graph("Where", right, votes[mine], -votes[mine])))
+    For class c that is (e - d)/(e + d), with d the squared distance from the nearest prototype of c and e that from the nearest
+    prototype of any other class; 0 where both vanish.
+    """
+    nearest = [_nearest(model, graph, X, c) for c in range(model.classes_.size)]
+    if len(nearest) == 2:
+        return _relative(graph, nearest[1], nearest[0])
+    columns = [
+        _relative(graph, own, graph("Min", *(other for k, other in enumerate(nearest) if k != c)))
+        for c, own in enumerate(nearest)
+    ]
     return graph("Concat", *columns, axis=1)
 
 
-def _committee(model: PerceptronCommittee, graph: Graph, X: str) -> str:
-    """Add up the votes of the members, or their stabilities, as `halfspace.certificates.margins.vote.count_votes` does."""
-    (M, K, _), clamp, R = model.members_.shape, model._clamp, model._radius or 1.0  # noqa: SLF001
-    lengths = np.linalg.norm(model.members_, axis=2)
-    W = model.members_[:, :, :-1] if clamp else model.members_
-    bias = model.members_[:, :, -1] * clamp if clamp else np.zeros((M, K))
-    outputs = graph("Add", graph("MatMul", X, W.reshape(M * K, -1).T), bias.ravel())
-    planes = graph("Reshape", outputs, np.array([-1, M, K]))
-    stability = graph("ReduceMean", graph("Div", planes, np.where(lengths > 0, lengths, 1.0)), np.array([1]), keepdims=0)
-    if model._fitted_vote == "stability":  # noqa: SLF001
-        return stability
-    if K == 1:
-        shares = graph("Where", graph("Greater", planes, 0.0), 1.0, -1.0)
-    else:
-        shares = graph("Gather", np.eye(K), graph("ArgMax", planes, axis=2, keepdims=0), axis=0)
-    units = graph("Div", stability, R)
-    broken = graph("Mul", graph("Div", units, graph("Add", graph("Abs", units), 1.0)), TIE_BREAK)
-    votes = graph("Add", graph("ReduceSum", shares, np.array([1]), keepdims=0), broken)
-    return graph("Div", votes, float(M))
+def _nearest(model: Any, graph: Graph, X: str, c: int) -> str:
+    """Return the squared distance from the nearest prototype of class c, shape (n, 1)."""
+    W = np.asarray(model.prototypes_, dtype=np.float64)[np.asarray(model.prototype_labels_) == model.classes_[c]]
+    omega = getattr(model, "omega_", None)
+    if omega is not None and omega.ndim != 2:
+        omega = omega[c] if omega.ndim == 3 else np.diag(omega)
+    rows, width = X, W.shape[1]
+    if omega is not None:
+        rows, W, width = graph("MatMul", X, omega.T), W @ omega.T, omega.shape[0]
+    return graph.sum(graph.each_row(rows, width, W), "ReduceMin")
+
+
+def _relative(graph: Graph, own: str, other: str) -> str:
+    """Return (other - own)/(other + own), 0 where both are."""
+    total = graph("Add", other, own)
+    some = graph("Greater", total, 0.0)
+    return graph("Where", some, graph("Div", graph("Sub", other, own), graph("Where", some, total, 1.0)), 0.0)

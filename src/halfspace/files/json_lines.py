@@ -12,10 +12,11 @@ from typing import Any
 import pyarrow as pa
 
 from halfspace.errors import FileError
-from halfspace.files.columns import Columns, concatenated
+from halfspace.files.kinds import Columns, TextReader
 from halfspace.files.opening import OpenedFile
+from halfspace.files.sampling import Piece
 from halfspace.files.text import line_blocks
-from halfspace.files.values import Piece
+from halfspace.notes import Note
 
 __all__ = ["Reader"]
 
@@ -30,28 +31,20 @@ CONSTANTS = {"NaN": None, "Infinity": _Number("inf"), "-Infinity": _Number("-inf
 DECODER = json.JSONDecoder(parse_int=_Number, parse_float=_Number, parse_constant=CONSTANTS.__getitem__)
 
 
-class Reader:
-    """Read JSON lines; see `halfspace.files.reading.Reader` for what the members mean."""
-
-    settled = False
-    details: tuple[str, ...] = ()
+class Reader(TextReader):
+    """Read JSON lines."""
 
     def __init__(self, file: OpenedFile) -> None:
-        self._file = file
-        self.notes: list[str] = []
-        self._columns = Columns()
+        super().__init__(file)
+        self.columns = Columns(self.notes)
         self._nested: set[str] = set()
-
-    @property
-    def names(self) -> tuple[str, ...]:
-        """Keys seen so far, in the order of their first appearance, without the nested ones."""
-        return tuple(name for name in self._columns.kinds if name not in self._nested)
+        self.names = ()
 
     def pieces(self, batch_rows: int) -> Iterator[Piece]:
         """Yield the rows as tables of text."""
         line = 1
         objects: list[dict[str, Any]] = []
-        for block in line_blocks(self._file, self.notes, 1 << 20):
+        for block in line_blocks(self.file, self.notes, 1 << 20):
             # Only "\n" ends a line here: strings may hold other separators.
             for text in block.decode().removesuffix("\n").split("\n"):
                 if text.strip():
@@ -68,10 +61,10 @@ class Reader:
         try:
             found = DECODER.decode(text.strip())
         except (ValueError, RecursionError) as error:
-            msg = f"{self._file.name}: line {line} is not JSON ({error}); expected one object per line."
+            msg = f"{self.file.name}: line {line} is not JSON ({error}); expected one object per line."
             raise FileError(msg) from None
         if not isinstance(found, dict):
-            msg = f"{self._file.name}: line {line} holds a JSON {type(found).__name__}; expected one object per line."
+            msg = f"{self.file.name}: line {line} is a JSON {type(found).__name__}; expected one object per line."
             raise FileError(msg)
         return found
 
@@ -89,28 +82,17 @@ class Reader:
             try:
                 columns.append(pa.array(map(_text, values), pa.string()))
             except UnicodeEncodeError:
-                msg = f"{self._file.name}: column {name!r} holds half a character (a lone surrogate such as \\ud800); mend it."
+                msg = f"{self.file.name}: column {name!r} contains a lone surrogate such as \\ud800: not valid Unicode."
                 raise FileError(msg) from None
         table = pa.table(columns, names=list(names)) if names else pa.table({"": pa.nulls(len(objects), pa.string())})
-        self._columns.learn(table, frozenset(texts))
+        self.columns.learn(table, frozenset(texts))
+        self.names = tuple(name for name in self.columns.kinds if name not in self._nested)
         return Piece(table)
 
     def _leave_out(self, name: str) -> None:
         if name not in self._nested:
             self._nested.add(name)
-            self.notes.append(f"column {name!r} holds lists or objects, not plain values, and is left out.")
-
-    def join(self, pieces: list[Any]) -> Any:
-        """Return one table with the types of the whole file."""
-        return concatenated([self._columns.typed(pieces.pop(0)).select(self.names) for _ in range(len(pieces))])
-
-    def cleaned(self, column: Any) -> Any:
-        """Return a column of a piece with all that is missing in it null."""
-        return column
-
-    def keep_text(self, names: frozenset[str]) -> None:
-        """Leave columns as text whatever is in them."""
-        self._columns.texts = names
+            self.notes.append(Note("nested", name, detail="lists or objects"))
 
 
 def _text(value: Any) -> str | None:

@@ -5,7 +5,6 @@ bytes that are there. Nothing is ever unpickled.
 """
 
 import math
-import os
 import warnings
 import zipfile
 from collections.abc import Iterator
@@ -17,8 +16,9 @@ from scipy.sparse import csr_matrix, vstack
 
 from halfspace._typing import Labels
 from halfspace.errors import FileError
-from halfspace.files.opening import OpenedFile, explained
-from halfspace.files.values import Piece
+from halfspace.files.opening import OpenedFile, check_unpacked_size, explained
+from halfspace.files.sampling import Piece
+from halfspace.notes import Note
 
 __all__ = ["Reader"]
 
@@ -30,16 +30,18 @@ class _Member:
 
     def __init__(self, name: str, stream: Any, n_bytes: int) -> None:
         with explained(name, "a NumPy array"), warnings.catch_warnings():
-            warnings.simplefilter("ignore", UserWarning)  # NumPy's on headers that it had to mend
+            warnings.simplefilter("ignore", UserWarning)  # NumPy's, about headers that it had to repair
             version = np.lib.format.read_magic(stream)
             header = {1: np.lib.format.read_array_header_1_0}.get(version[0], np.lib.format.read_array_header_2_0)
             self.shape, self.fortran, self.dtype = header(stream)
         if self.dtype.hasobject or self.dtype.names or self.dtype.kind not in "biufUS":
-            msg = f"{name}: holds {self.dtype}, which may run code or is no number; expected numbers or strings, not objects."
+            msg = f"{name}: has dtype {self.dtype}; expected numbers or strings (unpickling objects could run code)."
             raise FileError(msg)
         declared = math.prod(self.shape) * self.dtype.itemsize
         if min(self.shape, default=0) < 0 or declared != n_bytes - stream.tell():
-            msg = f"{name}: declares {self.shape} values of {self.dtype}, which is not what its {n_bytes} bytes hold."
+            msg = (
+                f"{name}: declares shape {self.shape} and dtype {self.dtype}, which does not match its size of {n_bytes} bytes."
+            )
             raise FileError(msg)
         self._name, self._stream = name, stream
 
@@ -52,7 +54,7 @@ class _Member:
             while rest:
                 size = self._stream.readinto(rest)
                 if not size:
-                    msg = "the array ends too soon"
+                    msg = "the array is truncated"
                     raise EOFError(msg)
                 rest = rest[size:]
         return array.astype(self.dtype.newbyteorder("="), copy=False)
@@ -71,20 +73,16 @@ class Reader:
 
     def __init__(self, file: OpenedFile) -> None:
         self._file = file
-        self.notes: list[str] = []
+        self.notes = list[Note]()
         with explained(file.name, "a NumPy archive"), zipfile.ZipFile(file.path) as archive:
+            check_unpacked_size(file, archive)
             entries = {info.filename.removesuffix(".npy"): info for info in archive.infolist()}
         if "[Content_Types].xml" in entries:
-            msg = f"{file.name}: is an office document; save the sheet as CSV."
+            msg = f"{file.name}: is an Office document, not a NumPy archive; give --format excel if it is a workbook."
             raise FileError(msg)
         self._sparse = all(part in entries for part in CSR_PARTS)
         if not self._sparse and "X" not in entries:
             msg = f"{file.name}: expected the arrays X and y, or {', '.join(CSR_PARTS)} and y; it has {sorted(entries)[:20]}."
-            raise FileError(msg)
-        total = sum(info.file_size for info in entries.values())
-        memory = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES") if hasattr(os, "sysconf") else 1 << 40
-        if total > memory:
-            msg = f"{file.name}: unpacks to {total / 1e9:.0f} GB, more than the memory of this machine."
             raise FileError(msg)
         self._entries = {name: info.filename for name, info in entries.items()}
 
@@ -146,7 +144,7 @@ class Reader:
         """Yield rows of a CSR matrix, checked."""
         with self._members("shape", "indptr", *(["format"] if "format" in self._entries else [])) as (shape, pointers, *kind):
             if kind and bytes(np.asarray(kind[0].all())).replace(b"\0", b"") != b"csr":
-                msg = f"{self._file.name}: the matrix is not stored by rows; save X.tocsr() instead."
+                msg = f"{self._file.name}: the matrix is not in CSR format; save X.tocsr() instead."
                 raise FileError(msg)
             (n, d), indptr = (int(v) for v in shape.all()), np.asarray(pointers.all())
         if not 1 <= d < 2**31:
@@ -155,10 +153,10 @@ class Reader:
         self._n_rows = n
         with self._members("data", "indices") as (data, indices):
             if indices.dtype.kind not in "iu" or data.dtype.kind not in "biuf" or indptr.dtype.kind not in "iu":
-                msg = f"{self._file.name}: 'indices' and 'indptr' must be whole, and 'data' numbers; save the matrix again."
+                msg = f"{self._file.name}: 'indices' and 'indptr' must be integers and 'data' numeric; save the matrix again."
                 raise FileError(msg)
             if indptr.shape != (n + 1,) or np.any(np.diff(indptr) < 0) or indptr[0] != 0 or indptr[-1] != data.shape[0]:
-                msg = f"{self._file.name}: 'indptr' does not divide the values into {n} rows; save the matrix again."
+                msg = f"{self._file.name}: 'indptr' does not describe {n} rows; save the matrix again."
                 raise FileError(msg)
             for first in range(0, n, batch_rows):
                 part = indptr[first : first + batch_rows + 1]
@@ -169,7 +167,7 @@ class Reader:
                 yield X
 
     def cleaned(self, column: Any) -> Any:
-        """Return the column: an archive names none, so this is never asked."""
+        """Return the column; archives have none by name."""
         return column
 
     def join(self, pieces: list[Any]) -> Any:

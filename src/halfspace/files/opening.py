@@ -1,6 +1,7 @@
 """Opening: from a path, or standard input, to bytes that can be read again from the start, and the format they are in."""
 
 import gzip
+import os
 import re
 import shutil
 import struct
@@ -10,14 +11,14 @@ import tokenize
 import zipfile
 import zlib
 from collections.abc import Iterator
-from contextlib import contextmanager
-from dataclasses import dataclass
+from contextlib import contextmanager, suppress
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import BinaryIO, cast
 
 from halfspace.errors import FileError, InputError
 
-__all__ = ["FORMATS", "OpenedFile", "explained", "format_of", "opened"]
+__all__ = ["FORMATS", "OpenedFile", "check_unpacked_size", "explained", "format_of", "opened"]
 
 SUFFIXES = {
     ".csv": "csv",
@@ -35,6 +36,8 @@ SUFFIXES = {
     ".libsvm": "svmlight",
     ".svmlight": "svmlight",
     ".npz": "npz",
+    ".xlsx": "excel",
+    ".xlsm": "excel",
 }
 FORMATS = tuple(dict.fromkeys(SUFFIXES.values()))
 
@@ -42,13 +45,13 @@ MAGIC = {b"PAR1": "parquet", b"ARROW1": "arrow", b"\xff\xff\xff\xff": "arrow"}
 """How binary formats begin; an Arrow stream begins with a continuation mark instead of a name."""
 
 STRANGERS = {
-    b"BZh": "packed with bzip2; unpack it first",
-    b"\xfd7zXZ": "packed with xz; unpack it first",
-    b"\x28\xb5\x2f\xfd": "packed with zstandard; unpack it first",
+    b"BZh": "compressed with bzip2; decompress it first",
+    b"\xfd7zXZ": "compressed with xz; decompress it first",
+    b"\x28\xb5\x2f\xfd": "compressed with Zstandard; decompress it first",
     b"\x89HDF": "an HDF5 file; save the table as Parquet or CSV",
-    b"FEA1": "Feather of the old version 1; save it again with a present-day Arrow",
+    b"FEA1": "a Feather version 1 file; save it again with a current Arrow",
     b"%PDF": "a PDF document; save the table as CSV",
-    b"\xd0\xcf\x11\xe0": "an old Excel workbook; save the sheet as CSV",
+    b"\xd0\xcf\x11\xe0": "an old (.xls) or encrypted Excel workbook; save it as .xlsx without a password",
 }
 
 NUMBER = rb"[+-]?(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d+)?"
@@ -74,19 +77,20 @@ DECODING_ERRORS = (
 
 @dataclass(frozen=True)
 class OpenedFile:
-    """A file on disk that may be read any number of times; `stream` undoes gzip."""
+    """A file on disk that may be read any number of times; `stream` decompresses gzip."""
 
     path: Path
     name: str
     n_bytes: int
     gzipped: bool
+    sheet: str | None = None
 
     def stream(self) -> BinaryIO:
-        """Open the (unpacked) bytes from the start."""
+        """Open the (decompressed) bytes from the start."""
         return cast("BinaryIO", gzip.open(self.path, "rb")) if self.gzipped else self.path.open("rb")
 
     def head(self, size: int = 1 << 16) -> bytes:
-        """Return the first (unpacked) bytes."""
+        """Return the first (decompressed) bytes."""
         with explained(self.name, "gzip" if self.gzipped else "this"), self.stream() as stream:
             return stream.read(size)
 
@@ -99,27 +103,26 @@ def explained(name: str, kind: str) -> Iterator[None]:
     except InputError:
         raise
     except MemoryError as error:
-        msg = f"{name}: reading it takes more memory than there is; it is damaged, or a sample of its rows must do."
+        msg = f"{name}: not enough memory to read it; it may be damaged, or read a sample of its rows."
         raise FileError(msg) from error
     except DECODING_ERRORS as error:
         reason = " ".join(str(error).split())[:200] or type(error).__name__
-        msg = f"{name}: the file is damaged, cut short or not {kind} ({reason}). Write or copy it again."
+        msg = f"{name}: the file is damaged, truncated or not {kind} ({reason}). Write or copy it again."
         raise FileError(msg) from error
+
+
+def check_unpacked_size(file: OpenedFile, archive: zipfile.ZipFile) -> None:
+    """Refuse an archive that decompresses to more than the memory of this machine."""
+    total = sum(info.file_size for info in archive.infolist())
+    memory = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES") if hasattr(os, "sysconf") else 1 << 40
+    if total > memory:
+        msg = f"{file.name}: decompresses to {total / 1e9:.0f} GB, more than the memory of this machine."
+        raise FileError(msg)
 
 
 @contextmanager
 def opened(path: str | Path) -> Iterator[OpenedFile]:
     """Open a path, or spool standard input for "-" into a temporary file that is removed at the end.
-
-    Parameters
-    ----------
-    path : str or Path
-        A file, or "-".
-
-    Yields
-    ------
-    OpenedFile
-        Not empty.
 
     Examples
     --------
@@ -128,7 +131,11 @@ def opened(path: str | Path) -> Iterator[OpenedFile]:
     'opening.py'
     """
     if str(path) != "-":
-        yield _checked(Path(path), Path(path).name)
+        book, mark, sheet = str(path).rpartition("#")
+        if mark and Path(book).suffix.lower() in {".xlsx", ".xlsm"} and not Path(path).exists():
+            yield replace(_checked(Path(book), Path(book).name), sheet=sheet)
+        else:
+            yield _checked(Path(path), Path(path).name)
         return
     source = getattr(sys.stdin, "buffer", sys.stdin)
     if source is None or source.isatty():
@@ -140,7 +147,7 @@ def opened(path: str | Path) -> Iterator[OpenedFile]:
             with spooled.open("wb") as out:
                 shutil.copyfileobj(source, out, 1 << 20)
         except OSError as error:
-            msg = f"standard input: cannot be copied to a temporary file ({error.strerror}); save it as a file and give that."
+            msg = f"standard input: cannot be copied to a temporary file ({error.strerror}); save it to a file first."
             raise FileError(msg) from error
         yield _checked(spooled, "standard input")
 
@@ -148,14 +155,14 @@ def opened(path: str | Path) -> Iterator[OpenedFile]:
 def _checked(path: Path, name: str) -> OpenedFile:
     """Look at a path and its first bytes; refuse what is not a file with something in it."""
     if path.is_dir():
-        msg = f"{name or path}: is a folder; give a file in it."
+        msg = f"{name or path}: is a directory; give a file."
         raise FileError(msg)
     try:
         with path.open("rb") as stream:
             magic = stream.read(6)
         n_bytes = path.stat().st_size
     except (FileNotFoundError, NotADirectoryError):
-        msg = f"there is no file {str(path)!r}; check the name and the folder."
+        msg = f"there is no file {str(path)!r}; check the name and the directory."
         raise FileError(msg) from None
     except (OSError, ValueError) as error:
         msg = f"{name}: cannot be opened ({getattr(error, 'strerror', None) or error})."
@@ -172,18 +179,6 @@ def _checked(path: Path, name: str) -> OpenedFile:
 
 def format_of(file: OpenedFile, asked: str | None = None) -> str:
     """Tell the format: as asked for, else by the suffix (`.gz` taken off), else by the first bytes.
-
-    Parameters
-    ----------
-    file : OpenedFile
-        The file.
-    asked : str or None
-        One of `FORMATS`, or "tsv".
-
-    Returns
-    -------
-    str
-        One of `FORMATS`.
 
     Examples
     --------
@@ -208,6 +203,8 @@ def _format_of_bytes(file: OpenedFile) -> str:
         if head.startswith(mark):
             return found
     if head.startswith(b"PK"):
+        with suppress(zipfile.BadZipFile, OSError), zipfile.ZipFile(file.path) as archive:
+            return "excel" if "xl/workbook.xml" in archive.namelist() else "npz"
         return "npz"
     text = head.removeprefix(b"\xef\xbb\xbf").lstrip()
     if text.startswith(b"{"):

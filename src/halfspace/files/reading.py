@@ -4,6 +4,7 @@ Each format has a file of its own with a `Reader`; what it must offer is said th
 """
 
 from collections.abc import Generator, Iterable, Iterator
+from dataclasses import dataclass
 from importlib import import_module
 from pathlib import Path
 from typing import Any, Protocol, cast
@@ -11,24 +12,121 @@ from typing import Any, Protocol, cast
 import numpy as np
 from numpy.typing import NDArray
 
-from halfspace._typing import Labels
+from halfspace._typing import IntArray, Labels, Matrix
 from halfspace.errors import FileError, InputError
 from halfspace.files.opening import OpenedFile, format_of, opened
-from halfspace.files.sampling import Chosen, Everything, Sample
+from halfspace.files.sampling import Chosen, Everything, Piece, Sample
 from halfspace.files.targets import coded, column_named, is_whole, labels_of
-from halfspace.files.values import Batch, Dataset, Piece, Source
+from halfspace.notes import Note
 
-__all__ = ["Reader", "read", "stream"]
+__all__ = ["Batch", "Dataset", "Reader", "Source", "read", "stream"]
 
 HOMES = {
-    "csv": "csv",
-    "jsonl": "json_lines",
-    "parquet": "parquet",
-    "arrow": "arrow",
-    "npz": "npz",
-    "svmlight": "svmlight",
+    "csv": "csv.Reader",
+    "excel": "excel.Reader",
+    "jsonl": "json_lines.Reader",
+    "parquet": "arrow.ParquetReader",
+    "arrow": "arrow.ArrowReader",
+    "npz": "npz.Reader",
+    "svmlight": "svmlight.Reader",
 }
 BATCH_ROWS = 65_536
+
+
+@dataclass(frozen=True)
+class Source:
+    """Where a dataset came from; no data.
+
+    Parameters
+    ----------
+    name : str
+        Name of the file without its folder, or "standard input".
+    format : str
+        "csv", "excel", "parquet", "arrow", "jsonl", "svmlight" or "npz".
+    n_bytes : int
+        Size of the file on disk.
+    columns : tuple of str
+        Names of all columns in the order of the file, the target included; empty for formats without names.
+    details : tuple of str
+        How the file was read, e.g. "delimiter ';'", "sheet 'Prices'", "gzip".
+    day_first : tuple of str
+        Columns whose dates are written day/month/year.
+    first_index : int or None
+        Number of the first column in an svmlight file.
+
+    Examples
+    --------
+    >>> Source("iris.csv", "csv", 4551).name
+    'iris.csv'
+    """
+
+    name: str
+    format: str
+    n_bytes: int
+    columns: tuple[str, ...] = ()
+    details: tuple[str, ...] = ()
+    day_first: tuple[str, ...] = ()
+    first_index: int | None = None
+
+
+@dataclass(frozen=True)
+class Dataset:
+    """Rows of a file, ready to be encoded.
+
+    Parameters
+    ----------
+    X : pyarrow.Table, ndarray of shape (n, d), or csr_matrix of shape (n, d)
+        The features; a table comes without its target column.
+    y : ndarray of shape (n,), or None
+        Labels: strings, whole numbers (int64) or bools. None if the file has none.
+    rows : ndarray of shape (n,)
+        Number of each row in the file, from 0, not counting the header: ascending, or as asked for by `rows=`.
+    n_rows : int
+        Rows in the file, those not kept included.
+    target : str or None
+        Name of the column the labels came from.
+    notes : tuple of Note
+        What was assumed, renamed or left out; `str(note)` is a sentence.
+    source : Source
+        Where the rows came from.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> source = Source("two.npz", "npz", 512)
+    >>> Dataset(np.eye(2), np.array([0, 1]), np.arange(2), 2, None, (), source).n_rows
+    2
+    """
+
+    X: Matrix
+    y: Labels | None
+    rows: IntArray
+    n_rows: int
+    target: str | None
+    notes: tuple[Note, ...]
+    source: Source
+
+
+@dataclass(frozen=True)
+class Batch:
+    """Some consecutive rows of a file.
+
+    Parameters
+    ----------
+    X : pyarrow.Table, ndarray of shape (m, d), or csr_matrix of shape (m, d)
+        The rows; a table has all columns of the file, the target included.
+    first : int
+        Number in the file of the first of them, from 0.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> Batch(np.eye(2), first=65_536).first
+    65536
+    """
+
+    X: Matrix
+    first: int
 
 
 class Reader(Protocol):
@@ -36,7 +134,7 @@ class Reader(Protocol):
 
     settled: bool
     """Whether `join` is right before all pieces have been seen."""
-    notes: list[str]
+    notes: list[Note]
     """What was assumed, renamed or left out."""
 
     @property
@@ -66,17 +164,17 @@ def read(
     random_state: int = 0,
     rows: Any = None,
 ) -> Dataset:
-    r"""Read a file: CSV, TSV, Parquet, Arrow, JSON lines, svmlight (these text formats also with gzip) or npz.
+    r"""Read a file: CSV, TSV, JSON lines, svmlight (these also with gzip), Excel, Parquet, Arrow or npz.
 
     Parameters
     ----------
     path : str or Path
-        The file, or "-" for standard input.
+        The file, or "-" for standard input; `book.xlsx#Prices` names a sheet of a workbook, otherwise the first is read.
     target : str or int, optional
         Column with the labels: its name, or its place (from 0; -1 is the last). Needed for tables; svmlight files and npz
-        archives bring their labels. Rows without a label are left out.
+        archives contain their labels. Rows without a label are left out.
     format : str, optional
-        "csv", "tsv", "parquet", "arrow", "jsonl", "svmlight" or "npz"; by default by suffix, else by content.
+        "csv", "tsv", "excel", "parquet", "arrow", "jsonl", "svmlight" or "npz"; by default by suffix, else by content.
     max_rows : int, optional
         Keep a uniform random sample of at most so many rows, in bounded memory.
     random_state : int, default 0
@@ -118,23 +216,26 @@ def stream(
     format: str | None = None,  # noqa: A002 - as in `read`
     batch_rows: int = BATCH_ROWS,
     texts: Iterable[str] = (),
+    day_first: Iterable[str] = (),
     first_index: int | None = None,
 ) -> Generator[Batch]:
     r"""Read a file in batches, in bounded memory.
 
-    Formats without types of their own are gone through twice, so that all batches have the same types.
+    Formats without column types are read twice, so that all batches have the same types.
 
     Parameters
     ----------
     path : str or Path
-        The file, or "-" for standard input (spooled to a temporary file).
+        As in `read`; standard input is spooled to a temporary file.
     format : str, optional
         As in `read`.
     batch_rows : int, default 65536
-        Most rows in a batch.
+        Maximum number of rows in a batch.
     texts : iterable of str
         Columns that stay text even if all their values look like numbers, dates or truth values: those that were text in a
-        file read before. Only formats without types of their own need this.
+        file read before. Only formats without column types need this.
+    day_first : iterable of str
+        Columns whose dates are day/month/year where both orders fit, as in a file read before; by default month/day/year.
     first_index : int, optional
         Number of the first column in an svmlight file, 0 or 1; by default 0 if it occurs, else 1.
 
@@ -154,8 +255,8 @@ def stream(
     """
     with opened(path) as file:
         reader = _reader(file, format_of(file, format))
-        if hasattr(reader, "keep_text"):
-            reader.keep_text(frozenset(texts))
+        if hasattr(reader, "columns"):
+            reader.columns.texts, reader.columns.day_first = frozenset(texts), frozenset(day_first)
         if hasattr(reader, "first_index"):
             reader.first_index = first_index
         if not reader.settled:
@@ -171,18 +272,19 @@ def stream(
 
 def _reader(file: OpenedFile, kind: str) -> Reader:
     """Return the reader of a format."""
+    module, name = HOMES[kind].split(".")
     try:
-        module = import_module(f"halfspace.files.{HOMES[kind]}")
+        return cast("Reader", getattr(import_module(f"halfspace.files.{module}"), name)(file))
     except ModuleNotFoundError as error:
-        if (error.name or "").split(".")[0] != "pyarrow":
+        extra = {"pyarrow": "cli", "fastexcel": "excel"}.get((error.name or "").split(".")[0])
+        if extra is None:
             raise
-        msg = f'{file.name}: reading {kind} needs pyarrow; install it by: pip install "halfspace[cli]"'
+        msg = f'{file.name}: reading {kind} needs {error.name}; install it with: pip install "halfspace[{extra}]"'
         raise InputError(msg) from error
-    return cast("Reader", module.Reader(file))
 
 
 def _no_rows(file: OpenedFile) -> str:
-    return f"{file.name}: has no rows, at most a header; expected at least one row of values."
+    return f"{file.name}: has no rows; expected at least one row of values below the header."
 
 
 class _Reading:
@@ -224,7 +326,7 @@ class _Reading:
         return known
 
     def _dataset(self, column: str | None, target: str | int | None, *, check: bool) -> Dataset:
-        """Put together what was kept."""
+        """Assemble what was kept."""
         keep = self.keep
         if isinstance(keep, Sample):
             keep.prune()
@@ -240,8 +342,17 @@ class _Reading:
         if column is not None:
             y, X = X.column(column), X.drop_columns([column])
         labels = None if y is None else self._labels(y, column, check=check)
-        details = (*(("packed with gzip",) if self.file.gzipped else ()), *self.reader.details)
-        source = Source(self.file.name, self.kind, self.file.n_bytes, self.reader.names, details)
+        details = (*(("gzip",) if self.file.gzipped else ()), *self.reader.details)
+        columns = getattr(self.reader, "columns", None)
+        source = Source(
+            self.file.name,
+            self.kind,
+            self.file.n_bytes,
+            self.reader.names,
+            details,
+            columns.in_day_first() if columns else (),
+            getattr(self.reader, "base", None),
+        )
         return Dataset(X, labels, rows, self.n_rows, column, self._notes(rows.size, target, check=check), source)
 
     def _own_labels(self, target: str | int | None) -> Labels | None:
@@ -258,19 +369,19 @@ class _Reading:
         """Return labels of their final type."""
         name = f"{self.file.name}: the target" + (f" {column!r}" if column else "")
         if getattr(y, "null_count", 0):
-            msg = f"{name} has a dash (-) among its numbers; leave it empty if the label is missing, or name the class."
+            msg = f"{name} has a dash (-) among its numbers; leave the cell empty if the label is missing, or name the class."
             raise InputError(msg)
         codes, values = coded(y, name)
         return labels_of(codes, values, whole=self.whole, name=name, check=check)
 
-    def _notes(self, n_kept: int, target: str | int | None, *, check: bool) -> tuple[str, ...]:
+    def _notes(self, n_kept: int, target: str | int | None, *, check: bool) -> tuple[Note, ...]:
         """Return all notes, those of the reader first."""
         notes = list(dict.fromkeys(self.reader.notes))
         unlabelled = self.n_rows - self.keep.n_labelled
         if unlabelled:
-            notes.append(f"{unlabelled:,} of {self.n_rows:,} rows have no target and are left out.")
+            notes.append(Note("unlabelled", count=unlabelled, detail=f"{self.n_rows:,}"))
         if check and n_kept < self.keep.n_labelled:
-            notes.append(f"a sample of {n_kept:,} of {self.keep.n_labelled:,} rows.")
+            notes.append(Note("sample", count=n_kept, detail=f"{self.keep.n_labelled:,}"))
         if target is not None and not self.reader.names:
-            notes.append(f"{self.file.name} brings its own labels; the target {str(target)!r} was not used.")
+            notes.append(Note("own labels", str(target), detail=self.file.name))
         return tuple(notes)

@@ -4,18 +4,24 @@
 sample without replacement, the same for a seed however the file is cut into pieces. `Chosen` keeps rows by number.
 """
 
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-from halfspace._typing import IntArray
+from halfspace._typing import IntArray, Labels
 from halfspace.errors import InputError
-from halfspace.files.values import Piece
 
-__all__ = ["Chosen", "Everything", "Sample"]
+__all__ = ["Chosen", "Everything", "Piece", "Sample"]
 
 Mask = NDArray[np.bool_]
+
+
+class Piece(NamedTuple):
+    """What a format's reader hands on: consecutive rows, not yet of their final types, and labels if the format has them."""
+
+    X: Any
+    y: Labels | None = None
 
 
 def _masked(piece: Piece, mask: Mask) -> Piece:
@@ -61,13 +67,6 @@ class Everything:
 
 class Sample(Everything):
     """Keep a uniform random sample.
-
-    Parameters
-    ----------
-    size : int
-        Most rows kept, at least 1.
-    seed : int
-        Where the keys come from.
 
     Examples
     --------
@@ -120,11 +119,6 @@ class Sample(Everything):
 
 class Chosen(Everything):
     """Keep the rows with given numbers, in the order given.
-
-    Parameters
-    ----------
-    rows : array-like of int
-        Numbers from 0, at least one.
 
     Examples
     --------

@@ -1,7 +1,7 @@
 """Targets: which column holds the labels, and labels from its values.
 
 Bools stay bools, whole numbers (also written 1.0) become int64, words become strings. A column with one class, with dates, with
-a quantity or with a name of its own for every row is refused with a sentence.
+a quantity or with a different name in every row is refused.
 """
 
 import difflib
@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 
+from halfspace._text import listed
 from halfspace._typing import IntArray, Labels
 from halfspace.errors import FileError, InputError
 
@@ -24,28 +25,14 @@ LARGEST_WHOLE = 2.0**53
 def column_named(target: str | int | None, names: tuple[str, ...], file: str) -> str:
     """Return the name of the target column: `target` itself, or the column at that place (from 0; -1 is the last).
 
-    Parameters
-    ----------
-    target : str, int or None
-        Name or place.
-    names : tuple of str
-        Names of the columns.
-    file : str
-        Name of the file, for messages.
-
-    Returns
-    -------
-    str
-        One of `names`.
-
     Examples
     --------
     >>> column_named("-1", ("height", "species"), "iris.csv")
     'species'
     """
-    listed = ", ".join(names[:20]) + (f", ... ({len(names)} in all)" if len(names) > 20 else "")
+    columns = listed(names, 20)
     if target is None:
-        msg = f"{file}: say which column holds the classes, by --target (target=); the columns are: {listed}."
+        msg = f"{file}: name the column that holds the classes with --target (target=); the columns are: {columns}."
         raise FileError(msg)
     text = str(target)
     if text in names:
@@ -55,22 +42,12 @@ def column_named(target: str | int | None, names: tuple[str, ...], file: str) ->
         return names[place]
     close = difflib.get_close_matches(text, names, n=1) or [n for n in names if n.lower() == text.lower()]
     hint = f"did you mean {close[0]!r}? The" if close else "the"
-    msg = f"{file}: there is no column {text!r}; {hint} columns are: {listed}."
+    msg = f"{file}: there is no column {text!r}; {hint} columns are: {columns}."
     raise FileError(msg)
 
 
 def is_whole(values: Any) -> bool:
     """Tell whether all numbers are whole; what is not a number does not count as whole.
-
-    Parameters
-    ----------
-    values : pyarrow array of text or numbers, or ndarray
-        Values of the target, none missing.
-
-    Returns
-    -------
-    bool
-        True for no values.
 
     Examples
     --------
@@ -86,20 +63,6 @@ def is_whole(values: Any) -> bool:
 
 def coded(column: Any, name: str = "the target") -> tuple[IntArray, Labels]:
     """Split a column without missing values into codes (n,) and the distinct values (K,) they stand for.
-
-    Parameters
-    ----------
-    column : pyarrow.ChunkedArray or ndarray of shape (n,)
-        The target.
-    name : str
-        What to call it in messages.
-
-    Returns
-    -------
-    codes : ndarray of shape (n,)
-        Places in `values`.
-    values : ndarray of shape (K,)
-        Bools, numbers or strings.
 
     Examples
     --------
@@ -117,31 +80,13 @@ def coded(column: Any, name: str = "the target") -> tuple[IntArray, Labels]:
     codes = np.concatenate([chunk.indices.to_numpy(zero_copy_only=False) for chunk in encoded.chunks] or [np.empty(0, int)])
     words = encoded.chunk(0).dictionary if encoded.num_chunks else column
     if kind == "string" and (longest := max(map(len, words.to_pylist()), default=0)) > LONGEST_LABEL:
-        msg = f"{name} holds texts of up to {longest} characters; expected the names of classes."
+        msg = f"{name} holds text of up to {longest} characters; expected names of classes."
         raise InputError(msg)
     return codes.astype(np.int64), np.array(words.to_pylist()) if kind in {"string", "bool"} else words.to_numpy()
 
 
 def labels_of(codes: IntArray, values: Labels, *, whole: bool, name: str, check: bool = True) -> Labels:
     """Return the labels, or say why the target holds no classes.
-
-    Parameters
-    ----------
-    codes : ndarray of shape (n,)
-        From `coded`.
-    values : ndarray of shape (K,)
-        From `coded`.
-    whole : bool
-        Whether all values of the file, not only of the rows kept, are whole numbers.
-    name : str
-        What to call the target in messages.
-    check : bool, default True
-        Whether to refuse what does not look like classes.
-
-    Returns
-    -------
-    ndarray of shape (n,)
-        Of bools, int64 or strings.
 
     Examples
     --------
@@ -161,11 +106,11 @@ def _refuse_what_is_no_class(n: int, values: Labels, *, whole: bool, name: str) 
     """Raise the sentence that fits, if one does."""
     many = f"{values.size:,} different values in {n:,} rows"
     if n == 0:
-        msg = f"{name} has no values at all; expected a class for every row."
+        msg = f"{name} has no values; expected a class for every row."
     elif values.size == 1:
-        msg = f"{name} has one class only, {values[0]}; expected at least two."
+        msg = f"{name} has only one class, {values[0]}; expected at least two."
     elif values.dtype.kind == "f" and not whole and values.size > MANY:
-        msg = f"{name} looks like a quantity, not classes ({many}); cut it into classes first, this is no regression."
+        msg = f"{name} looks like a quantity, not classes ({many}); bin it into classes first; regression is not supported."
     elif values.size > MANY and values.size > n / 2:
         msg = f"{name} looks like an id or a quantity, not classes ({many}); choose another target."
     else:

@@ -11,6 +11,7 @@ from typing import Any, BinaryIO
 
 from halfspace.errors import FileError
 from halfspace.files.opening import OpenedFile, explained
+from halfspace.notes import Note
 
 __all__ = ["LineStream", "line_blocks"]
 
@@ -18,12 +19,12 @@ BLOCK = 8 << 20
 LONGEST_LINE = 64 << 20
 
 
-def line_blocks(file: OpenedFile, notes: list[str], block: int = BLOCK) -> Iterator[bytes]:
+def line_blocks(file: OpenedFile, notes: list[Note], block: int = BLOCK) -> Iterator[bytes]:
     """Yield the file as blocks of whole lines in UTF-8; what was assumed about the encoding goes to `notes`."""
     with explained(file.name, "readable"), file.stream() as stream:
         for lines in _whole_lines(_utf8_blocks(stream, block), file.name):
             if b"\0" in lines:
-                msg = f"{file.name}: is not text (it has NUL bytes); give its format by --format if it is a known binary one."
+                msg = f"{file.name}: is not text (it has NUL bytes); if it is a known binary format, name it with --format."
                 raise FileError(msg)
             yield _as_utf8(lines, file.name, notes)
 
@@ -61,11 +62,11 @@ def _whole_lines(blocks: Iterator[bytes], name: str) -> Iterator[bytes]:
         yield rest
 
 
-def _as_utf8(lines: bytes, name: str, notes: list[str]) -> bytes:
+def _as_utf8(lines: bytes, name: str, notes: list[Note]) -> bytes:
     """Return the lines, those that are not UTF-8 recoded from Windows-1252."""
     if lines.isascii() or _is_utf8(lines):
         return lines
-    note = f"{name} is not all UTF-8; lines that are not were read as Windows-1252."
+    note = Note("encoding", detail=name)
     if note not in notes:
         notes.append(note)
     return b"".join(line if _is_utf8(line) else _from_windows(line) for line in lines.splitlines(keepends=True))
@@ -80,7 +81,7 @@ def _is_utf8(line: bytes) -> bool:
 
 
 def _from_windows(line: bytes) -> bytes:
-    """Recode from Windows-1252; its five unused places become the mark for an unknown character."""
+    """Recode from Windows-1252; its five unused codes become the replacement character."""
     return line.decode("cp1252", errors="replace").encode()
 
 

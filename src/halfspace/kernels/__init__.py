@@ -3,15 +3,13 @@
 from halfspace.kernels.algebra import Power, Product, Scaled, Sum
 from halfspace.kernels.base import Kernel
 from halfspace.kernels.conditional import ConditionalExpectation
-from halfspace.kernels.derived import Centered, Normalized
-from halfspace.kernels.feature_maps import FeatureMap, FourierMap, LandmarkMap
+from halfspace.kernels.derived import Centered, Mapped, Normalized, OnColumns
+from halfspace.kernels.feature_maps import FeatureMap, FourierMap, LandmarkMap, Lift, PolarCoordinates, RandomMasks
 from halfspace.kernels.inner_product import Constant, Cosine, Linear, Polynomial, Sigmoid
 from halfspace.kernels.mercer import MercerReport, mercer
 from halfspace.kernels.names import as_kernel
-from halfspace.kernels.on_columns import Mapped, OnColumns
 from halfspace.kernels.precomputed import FromFunction, Precomputed
 from halfspace.kernels.radial import RBF, Laplacian
-from halfspace.kernels.shapes import Lift, PolarCoordinates, RandomMasks
 from halfspace.kernels.spline import BSpline
 from halfspace.kernels.values import from_dict
 

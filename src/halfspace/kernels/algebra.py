@@ -11,11 +11,10 @@ import numpy as np
 
 from halfspace._typing import FloatArray
 from halfspace.errors import InputError
-from halfspace.kernels.base import Entries, Kernel, plainly
-from halfspace.kernels.inner_product import integer_power, power_bounds
-from halfspace.kernels.monomials import root, tensor
+from halfspace.kernels.base import Entries, Kernel, exact_values
+from halfspace.kernels.inner_product import integer_power, power_bounds, root, tensor
 from halfspace.kernels.parameters import check_count, check_number, coefficient
-from halfspace.kernels.rows import EPS
+from halfspace.kernels.products import EPS
 
 __all__ = ["Composite", "Power", "Product", "Scaled", "Sum", "bracketed", "check_kernel"]
 
@@ -32,7 +31,7 @@ class Composite(Kernel):
 
     def values(self, A: Any, B: Any) -> FloatArray:
         """Return the values, every part in plain NumPy."""
-        return self.composed(A, B, plainly)
+        return self.composed(A, B, exact_values)
 
 
 def bracketed(kernel: Kernel) -> str:

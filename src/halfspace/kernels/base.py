@@ -13,14 +13,16 @@ import numpy as np
 
 from halfspace._typing import FloatArray, IntArray, Matrix
 from halfspace.errors import InputError
-from halfspace.kernels.fast import blocks
-from halfspace.kernels.rows import checked_pair, doubled
+from halfspace.kernels.products import checked_pair, doubled
 from halfspace.kernels.values import Value
+from halfspace.rows.threads import each
 
-__all__ = ["Entries", "Kernel", "is_number", "plainly"]
+__all__ = ["Entries", "Kernel", "exact_values", "is_number"]
 
 Entries = Callable[["Kernel", Any, Any], FloatArray]
 """How the values of a part of a kernel are computed."""
+BLOCK_VALUES = 1 << 20
+"""Kernel values that are computed at a time: 8 MB."""
 
 
 def is_number(value: Any) -> bool:
@@ -117,7 +119,7 @@ class Kernel(Value, ABC):
             return float(self.bounds(*self._pair(A, B))[1])
 
     def matrix(self, A: Matrix, B: Matrix | None = None, *, dtype: Any = None) -> Any:
-        """Return k(a_i, b_j), shape (n, m), fast: in blocks, by two threads, the same result for any number of them.
+        """Return k(a_i, b_j), shape (n, m), fast: in blocks and threads, the same result for any number of them.
 
         Parameters
         ----------
@@ -139,7 +141,7 @@ class Kernel(Value, ABC):
         if self.is_precomputed:
             out[...] = self.exact(A, B)
         else:
-            blocks.fill(self, first, second, out)
+            _fill_in_blocks(self, first, second, out)
         if first is second and not self.is_precomputed:
             with np.errstate(all="ignore"):
                 np.fill_diagonal(out, self.own_values(doubled(first)))
@@ -185,7 +187,7 @@ class Kernel(Value, ABC):
             msg = f"nearest: n_neighbors must be from 1 to the {second.shape[0]} rows of B, got {n_neighbors!r}"
             raise InputError(msg)
         found, away = [], []
-        for rows in blocks.cuts(first.shape[0], second.shape[0]):
+        for rows in _cuts(first.shape[0], second.shape[0]):
             D = self.distance(first[rows], second)
             order = np.argsort(D, axis=1, kind="stable")[:, :n_neighbors]
             found.append(order)
@@ -295,6 +297,42 @@ class Kernel(Value, ABC):
         return out
 
 
-def plainly(kernel: Kernel, A: Any, B: Any) -> FloatArray:
-    """Return the values of a part as `exact` does."""
+def exact_values(kernel: Kernel, A: Any, B: Any) -> FloatArray:
+    """Return the values of a part of a kernel as `exact` does."""
     return kernel.values(A, B)
+
+
+def _cuts(n: int, m: int) -> list[slice]:
+    """Cut n rows of m values into blocks."""
+    step = max(1, BLOCK_VALUES // max(m, 1))
+    return [slice(begin, min(begin + step, n)) for begin in range(0, n, step)]
+
+
+def _fast_values(kernel: Any, A: Any, B: Any) -> Any:
+    """Return the values of float64 rows, compiled where there is a compiled form."""
+    from halfspace.kernels.fast import blocked_products as tiles  # noqa: PLC0415  (compiled code: never loaded by a checker)
+
+    out = np.empty((A.shape[0], B.shape[0]))
+    return out if tiles.fill(kernel, A, B, out) else kernel.composed(A, B, _fast_values)
+
+
+def _fill_in_blocks(kernel: Any, A: Any, B: Any, out: Any) -> None:
+    """Fill `out`, shape (n, m), with k(a_i, b_j); of a symmetric matrix only half is computed, the rest copied."""
+    from halfspace.kernels.fast import blocked_products as tiles  # noqa: PLC0415  (compiled code: never loaded by a checker)
+
+    if tiles.fill(kernel, A, B, out):
+        return
+    mirror = A is B and kernel.is_symmetric()
+    wide, blocks = doubled(B), _cuts(*out.shape)
+
+    def work(rows: slice) -> None:
+        columns = slice(0, rows.stop) if mirror else slice(0, wide.shape[0])
+        with np.errstate(all="ignore"):
+            out[rows, columns] = kernel.composed(doubled(A[rows]), wide[columns], _fast_values)
+
+    each(lambda k: work(blocks[k]), len(blocks), 1, len(blocks) << 20)
+    if mirror:
+        for rows in blocks:
+            out[: rows.start, rows] = out[rows, : rows.start].T
+            square = out[rows, rows]
+            square[...] = np.tril(square) + np.tril(square, -1).T

@@ -18,7 +18,7 @@ from sklearn.utils.validation import check_is_fitted
 from halfspace._typing import FloatArray, Matrix
 from halfspace.errors import InputError
 from halfspace.kernels.base import Kernel
-from halfspace.kernels.rows import checked, doubled, inner, inner_bounds, squares
+from halfspace.kernels.products import checked, doubled, inner, inner_bounds, squares
 
 __all__ = ["ConditionalExpectation"]
 

@@ -3,10 +3,12 @@
 A function k is a kernel, an inner product in some space, if and only if Σ c_i c_j k(x_i, x_j) >= 0 for all points and
 coefficients (Mercer; Aronszajn 1950). Points and coefficients for which that sum is negative settle the matter, and anybody can
 check them. Nothing is called indefinite that rounding could explain.
+
+Three parts: the Fourier transform of a shift-invariant function, the search for a witness, and the report.
 """
 
 from dataclasses import dataclass, replace
-from typing import Any, Literal
+from typing import Any, Literal, NamedTuple
 
 import numpy as np
 
@@ -14,13 +16,170 @@ from halfspace._typing import FloatArray, IntArray, Matrix
 from halfspace.errors import InputError
 from halfspace.kernels.algebra import check_kernel
 from halfspace.kernels.base import Kernel
-from halfspace.kernels.fourier import transform
 from halfspace.kernels.precomputed import FromFunction
-from halfspace.kernels.rows import checked
+from halfspace.kernels.products import EPS, checked
 from halfspace.kernels.values import frozen
-from halfspace.kernels.witness import Spectrum, is_asymmetric, quadratic_form, search, shortest_witness, spectrum
 
 __all__ = ["MercerReport", "mercer"]
+
+POINTS = 1 << 13
+"""Points of the finer grid on the positive half line."""
+FADED = 1e-7
+"""What g must stay below, relative to g(0), to count as gone."""
+
+
+class _Transform(NamedTuple):
+    """The lowest value of the transform, where it is, and how wrong it may be."""
+
+    lowest: float
+    frequency: float
+    error: float
+    highest_frequency: float
+    extent: float  # where the function has faded away
+
+
+def _samples(kernel: Kernel, t: Any) -> FloatArray:
+    """Return g(t) = k(t, 0)."""
+    return kernel.exact(t[:, None], np.zeros((1, 1)))[:, 0]
+
+
+def _check_shift_invariant(kernel: Kernel) -> None:
+    """Refuse a function that depends on more than the difference of two numbers."""
+    rng = np.random.default_rng(0)
+    for t, s in rng.integers(-64, 65, size=(32, 2)) / 16.0:  # shifts by such numbers do not round
+        values = [kernel([a], [b]) for a, b in ((t, 0.0), (t + s, s), (0.0, t))]
+        if not np.allclose(values, values[0], rtol=1e-9, atol=1e-12):
+            msg = f"{kernel} is said to be shift-invariant, but k({t:g}, 0), k({t + s:g}, {s:g}) and k(0, {t:g}) are {values}"
+            raise InputError(msg)
+
+
+def _extent(kernel: Kernel) -> tuple[float, float] | None:
+    """Return a distance beyond which g has faded, and what is left there; None if it does not fade."""
+    whole = abs(float(_samples(kernel, np.zeros(1))[0])) or 1.0
+    for T in [2.0**k for k in range(-6, 14)]:
+        rest = float(np.abs(_samples(kernel, T * np.geomspace(1.0, 64.0, 400))).max())
+        if rest <= FADED * whole:
+            return 2.0 * T, rest
+    return None
+
+
+def _cosines(g: FloatArray, step: float, padded: int) -> FloatArray:
+    """Return 2 ∫ g(t) cos(ωt) dt by the trapezoidal rule at ω = 2πk / (padded · step)."""
+    weighted = g.copy()
+    weighted[0] *= 0.5
+    whole: FloatArray = 2.0 * step * np.fft.rfft(weighted, padded).real
+    return whole
+
+
+def _fourier_transform(kernel: Kernel) -> _Transform | None:
+    """Return the lowest value of the Fourier transform of a kernel of one variable; None if it does not fade away."""
+    _check_shift_invariant(kernel)
+    found = _extent(kernel)
+    if found is None:
+        return None
+    T, rest = found
+    step = T / POINTS
+    g = _samples(kernel, np.arange(POINTS) * step)
+    padded = 64 * POINTS
+    fine, coarse = _cosines(g, step, padded), _cosines(g[::2], 2.0 * step, padded // 2)
+    kept = padded // 16  # a quarter of what the coarser grid can see
+    error = float(np.abs(fine[:kept] - coarse[:kept]).max()) + 2.0 * T * rest
+    omega = 2.0 * np.pi * np.arange(kept) / (padded * step)
+    at = int(fine[:kept].argmin())
+    return _Transform(float(fine[at]), float(omega[at]), error, float(omega[-1]), T)
+
+
+LARGEST = 10_000
+"""Examples of which the eigenvalues are computed: beyond, that would take many minutes."""
+
+
+class _Spectrum(NamedTuple):
+    """The eigenvalues of a kernel matrix, and how far rounding may have moved them."""
+
+    values: FloatArray  # (n,), rising
+    vectors: FloatArray  # (n, n), in columns
+    matrix: FloatArray  # (n, n), symmetric
+    error: float
+
+
+class _Witness(NamedTuple):
+    """Rows of the data and their coefficients, the longest of length 1."""
+
+    rows: IntArray  # (m,)
+    coefficients: FloatArray  # (m,)
+
+
+def _spectrum(K: FloatArray, rounding: float) -> _Spectrum:
+    """Return the eigenvalues of a kernel matrix whose entries are off by at most `rounding`."""
+    n = K.shape[0]
+    if n > LARGEST:
+        msg = f"mercer: eigenvalues of at most {LARGEST} examples are computed, got {n}; give a sample of the rows"
+        raise InputError(msg)
+    symmetric = 0.5 * (K + K.T)
+    values, vectors = np.linalg.eigh(symmetric)
+    # Weyl: eigenvalues move by no more than the norm of the change; eigh itself is off by a few n·eps of the largest.
+    error = n * rounding + 8 * n * EPS * float(np.abs(values).max())
+    return _Spectrum(values, vectors, symmetric, float(error))
+
+
+def _quadratic_form(K: FloatArray, c: FloatArray, rounding: float) -> tuple[float, float]:
+    """Return Σ c_i c_j K_ij and a bound on its rounding error, that of the entries included."""
+    sizes = np.abs(c)
+    error = 4 * (c.size + 8) * EPS * float(sizes @ np.abs(K) @ sizes) + rounding * float(sizes.sum()) ** 2
+    return float(c @ K @ c), error
+
+
+def _is_asymmetric(K: FloatArray, rounding: float) -> tuple[int, int] | None:
+    """Return a pair with K_ij != K_ji beyond rounding, the worst one; None if there is none."""
+    away = np.abs(K - K.T)
+    i, j = np.unravel_index(int(away.argmax()), away.shape)
+    allowed = 2 * rounding + 4 * EPS * max(abs(K[i, j]), abs(K[j, i]))
+    return (int(i), int(j)) if away[i, j] > allowed else None
+
+
+def _shortest_witness(found: _Spectrum, rounding: float) -> _Witness | None:
+    """Return a certified witness on as few rows as a greedy choice finds; None if rounding could explain it."""
+    order = np.argsort(-np.abs(found.vectors[:, 0]), kind="stable")
+    for m in [*range(1, 9), 12, 16, 32, 64, 128, 256, 512, 1024, 2048, 4096, order.size]:
+        rows = np.sort(order[:m])
+        part = found.matrix[np.ix_(rows, rows)]
+        c = np.linalg.eigh(part)[1][:, 0]
+        value, error = _quadratic_form(part, c, rounding)
+        if value < -error and (value < -0.01 * abs(found.values[0]) or rows.size == order.size):
+            return _Witness(rows, c)
+        if m >= order.size:
+            return None
+    return None
+
+
+def _search_witness(kernel: Kernel) -> tuple[Any, _Witness] | None:
+    """Look for a witness on small sets of points in one, two and three dimensions: the clearest one, None if there is none."""
+    best, clearest = None, 0.0
+    for points in _small_sets():
+        try:
+            K, rounding = kernel.exact(points), kernel.rounding(points)
+        except InputError:
+            continue  # a kernel of other dimensions, or values too large
+        witness = _shortest_witness(_spectrum(K, rounding), rounding)
+        if witness is not None:
+            rows, c = witness
+            part, sizes = K[np.ix_(rows, rows)], np.abs(c)
+            share = float(c @ part @ c) / float(sizes @ np.abs(part) @ sizes)
+            if share < clearest:
+                best, clearest = (points, witness), share
+    return best
+
+
+def _small_sets() -> list[FloatArray]:
+    """Return sets of points of many sizes: the origin, a line, a cloud."""
+    rng = np.random.default_rng(0)
+    line = np.linspace(0.0, 1.0, 8)[:, None]
+    sets = [np.zeros((1, d)) for d in (1, 2, 3)]
+    for scale in [2.0**k for k in range(-4, 5)]:
+        for d in (1, 2, 3):
+            sets += [scale * line * np.ones(d), scale * rng.normal(size=(16, d))]
+    return sets
+
 
 Repair = Literal["clip", "shift", "flip"]
 
@@ -82,8 +241,8 @@ class MercerReport:
         if self.witness_points is not None:
             K, rounding = self.kernel.exact(self.witness_points), self.kernel.rounding(self.witness_points)
             if self.witness_coefficients is None:
-                return self.holds is False and is_asymmetric(K, rounding) is not None
-            value, error = quadratic_form(K, self.witness_coefficients, rounding)
+                return self.holds is False and _is_asymmetric(K, rounding) is not None
+            value, error = _quadratic_form(K, self.witness_coefficients, rounding)
             return self.holds is False and value < -error
         if self.how == "by construction":
             return self.holds is True and self.kernel.reason() is not None
@@ -93,6 +252,8 @@ class MercerReport:
 
 def mercer(kernel: Kernel, X: Matrix | None = None, *, repair: Repair | None = None) -> MercerReport:
     """Tell whether a kernel is one, and prove it.
+
+    Mercer's condition: all sums Σ c_i c_j k(x_i, x_j) are at least 0.
 
     Parameters
     ----------
@@ -149,8 +310,8 @@ def _on_data(kernel: Kernel, X: Matrix, repair: Repair | None) -> MercerReport:
     if K.shape[0] != K.shape[1]:
         msg = f"mercer: the square matrix of the training examples expected, got shape {K.shape}"
         raise InputError(msg)
-    pair = is_asymmetric(K, rounding)
-    found = spectrum(K, rounding)
+    pair = _is_asymmetric(K, rounding)
+    found = _spectrum(K, rounding)
     lowest = float(found.values[0])
     report = MercerReport(kernel, holds=True, how="on these data", reason="", smallest_eigenvalue=lowest, error=found.error)
     if repair is not None:
@@ -159,12 +320,12 @@ def _on_data(kernel: Kernel, X: Matrix, repair: Repair | None) -> MercerReport:
         text = f"it depends on the order: k(x_{pair[0]}, x_{pair[1]}) = {K[pair]:.6g}, the other way {K[pair[::-1]]:.6g}"
         rows = np.array(pair)
         return replace(report, holds=False, reason=text, witness_rows=rows, witness_points=_points(kernel, X, rows))
-    witness = shortest_witness(found, rounding) if lowest < -found.error else None
+    witness = _shortest_witness(found, rounding) if lowest < -found.error else None
     if witness is None:
         text = f"the smallest eigenvalue of {K.shape[0]} rows is {lowest:.4g}, rounding at most {found.error:.2g}"
         return replace(report, reason=text)
     rows, c = witness
-    value = quadratic_form(found.matrix[np.ix_(rows, rows)], c, rounding)[0]
+    value = _quadratic_form(found.matrix[np.ix_(rows, rows)], c, rounding)[0]
     text = f"{rows.size} of the rows {'has' if rows.size == 1 else 'have'} Σ c_i c_j k(x_i, x_j) = {value:.4g}"
     points = _points(kernel, X, rows)
     return replace(report, holds=False, reason=text, witness_rows=rows, witness_points=points, witness_coefficients=c)
@@ -176,7 +337,7 @@ def _points(kernel: Kernel, X: Matrix, rows: IntArray) -> Any:
     return frozen(picked[:, rows] if kernel.is_precomputed else picked)
 
 
-def _repaired(report: MercerReport, found: Spectrum, K: FloatArray, repair: Repair) -> MercerReport:
+def _repaired(report: MercerReport, found: _Spectrum, K: FloatArray, repair: Repair) -> MercerReport:
     """Add the mended matrix; one that needs no mending stays as it is."""
     lowest = found.values[0]
     if lowest >= -found.error:
@@ -192,7 +353,7 @@ def _repaired(report: MercerReport, found: Spectrum, K: FloatArray, repair: Repa
 
 def _by_transform(kernel: FromFunction) -> MercerReport:
     """Look at the sign of the Fourier transform; where it is negative, turn it into a witness."""
-    found = transform(kernel)
+    found = _fourier_transform(kernel)
     if found is None:
         return _by_search(kernel)
     lowest, frequency, error, highest, extent = found
@@ -204,7 +365,7 @@ def _by_transform(kernel: FromFunction) -> MercerReport:
     step = min(np.pi / (8.0 * frequency) if frequency > 0.0 else np.inf, extent / 64.0)
     grid = (np.arange(128) * step)[:, None]  # up to eight periods of the wave that has a negative share
     rounding = kernel.rounding(grid)
-    witness = shortest_witness(spectrum(kernel.exact(grid), rounding), rounding)
+    witness = _shortest_witness(_spectrum(kernel.exact(grid), rounding), rounding)
     if witness is None:
         return replace(report, holds=None, how="not decided", reason=f"the Fourier transform: {text}, but no witness was found")
     points = frozen(grid[witness.rows])
@@ -213,12 +374,12 @@ def _by_transform(kernel: FromFunction) -> MercerReport:
 
 def _by_search(kernel: Kernel) -> MercerReport:
     """Look for a witness on points of our own."""
-    found = search(kernel)
+    found = _search_witness(kernel)
     if found is None:
         text = "no rule proves it and no witness was found; give rows X to look at"
         return MercerReport(kernel, holds=None, how="not decided", reason=text)
     points, (rows, c) = found
-    value = quadratic_form(kernel.exact(points[rows]), c, 0.0)[0]
+    value = _quadratic_form(kernel.exact(points[rows]), c, 0.0)[0]
     text = f"{rows.size} {'point has' if rows.size == 1 else 'points have'} Σ c_i c_j k(x_i, x_j) = {value:.4g}"
     return MercerReport(
         kernel, holds=False, how="by a witness", reason=text, witness_points=frozen(points[rows]), witness_coefficients=c

@@ -8,7 +8,7 @@ from scipy import sparse
 from halfspace._typing import Matrix
 from halfspace.errors import InputError
 from halfspace.kernels.base import is_number
-from halfspace.kernels.rows import checked, doubled, squares
+from halfspace.kernels.products import checked, doubled, squares
 
 __all__ = ["check_count", "check_gamma", "check_number", "coefficient", "learnt_gamma", "median_distance"]
 

@@ -10,7 +10,7 @@ from scipy import sparse
 from halfspace._typing import FloatArray, IntArray, Matrix
 from halfspace.errors import InputError
 from halfspace.kernels.base import Kernel, is_number
-from halfspace.kernels.rows import checked
+from halfspace.kernels.products import checked
 
 __all__ = ["FromFunction", "Precomputed"]
 

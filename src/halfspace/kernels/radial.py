@@ -8,7 +8,7 @@ import numpy as np
 from halfspace._typing import FloatArray, Matrix
 from halfspace.kernels.base import Kernel
 from halfspace.kernels.parameters import check_gamma, coefficient, learnt_gamma
-from halfspace.kernels.rows import EPS, distance_reach, distances, doubled, moved, squared_distances, squares
+from halfspace.kernels.products import EPS, distance_reach, distances, doubled, moved, squared_distances, squares
 
 __all__ = ["RBF", "Laplacian"]
 

@@ -16,7 +16,7 @@ from halfspace.errors import InputError
 from halfspace.kernels.base import Kernel, is_number
 from halfspace.kernels.inner_product import integer_power
 from halfspace.kernels.parameters import check_count
-from halfspace.kernels.rows import EPS
+from halfspace.kernels.products import EPS
 
 __all__ = ["BSpline"]
 

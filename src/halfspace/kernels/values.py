@@ -7,6 +7,7 @@ from typing import Any, ClassVar, Self
 import numpy as np
 from scipy import sparse
 
+from halfspace._text import plain
 from halfspace.errors import InputError
 
 __all__ = ["Value", "from_dict", "frozen"]
@@ -104,21 +105,31 @@ def _comparable(value: Any) -> Any:
 
 def _plain(value: Any, who: str) -> Any:
     """Turn a parameter into what JSON can hold."""
-    if isinstance(value, Value):
-        return value.to_dict()
-    if sparse.issparse(value):
-        buffers = {name: _plain(getattr(value, name), who) for name in ("data", "indices", "indptr")}
-        return {"csr": buffers, "shape": list(value.shape)}
-    if isinstance(value, np.ndarray):
-        return {"array": value.ravel().tolist(), "dtype": value.dtype.str, "shape": list(value.shape)}
-    if isinstance(value, np.generic):
-        value = value.item()
-    if isinstance(value, list | tuple):
-        return [_plain(v, who) for v in value]
-    if value is None or isinstance(value, str | bool | int | float):
-        return value
-    msg = f"{who} is {value!r}, which lives in this process only: numbers and kernels can be written to a file"
-    raise InputError(msg)
+
+    def refuse(value: Any) -> None:
+        msg = f"{who} is {value!r}, which cannot be written to a file: numbers and kernels can"
+        raise InputError(msg)
+
+    return plain(value, _RULES, refuse)
+
+
+def _csr(value: Any) -> dict[str, Any]:
+    """Return the buffers of a CSR matrix."""
+    return {"csr": {name: _array(getattr(value, name)) for name in ("data", "indices", "indptr")}, "shape": list(value.shape)}
+
+
+def _array(value: Any) -> dict[str, Any]:
+    """Return the numbers of an array, their type and its shape."""
+    return {"array": value.ravel().tolist(), "dtype": value.dtype.str, "shape": list(value.shape)}
+
+
+_RULES: dict[Any, Callable[[Any], Any]] = {
+    Value: lambda value: value.to_dict(),
+    sparse.sparray: _csr,
+    sparse.spmatrix: _csr,
+    np.ndarray: _array,
+    float: float,  # infinity stays
+}
 
 
 def _revived(value: Any) -> Any:

@@ -10,6 +10,7 @@ from sklearn.neighbors import KNeighborsClassifier, NearestNeighbors
 
 from halfspace._typing import FloatArray, Labels, Matrix
 from halfspace.certificates.baselines import ClassCounts, NeighbourErrors
+from halfspace.kernels.products import dense
 from halfspace.rows.threads import libraries
 from halfspace.solvers.outcome import Outcome
 
@@ -22,7 +23,7 @@ SMALL = 5_000_000
 
 @contextmanager
 def few_threads(X: Matrix) -> Iterator[None]:
-    """Keep scikit-learn to one thread where there is little to do.
+    """Restrict scikit-learn to one thread on small problems.
 
     Examples
     --------
@@ -64,6 +65,11 @@ class Majority(ClassifierMixin, BaseEstimator):
         label = self.classes_[int(np.argmax(self.certificate_.counts))]
         return np.full(X.shape[0], label, dtype=self.classes_.dtype)
 
+    def to_graph(self, graph: Any, X: str) -> Any:
+        """Add the outputs, the same for every row, to an ONNX graph; return their name."""
+        scores = np.atleast_1d(np.squeeze(self.decision_function(np.zeros((1, 1)))))
+        return graph("Add", graph.sum(graph("Mul", X, 0.0)), scores)
+
 
 class Neighbours(ClassifierMixin, BaseEstimator):
     """Vote of the k nearest examples: scikit-learn's KNeighborsClassifier, k the one that errs least when leaving one out.
@@ -95,7 +101,7 @@ class Neighbours(ClassifierMixin, BaseEstimator):
 
     @property
     def certificate_(self) -> NeighbourErrors:
-        """How many examples their neighbours mislead; counted when first asked for."""
+        """How many examples their neighbours misclassify; counted on first access."""
         if self._certificate is None:
             self._certificate = NeighbourErrors.measure(self.X_, self.classes_[self.target_], k=self.k_)
         return self._certificate
@@ -112,3 +118,12 @@ class Neighbours(ClassifierMixin, BaseEstimator):
         shares = self.decision_function(X)
         labels: Labels = self.classes_[(shares > 0).astype(int) if shares.ndim == 1 else shares.argmax(axis=1)]
         return labels
+
+    def to_graph(self, graph: Any, X: str) -> Any:
+        """Add the vote to an ONNX graph; return the name of the shares, for two classes of their difference."""
+        examples = dense(self.X_)
+        squares = graph.each_row(X, examples.shape[1], examples)
+        nearest = graph.second("TopK", squares, np.array([self.k_]), axis=1, largest=0, sorted=1)
+        votes = graph("Gather", np.eye(self.classes_.size)[self.target_], nearest, axis=0)
+        shares = graph("ReduceMean", votes, np.array([1]), keepdims=0)
+        return graph("MatMul", shares, np.array([[-1.0], [1.0]])) if self.classes_.size == 2 else shares

@@ -2,42 +2,36 @@
 
 Rule      The winner is the simplest rung whose mean score is within one standard error of the best rung's: the larger of the
           two errors counts.
-Theorem   Scores are at most 1. If a rung has 1 - score <= error, no rung that keeps more can win over it, so those are not
-          climbed. And a rung is left as soon as perfect scores in all folds to come would not bring it near the best: m scores
-          between 0 and 1 have a standard deviation of at most ½ √(m/(m - 1)), which bounds its error.
+Theorem   Scores are at most 1. If a rung has 1 - score <= error, no rung that keeps more can win over it, so those are
+          skipped. And a rung is left as soon as perfect scores in all remaining folds would not bring it near the best: m
+          scores between 0 and 1 have a standard deviation of at most ½ √(m/(m - 1)), which bounds its error.
 Errors    The standard deviation over all folds divided by the root of the folds of one pass: repeated passes share their rows
           and steady the mean, but are no new evidence.
+Ctrl-C    ends the climb, the separability questions or the learning curve early and keeps what was found, by `Interruptible`.
 """
 
+import signal
+import threading
 import time
 from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
-from typing import Any, NamedTuple
+from types import TracebackType
+from typing import Any, NamedTuple, Self
 
 import numpy as np
+from sklearn.base import clone
 from sklearn.model_selection import StratifiedKFold
 
-from halfspace._typing import FloatArray, IntArray, Labels, Matrix
+from halfspace._typing import FloatArray, IntArray, Label, Labels, Matrix
+from halfspace.certificates import Separability
 from halfspace.errors import InputError
-from halfspace.ladder.rungs import RUNGS, Learnt, Plan, Setting, again, describe, gap_of, quietly, sample_of
+from halfspace.ladder.rungs import RUNGS, Plan, Setting, describe, quietly, sample_of, widest_gap
 from halfspace.ladder.values import Rung
+from halfspace.notes import Note
+from halfspace.questions.separability import separability
 from halfspace.rows.labels import mean_per_class
 from halfspace.solvers.outcome import Reason
-
-__all__ = [
-    "Climbed",
-    "Ground",
-    "HopelessError",
-    "OutOfTimeError",
-    "attempt",
-    "chosen",
-    "climb",
-    "cuts",
-    "hopeless",
-    "labels_of",
-    "learning_curve",
-    "score_of",
-]
 
 TESTED = 20_000
 """Most rows of a fold that a rung which learns from a sample is tested on."""
@@ -45,6 +39,9 @@ CURVE = (0.1, 0.18, 0.32, 0.56, 1.0)
 CURVE_FOLDS = 3
 BY_PRODUCTS = {"rbf", "linear", "poly", "sigmoid", "cosine"}
 """Kernels that are functions of inner products."""
+SEPARABILITY_SECONDS = 10.0
+"""Time limit for the separability of all classes together."""
+STOPPED = {"time budget spent": "the time limit was reached", "interrupted": "interrupted"}
 
 
 class HopelessError(Exception):
@@ -52,22 +49,66 @@ class HopelessError(Exception):
 
 
 class OutOfTimeError(Exception):
-    """The time budget was spent in the middle of a rung."""
+    """The time limit was reached in the middle of a rung."""
+
+
+class Interruptible:
+    """A block that Ctrl-C ends early: what it has found so far is kept, and `interrupted` says so afterwards.
+
+    Examples
+    --------
+    >>> found = []
+    >>> with Interruptible() as block:
+    ...     found.append(1)
+    ...     raise KeyboardInterrupt
+    >>> found, block.interrupted
+    ([1], True)
+    """
+
+    interrupted = False
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None) -> bool:
+        self.interrupted = isinstance(error, KeyboardInterrupt)
+        return self.interrupted
+
+
+@contextmanager
+def undisturbed() -> Iterator[None]:
+    """Ignore Ctrl-C inside, in the main thread of a program whose handler is Python's to change: the climb is done.
+
+    Examples
+    --------
+    >>> with undisturbed():
+    ...     signal.raise_signal(signal.SIGINT)
+    """
+    before = signal.getsignal(signal.SIGINT)
+    if before is None or threading.current_thread() is not threading.main_thread():
+        yield
+        return
+    signal.signal(signal.SIGINT, lambda *_: None)
+    try:
+        yield
+    finally:
+        signal.signal(signal.SIGINT, before)
 
 
 @dataclass(frozen=True)
-class Ground:
+class Training:
     """What all rungs share: the encoded training rows, the folds, the scoring, and the clock."""
 
     X: Matrix
     scored: Matrix  # the same rows for scoring, in fewer coordinates if there are very many
     y: Labels
+    classes: Labels
     folds: list[tuple[IntArray, IntArray]]
     passes: int
     setting: Setting
     most_rows: int
-    deadline: float | None = None
-    tell: Callable[..., None] = lambda *_news: None  # plan, fold, score so far, message
+    deadline: float | None
+    report: Callable[..., None]  # plan, fold, score so far, message
 
     def rows_for(self, plan: Plan) -> Matrix:
         """Return the rows that a rung is scored on: only a kernel or a metric may see more in them than inner products."""
@@ -76,13 +117,38 @@ class Ground:
         turned = plan.name != "kernel" or (isinstance(self.setting.kernel, str) and self.setting.kernel in BY_PRODUCTS)
         return self.scored if turned else self.X
 
+    def split_for(self, plan: Plan, fold: int) -> tuple[IntArray, IntArray]:
+        """Return the rows to learn from and to test on, for a costly rung samples; after the last fold all rows, and none."""
+        after = fold == len(self.folds)
+        train, test = (np.arange(self.y.size), np.empty(0, dtype=np.int64)) if after else self.folds[fold]
+        if not plan.sampled:
+            return train, test
+        seed = self.setting.seed + fold
+        kept = test if test.size <= TESTED else test[sample_of(self.y[test], TESTED, seed)]
+        return train[sample_of(self.y[train], self.most_rows, seed)], kept
+
     def seconds_left(self) -> float | None:
         """Return the seconds until the deadline, if there is one."""
         return None if self.deadline is None else self.deadline - time.perf_counter()
 
+    def setting_for(self, folds_left: int) -> Setting:
+        """Return the setting with the time limit of one fit, when so many folds and the final fit are to come."""
+        left = self.seconds_left()
+        if left is None:
+            return self.setting
+        if left <= 0 and folds_left:
+            raise OutOfTimeError
+        return self.setting._replace(max_time=max(left, 0.1) / (folds_left + 1))
+
+    def score(self, outputs: FloatArray, rows: IntArray) -> float:
+        """Return the accuracy of outputs for some rows, or its mean over the classes."""
+        y = self.y[rows]
+        right = labels_of(outputs, self.classes) == y
+        return mean_per_class(right, np.unique(y, return_inverse=True)[1]) if self.setting.balanced else float(np.mean(right))
+
 
 class Climbed(NamedTuple):
-    """A rung with all its scores, its final model, the rows that learnt from, and outputs for unseen rows (NaN: not asked)."""
+    """A rung with its scores, its final model, the rows it learnt from, and outputs for unseen rows (NaN: not predicted)."""
 
     rung: Rung
     model: Any
@@ -90,14 +156,14 @@ class Climbed(NamedTuple):
     outputs: FloatArray
 
 
-def cuts(y: Labels, n_splits: int, n_repeats: int, seed: int) -> list[tuple[IntArray, IntArray]]:
+def make_folds(y: Labels, n_splits: int, n_repeats: int, seed: int) -> list[tuple[IntArray, IntArray]]:
     """Return the rows to learn from and to test on, for every fold of every repeat.
 
     Classes keep their proportions. A class with a single example stays on the learning side.
 
     Examples
     --------
-    >>> folds = cuts(np.array([0, 0, 1, 1, 2]), 2, 1, seed=0)
+    >>> folds = make_folds(np.array([0, 0, 1, 1, 2]), 2, 1, seed=0)
     >>> [sorted(test.tolist()) for _, test in folds], all(4 in train for train, _ in folds)
     ([[1, 2], [0, 3]], True)
     """
@@ -112,155 +178,153 @@ def cuts(y: Labels, n_splits: int, n_repeats: int, seed: int) -> list[tuple[IntA
     return folds
 
 
-def score_of(predicted: Labels, y: Labels, *, balanced: bool) -> float:
-    """Return accuracy, or its mean over the classes."""
-    right = predicted == y
-    return mean_per_class(right, np.unique(y, return_inverse=True)[1]) if balanced else float(np.mean(right))
-
-
-def climb(plan: Plan, ground: Ground, known: Labels, best: float) -> Climbed:
-    """Score a rung in every fold, then fit it to all training rows; `known` are the classes, `best` the best score so far."""
-    scores, fitting, predicting, tested = [], [], [], 0
-    width = (ground.y.size,) if known.size == 2 else (ground.y.size, known.size)
-    sums, times = np.zeros(width), np.zeros(ground.y.size)
-    X = ground.rows_for(plan)
-    for fold, (train, test) in enumerate(ground.folds):
-        rows, held = _parts(plan, ground, train, test, fold)
-        began = time.perf_counter()
-        model = _learn(plan, ground, X, rows, len(ground.folds) - fold).model
-        learnt = time.perf_counter()
-        outputs = model.decision_function(X[held])
-        predicting.append(time.perf_counter() - learnt)
-        fitting.append(learnt - began)
-        sums[held] += outputs
-        times[held] += 1
-        tested += held.size
-        scores.append(score_of(labels_of(outputs, known), ground.y[held], balanced=ground.setting.balanced))
-        ground.tell(plan, fold + 1, float(np.mean(scores)), gap_of(model))
-        _leave_if_hopeless(scores, ground, best)
-    everyone = _parts(plan, ground, np.arange(ground.y.size), np.empty(0, dtype=np.int64), len(ground.folds))[0]
-    model, params = _learn(plan, ground, ground.X, everyone, 0)
-    support, proof = describe(model)
-    rung = Rung(
-        plan.name,
-        plan.title,
-        tuple(scores),
-        float(np.mean(scores)),
-        float(np.std(scores, ddof=1) / np.sqrt(len(scores) / ground.passes)),
-        float(np.median(fitting)),
-        float(np.median(predicting)),
-        tested // len(scores),
-        support,
-        proof,
-        params,
-        note=f"fitted to a sample of {everyone.size:,} of {ground.y.size:,} rows" if everyone.size < ground.y.size else "",
-    )
-    with np.errstate(invalid="ignore"):
-        return Climbed(rung, model, everyone, (sums.T / np.where(times > 0, times, np.nan)).T)
-
-
-def attempt(plan: Plan, ground: Ground, known: Labels, done: list[Climbed]) -> tuple[Climbed | None, str, Reason]:
-    """Climb a rung; return it, or why there is none, and whether the whole climb is over.
-
-    What goes wrong in the first rung is raised: there is nothing to keep yet.
-    """
-    try:
-        ground.tell(plan, 0, float("nan"))
-        return climb(plan, ground, known, max((c.rung.score for c in done), default=0.0)), "", "converged"
-    except HopelessError as error:
-        return None, str(error), "converged"
-    except OutOfTimeError:
-        return None, "the time budget was spent in the middle of it", "time budget spent"
-    except KeyboardInterrupt:
-        if not done:
-            raise
-        return None, "interrupted in the middle of it", "interrupted"
-    except InputError as error:
-        if not done:
-            raise
-        return None, f"it cannot learn from these rows: {error}", "converged"
-
-
-def _leave_if_hopeless(scores: list[float], ground: Ground, best: float) -> None:
-    """Give a rung up if perfect scores in the folds to come would still leave it more than any standard error behind."""
-    m, done = len(ground.folds), len(scores)
-    largest_error = 0.5 * np.sqrt(m / (m - 1)) * np.sqrt(ground.passes / m)
-    if done < m and (sum(scores) + m - done) / m < best - largest_error:
-        msg = f"left after {done} of {m} folds: at {np.mean(scores):.3f} there, it can no longer come near {best:.3f}"
-        raise HopelessError(msg)
-
-
 def labels_of(outputs: FloatArray, classes: Labels) -> Labels:
     """Return the labels that outputs stand for; 0 is the first class."""
     labels: Labels = classes[(outputs > 0).astype(int) if outputs.ndim == 1 else outputs.argmax(axis=1)]
     return labels
 
 
-def _parts(plan: Plan, ground: Ground, train: IntArray, test: IntArray, fold: int) -> tuple[IntArray, IntArray]:
-    """Return the rows to learn from and to test on: all, or for a costly rung a sample."""
-    if not plan.sampled:
-        return train, test
-    seed = ground.setting.seed + fold
-    kept = test if test.size <= TESTED else test[sample_of(ground.y[test], TESTED, seed)]
-    return train[sample_of(ground.y[train], ground.most_rows, seed)], kept
+def climb(plans: list[Plan], training: Training, *, by_name: bool) -> tuple[list[Climbed], tuple[Rung, ...], Reason]:
+    """Climb rung by rung while there is time and a rung can still win; return those climbed, all rungs, and why it ended.
+
+    `by_name` says that the rungs were requested by name, so that none is skipped for lack of rows. What goes wrong in the
+    first rung is raised: there is nothing to keep yet.
+    """
+    done: list[Climbed] = []
+    rungs: list[Rung] = []
+    reason: Reason = "converged"
+    for plan in plans:
+        why = STOPPED.get(reason, "") or _cannot_win(plan, done) or ("" if by_name else _too_few_rows(plan, training.y.size))
+        if not why:
+            with Interruptible() as block:
+                training.report(plan, 0, float("nan"))
+                try:
+                    done.append(score_rung(plan, training, max((c.rung.score for c in done), default=0.0)))
+                except HopelessError as error:
+                    why = str(error)
+                except OutOfTimeError:
+                    why, reason = "the time limit was reached in the middle of it", "time budget spent"
+                except InputError as error:
+                    if not done:
+                        raise
+                    why = f"it cannot learn from these rows: {error}"
+            if block.interrupted:
+                if not done:
+                    raise KeyboardInterrupt
+                why, reason = "interrupted in the middle of it", "interrupted"
+        rungs.append(Rung(plan.name, plan.title, skipped=why) if why else done[-1].rung)
+        if why:
+            training.report(plan, 0, float("nan"), f"skipped: {why}")
+    return done, tuple(rungs), reason
 
 
-def _learn(plan: Plan, ground: Ground, X: Matrix, rows: IntArray, folds_left: int) -> Learnt:
-    """Learn from some rows within the time that is left."""
-    left, setting = ground.seconds_left(), ground.setting
-    if left is not None:
-        if left <= 0 and folds_left:
-            raise OutOfTimeError
-        setting = setting._replace(max_time=max(left, 0.1) / (folds_left + 1))
-    with quietly():
-        learnt = plan.learn(X[rows], ground.y[rows], setting)
-    if learnt.model.outcome_.reason == "interrupted":  # the model has kept its best so far; the ladder keeps its own
-        raise KeyboardInterrupt
-    return learnt
+def score_rung(plan: Plan, training: Training, best: float) -> Climbed:
+    """Score a rung in every fold, then fit it to all training rows; `best` is the best score so far."""
+    m, y, X = len(training.folds), training.y, training.rows_for(plan)
+    scores, fitting, predicting = [], [], []
+    sums, times = np.zeros((y.size,) if training.classes.size == 2 else (y.size, training.classes.size)), np.zeros(y.size)
+    for fold in range(m + 1):  # the last is the fit to all training rows
+        rows, held = training.split_for(plan, fold)
+        part, labels = (X if fold < m else training.X)[rows], y[rows]
+        began = time.perf_counter()
+        with quietly():
+            chosen = plan.choose(part, labels, training.setting_for(m - fold))
+            model = chosen.model if chosen.fitted else chosen.model.fit(part, labels)
+        if model.outcome_.reason == "interrupted":  # the model has kept its best so far; the ladder keeps its own
+            raise KeyboardInterrupt
+        if fold == m:
+            break
+        learnt = time.perf_counter()
+        outputs = model.decision_function(X[held])
+        predicting.append(time.perf_counter() - learnt)
+        fitting.append(learnt - began)
+        sums[held] += outputs
+        times[held] += 1
+        scores.append(training.score(outputs, held))
+        training.report(plan, fold + 1, float(np.mean(scores)), widest_gap(model))
+        _leave_if_hopeless(scores, training, best)
+    support, proof = describe(model)
+    rung = Rung(
+        plan.name,
+        plan.title,
+        tuple(scores),
+        float(np.mean(scores)),
+        float(np.std(scores, ddof=1) / np.sqrt(m / training.passes)),
+        float(np.median(fitting)),
+        float(np.median(predicting)),
+        int(times.sum()) // m,
+        support,
+        proof,
+        {"k": model.k_} if hasattr(model, "k_") else chosen.params,
+        note=f"fitted to a sample of {rows.size:,} of {y.size:,} rows" if rows.size < y.size else "",
+    )
+    with np.errstate(invalid="ignore"):
+        return Climbed(rung, model, rows, (sums.T / np.where(times > 0, times, np.nan)).T)
 
 
-def hopeless(plan: Plan, done: list[Climbed]) -> str:
+def _leave_if_hopeless(scores: list[float], training: Training, best: float) -> None:
+    """Give a rung up if perfect scores in the remaining folds would still leave it more than any standard error behind."""
+    m, done = len(training.folds), len(scores)
+    largest_error = 0.5 * np.sqrt(m / (m - 1)) * np.sqrt(training.passes / m)
+    if done < m and (sum(scores) + m - done) / m < best - largest_error:
+        msg = f"given up after {done} of {m} folds: with a mean of {np.mean(scores):.3f} it can no longer come near {best:.3f}"
+        raise HopelessError(msg)
+
+
+def _cannot_win(plan: Plan, done: list[Climbed]) -> str:
     """Say why a rung cannot win any more; empty if it can."""
     for rung in (c.rung for c in done):
         if RUNGS[rung.name].keeps < plan.keeps and 1.0 - rung.score <= rung.error:
-            short = f"{100 * (1.0 - rung.score):.2g} points" if rung.score < 1.0 else "nothing"
-            return f"cannot pay: the {rung.title} is simpler and lacks {short} to a perfect score, within its standard error"
+            return f"the simpler {rung.title} is already within one standard error of perfect"
     return ""
 
 
-def chosen(done: list[Climbed]) -> tuple[Climbed, Climbed]:
+def _too_few_rows(plan: Plan, rows: int) -> str:
+    """Say that a rung needs more rows; empty if it does not."""
+    return f"fewer than {plan.least} training rows: tried only if requested by name" if rows < plan.least else ""
+
+
+def choose_winner(done: list[Climbed]) -> tuple[Climbed, Climbed]:
     """Return the winner and the best: of rungs within one standard error of the best the simplest."""
     best = max(done, key=lambda c: (c.rung.score, -RUNGS[c.rung.name].keeps))
-
-    def as_good(c: Climbed) -> bool:
-        return best.rung.score - c.rung.score <= max(c.rung.error, best.rung.error)
-
-    return min(filter(as_good, done), key=lambda c: RUNGS[c.rung.name].keeps), best
+    good = [c for c in done if best.rung.score - c.rung.score <= max(c.rung.error, best.rung.error)]
+    return min(good, key=lambda c: RUNGS[c.rung.name].keeps), best
 
 
-def learning_curve(winner: Climbed, ground: Ground, known: Labels) -> tuple[tuple[int, float, float], ...]:
-    """Return the points of the learning curve; an interrupt ends it early, as the climb is done."""
-    found: list[tuple[int, float, float]] = []
-    try:
-        found.extend(_points(winner, ground, known))
-    except KeyboardInterrupt:
-        return tuple(found)
-    return tuple(found)
+def ask_separable(training: Training) -> tuple[tuple[tuple[Label, Separability], ...], list[Note]]:
+    """Decide for each class whether a plane separates it from the rest; a note counts those that time did not suffice for."""
+    left = training.seconds_left()
+    deadline = time.perf_counter() + min(SEPARABILITY_SECONDS, float("inf") if left is None else max(left, 0.5))
+    asked = training.classes[1:] if training.classes.size == 2 else training.classes
+    found: list[tuple[Label, Separability]] = []
+    with Interruptible():
+        for label in asked.tolist():
+            seconds = deadline - time.perf_counter()
+            if seconds <= 0.0:
+                break
+            found.append((label, separability(training.X, training.y == label, max_time=seconds)))
+    rest = asked.size - len(found)
+    return tuple(found), [Note("no time", count=rest)] if rest else []
 
 
-def _points(winner: Climbed, ground: Ground, known: Labels) -> Iterator[tuple[int, float, float]]:
-    """Yield the rows learnt from, the mean score and its standard error, for growing parts of three folds; nothing is tuned."""
-    X = ground.rows_for(RUNGS[winner.rung.name])
-    for share in CURVE:
-        sizes, scores = [], []
-        for fold, (train, test) in enumerate(ground.folds[:CURVE_FOLDS]):
-            rows, held = _parts(RUNGS[winner.rung.name], ground, train, test, fold)
-            part = rows[sample_of(ground.y[rows], max(int(share * rows.size), 2 * known.size), ground.setting.seed)]
-            if np.unique(ground.y[part]).size < known.size:
-                continue
-            model = again(winner.model, X[part], ground.y[part])
-            predicted = labels_of(model.decision_function(X[held]), known)
-            scores.append(score_of(predicted, ground.y[held], balanced=ground.setting.balanced))
-            sizes.append(part.size)
-        if len(scores) > 1:
-            yield int(np.mean(sizes)), float(np.mean(scores)), float(np.std(scores, ddof=1) / np.sqrt(len(scores)))
+def learning_curve(winner: Climbed, training: Training) -> tuple[tuple[int, float, float], ...]:
+    """Return rows learnt from, mean score and its standard error, for growing parts of three folds; nothing is tuned."""
+    plan, classes = RUNGS[winner.rung.name], training.classes
+    X, y = training.rows_for(plan), training.y
+    points: list[tuple[int, float, float]] = []
+    with Interruptible():
+        for share in CURVE:
+            sizes, scores = [], []
+            for fold in range(min(CURVE_FOLDS, len(training.folds))):
+                rows, held = training.split_for(plan, fold)
+                part = rows[sample_of(y[rows], max(int(share * rows.size), 2 * classes.size), training.setting.seed)]
+                if np.unique(y[part]).size < classes.size:
+                    continue
+                with quietly():
+                    model = clone(winner.model).fit(X[part], y[part])
+                scores.append(training.score(model.decision_function(X[held]), held))
+                sizes.append(part.size)
+            if len(scores) > 1:
+                error = float(np.std(scores, ddof=1) / np.sqrt(len(scores)))
+                points.append((int(np.mean(sizes)), float(np.mean(scores)), error))
+    return tuple(points)

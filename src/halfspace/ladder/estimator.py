@@ -3,7 +3,6 @@
 import sys
 import time
 from collections.abc import Callable
-from dataclasses import replace
 from functools import partial
 from typing import Any, Self
 
@@ -16,24 +15,36 @@ from halfspace._typing import FloatArray, Labels, Matrix
 from halfspace.certificates import Certificate, Verdict
 from halfspace.errors import InputError
 from halfspace.ladder.calibration import Calibration
-from halfspace.ladder.climbing import Climbed, Ground, attempt, chosen, hopeless, labels_of, learning_curve
-from halfspace.ladder.held_out import judged, split
-from halfspace.ladder.patience import undisturbed
-from halfspace.ladder.preparing import checked_labels, checked_plans, prepared
-from halfspace.ladder.questions import dense_if_small, plain, separable, take
-from halfspace.ladder.relevances import by_column
+from halfspace.ladder.climbing import (
+    Climbed,
+    Training,
+    ask_separable,
+    choose_winner,
+    climb,
+    labels_of,
+    learning_curve,
+    undisturbed,
+)
+from halfspace.ladder.preparing import (
+    as_matrix,
+    checked_labels,
+    checked_plans,
+    dense_if_small,
+    input_groups,
+    split,
+    take,
+    training_for,
+)
 from halfspace.ladder.rungs import Plan
-from halfspace.ladder.values import Progress, Rung
-from halfspace.ladder.verdict import outcome_of, verdict_of
+from halfspace.ladder.values import Progress, TestResult, summarise_outcome, summarise_result
 from halfspace.models.parameters import restored_on_error
+from halfspace.notes import Note
 from halfspace.rows.labels import read_classes
 from halfspace.rows.threads import one_blas_thread
 from halfspace.solvers.outcome import Reason
 from halfspace.tables import TableEncoder
 
 __all__ = ["Ladder"]
-
-STOPPED = {"time budget spent": "the time budget was spent", "interrupted": "interrupted"}
 
 
 class Ladder(ClassifierMixin, BaseEstimator):
@@ -43,8 +54,8 @@ class Ladder(ClassifierMixin, BaseEstimator):
     cross-validation, four prototypes per class (GLVQ; GMLVQ, with a metric of their own, says which columns matter in
     `relevances_`), and the kernel AdaTron with C and gamma chosen. All are scored in the same repeated stratified folds
     (those that tune, nested), and the winner is the simplest within one standard error of the best. Simple means: keeps little;
-    nearest neighbours, which keep every example, count as the least simple. Rungs that can no longer win are not climbed. A
-    held-out part is looked at once, at the end.
+    nearest neighbours, which keep every example, count as the least simple. Rungs that can no longer win are skipped. The
+    held-out rows are used once, at the end.
 
     Parameters
     ----------
@@ -56,7 +67,7 @@ class Ladder(ClassifierMixin, BaseEstimator):
     kernel : str or Kernel, default "rbf"
         For the kernel rung.
     kernel_rows : int, default 10000
-        Most rows that the kernel and neighbours rungs learn from; beyond, a stratified sample.
+        Most rows that the kernel and neighbours rungs learn from; of more they take a stratified sample.
     test_size : float, default 0.2
         Share of the rows held out for the test at the end; 0 for none.
     n_splits : int, default 5
@@ -93,9 +104,9 @@ class Ladder(ClassifierMixin, BaseEstimator):
     test_result_ : TestResult or None
         Score, interval and confusion matrix on the held-out rows.
     separability_ : tuple of (label, Separability)
-        Whether a plane separates the class from the rest, for the second class of two, or for each of more.
+        Whether a plane separates a class from the rest: for the second of two classes, or for each of more.
     out_of_fold_ : ndarray, shape (n_train,) or (n_train, K)
-        The winner's outputs for training rows it had not seen, mean over the repeats; NaN where it was not asked.
+        The winner's outputs for training rows it had not seen, averaged over the repeats; NaN where there is none.
     calibration_ : Calibration
         Slopes of the probabilities.
     train_, test_, learnt_ : ndarray
@@ -103,7 +114,7 @@ class Ladder(ClassifierMixin, BaseEstimator):
         the sample that a costly rung takes of very many. The certificate is about the last.
     learning_curve_ : tuple of (int, float, float)
         Rows, score and standard error; empty unless `curve`.
-    outcome_, verdict_, notes_ : Outcome, str, tuple of str
+    outcome_, verdict_, notes_ : Outcome, str, tuple of Note
         Why the climb stopped, the result in a sentence, what to know about the data.
     classes_, n_features_in_, scoring_, n_splits_, n_repeats_, seconds_
         What they say.
@@ -174,73 +185,53 @@ class Ladder(ClassifierMixin, BaseEstimator):
             y = checked_labels(y)
             classes, _ = read_classes(y, type(self).__name__)
             check_consistent_length(X if hasattr(X, "shape") else np.asarray(X), y)
-            self.classes_, self._notes = classes, list[str]()
+            self.classes_, self._notes = classes, list[Note]()
             self.train_, self.test_ = split(y, float(self.test_size), self.random_state)
             if self.test_size and not self.test_.size:
-                self._notes.append("Too few rows of each class to hold some out: there is no test.")
+                self._notes.append(Note("no test"))
             self.encoder_ = clone(TableEncoder() if self.encoder is None else self.encoder).fit(take(X, self.train_))
             self.n_features_in_ = self.encoder_.n_features_in_
             if hasattr(self.encoder_, "feature_names_in_"):
                 self.feature_names_in_ = self.encoder_.feature_names_in_
-            Z = dense_if_small(plain(self.encoder_.transform(take(X, self.train_))))
-            ground, notes = prepared(self, Z, y[self.train_], began)
-            ground = replace(ground, tell=partial(self._tell, len(ground.folds), began))
-            self.scoring_ = "balanced_accuracy" if ground.setting.balanced else "accuracy"
-            self.n_repeats_, self.n_splits_ = ground.passes, len(ground.folds) // ground.passes
+            Z = dense_if_small(as_matrix(self.encoder_.transform(take(X, self.train_))))
+            training, notes = training_for(self, Z, y[self.train_], began, partial(self._report, began))
+            self.scoring_ = "balanced_accuracy" if training.setting.balanced else "accuracy"
+            self.n_repeats_, self.n_splits_ = training.passes, len(training.folds) // training.passes
             self._notes.extend(notes)
-            done, reason = self._climb(plans, ground)
-            self._conclude(done, ground, reason, X, y)
+            done, self.rungs_, reason = climb(plans, training, by_name=self.rungs is not None)
+            if not done:
+                msg = f"Ladder: max_time={self.max_time!r} was spent before any rung was climbed; allow more."
+                raise InputError(msg)
+            self._conclude(done, training, reason, X, y)
             self.seconds_ = time.perf_counter() - began
             return self
 
-    def _tell(self, folds: int, began: float, plan: Plan, fold: int, score: float, message: str = "") -> None:
-        """Pass progress on to whoever listens."""
-        seconds = time.perf_counter() - began
+    def _report(self, began: float, plan: Plan, fold: int, score: float, message: str = "") -> None:
+        """Report progress to the callback and to standard error."""
+        folds, seconds = self.n_splits_ * self.n_repeats_, time.perf_counter() - began
         if self.on_progress is not None:
             self.on_progress(Progress(plan.name, plan.title, fold, folds, seconds, score, message))
         if self.verbose > 1 or (self.verbose and (fold == folds or (fold == 0 and message))):
-            so_far = (
-                ", ".join(filter(None, (f"fold {fold} of {folds}, score {score:.4f}" if fold else "", message))) or "begins"
-            )
-            sys.stderr.write(f"[Ladder] {plan.title}: {so_far}, {seconds:.1f} s\n")
+            news = ", ".join(filter(None, (f"fold {fold} of {folds}, score {score:.4f}" if fold else "", message))) or "begins"
+            sys.stderr.write(f"[Ladder] {plan.title}: {news}, {seconds:.1f} s\n")
 
-    def _climb(self, plans: list[Plan], ground: Ground) -> tuple[list[Climbed], Reason]:
-        """Climb rung by rung, as long as there is time and it can pay."""
-        done: list[Climbed] = []
-        rungs: list[Rung] = []
-        reason: Reason = "converged"
-        for plan in plans:
-            why = STOPPED.get(reason, "") or hopeless(plan, done)
-            if not why and self.rungs is None and ground.y.size < plan.least:
-                why = f"fewer than {plan.least} training rows: tried only if asked for by name"
-            if not why:
-                climbed, why, reason = attempt(plan, ground, self.classes_, done)
-                done.extend([climbed] if climbed else [])
-            rungs.append(Rung(plan.name, plan.title, skipped=why) if why else done[-1].rung)
-            if why:
-                ground.tell(plan, 0, float("nan"), f"not climbed: {why}")
-        if not done:
-            msg = f"Ladder: max_time={self.max_time!r} was spent before any rung was climbed; allow more."
-            raise InputError(msg)
-        self.rungs_ = tuple(rungs)
-        return done, reason
-
-    def _conclude(self, done: list[Climbed], ground: Ground, reason: Reason, X: Any, y: Labels) -> None:
-        """Choose the winner, calibrate it, answer whether the classes are separable, and look at the held-out rows once."""
-        winner, best = chosen(done)
+    def _conclude(self, done: list[Climbed], training: Training, reason: Reason, X: Any, y: Labels) -> None:
+        """Choose the winner, calibrate it, decide whether the classes are separable, and score the held-out rows once."""
+        winner, best = choose_winner(done)
         self.winner_, self.best_, self.estimator_ = winner.rung.name, best.rung.name, winner.model
         self.learnt_, self.out_of_fold_ = self.train_[winner.rows], winner.outputs
         with undisturbed():
-            self.calibration_ = Calibration.of(winner.outputs, np.searchsorted(self.classes_, ground.y))
-        self.separability_, note = separable(ground, self.classes_)
-        self.learning_curve_ = learning_curve(winner, ground, self.classes_) if self.curve and reason == "converged" else ()
+            self.calibration_ = Calibration.of(winner.outputs, np.searchsorted(self.classes_, training.y))
+        self.separability_, notes = ask_separable(training)
+        self.learning_curve_ = learning_curve(winner, training) if self.curve and reason == "converged" else ()
         self.test_result_ = None
         if self.test_.size:
             with undisturbed():
-                self.test_result_ = judged(self.predict(take(X, self.test_)), y[self.test_], self.classes_, self.scoring_)
-        self.outcome_ = outcome_of(reason, [rung.title for rung in self.rungs_ if rung.skipped])
-        self.verdict_ = verdict_of(winner, best, self.test_result_, self.scoring_)
-        self.notes_ = (*self._notes, *note, *getattr(self.encoder_, "notes_", ()))
+                predicted = self.predict(take(X, self.test_))
+                self.test_result_ = TestResult.measure(predicted, y[self.test_], self.classes_, self.scoring_)
+        self.outcome_ = summarise_outcome(reason, self.rungs_)
+        self.verdict_ = summarise_result(winner.rung, best.rung, self.test_result_, self.scoring_)
+        self.notes_ = (*self._notes, *notes, *getattr(self.encoder_, "notes_", ()))
         del self._notes
 
     @property
@@ -252,14 +243,23 @@ class Ladder(ClassifierMixin, BaseEstimator):
 
     @property
     def relevances_(self) -> tuple[tuple[str, float], ...]:
-        """Each column's share of the metric that the winner has learnt, largest first; empty if it has learnt none."""
+        """Each column's share of the metric that the winner has learnt, largest first; empty if it has learnt none.
+
+        A column that was encoded as several inputs has their sum. The encoder has brought the inputs to a common scale, so
+        shares compare; a column can still be relevant and yet decide little where all classes agree in it.
+        """
         check_is_fitted(self, "estimator_")
-        return by_column(self)
+        found = getattr(self.estimator_, "relevances_", None)
+        if found is None:
+            return ()
+        shares = np.atleast_2d(found).mean(axis=0)
+        sums = [(str(name), float(shares[a:b].sum())) for name, a, b in input_groups(self.encoder_, shares.size)[1] if b > a]
+        return tuple(sorted(sums, key=lambda column: -column[1]))
 
     def encode(self, X: Any) -> Matrix:
         """Return rows as the winner sees them, shape (n, D)."""
         check_is_fitted(self, "estimator_")
-        return plain(self.encoder_.transform(X))
+        return as_matrix(self.encoder_.transform(X))
 
     def decision_function(self, X: Any) -> FloatArray:
         """Return the winner's outputs, shape (n,) for two classes and (n, K) for more."""

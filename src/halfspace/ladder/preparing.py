@@ -1,19 +1,20 @@
-"""Before the climb: parameters that can be used, the scoring, and the folds."""
+"""Before the climb: parameters that can be used, rows of any kind, the held-out rows, the scoring, and the folds."""
 
-from collections.abc import Collection
+from collections.abc import Callable, Collection
 from typing import Any
 
 import numpy as np
 from scipy import sparse
+from sklearn.model_selection import train_test_split
 from sklearn.utils import check_array, column_or_1d
 
-from halfspace._typing import Labels, Matrix
+from halfspace._typing import IntArray, Labels, Matrix
 from halfspace.errors import InputError
-from halfspace.ladder.climbing import Ground, cuts
+from halfspace.ladder.climbing import Training, make_folds
 from halfspace.ladder.rungs import RUNGS, Plan, Setting
 from halfspace.models.parameters import require, require_choice, require_number, require_switch
-
-__all__ = ["checked_labels", "checked_plans", "prepared", "shorter"]
+from halfspace.notes import Note
+from halfspace.tables.columns import as_table
 
 IMBALANCED = 0.8
 """Above this share of the largest class, accuracy says little."""
@@ -21,12 +22,12 @@ FEW_ROWS = 100
 """Up to so many rows the folds are repeated."""
 LARGEST = 1e70
 """Largest encoded number: squares of rows stay within what the models accept."""
-MOST = 50_000_000
-"""Most numbers of a matrix that is turned."""
+MOST, THIN = 50_000_000, 0.1
+"""Most entries of a matrix that is made dense or rotated, and share of entries below which a sparse one stays sparse."""
 
 
 def checked_plans(ladder: Any) -> list[Plan]:
-    """Refuse parameters that cannot be used; return the rungs asked for."""
+    """Refuse parameters that cannot be used; return the rungs requested."""
     require_choice(ladder, "scoring", "auto", "accuracy", "balanced_accuracy")
     require_switch(ladder, "curve")
     verbose = isinstance(ladder.verbose, int | np.integer) and int(ladder.verbose) >= 0
@@ -67,7 +68,84 @@ def checked_labels(y: Any) -> Labels:
     return labels
 
 
-def prepared(ladder: Any, Z: Matrix, y: Labels, began: float) -> tuple[Ground, list[str]]:
+def take(X: Any, rows: IntArray) -> Any:
+    """Return some rows of an array, a sparse matrix or a table.
+
+    Examples
+    --------
+    >>> take(np.arange(6).reshape(3, 2), np.array([2, 0])).tolist()
+    [[4, 5], [0, 1]]
+    """
+    if hasattr(X, "iloc"):
+        return X.iloc[rows]
+    if hasattr(X, "take") and hasattr(X, "schema"):  # pyarrow
+        return X.take(rows)
+    if hasattr(X, "__arrow_c_stream__"):
+        return as_table(X).take(rows)
+    return (X.tocsr() if hasattr(X, "tocsr") else np.asarray(X))[rows]
+
+
+def as_matrix(X: Any) -> Matrix:
+    """Return what an encoder gave as an array or CSR matrix: some give data frames."""
+    return X.tocsr() if sparse.issparse(X) else np.asarray(X)
+
+
+def dense_if_small(X: Matrix) -> Matrix:
+    """Return a sparse matrix that is neither large nor thin as a dense one, which is then quicker to learn from.
+
+    Examples
+    --------
+    >>> type(dense_if_small(sparse.eye(3, format="csr"))).__name__
+    'ndarray'
+    """
+    if not sparse.issparse(X):
+        return X
+    size = X.shape[0] * X.shape[1]
+    return X.toarray() if size <= MOST and X.nnz > THIN * size else X
+
+
+def input_groups(encoder: Any, width: int) -> tuple[list[str], list[tuple[str, int, int]]]:
+    """Return the names of `width` encoded inputs, and each column's name with its first input and the one after its last.
+
+    Examples
+    --------
+    >>> from sklearn.preprocessing import FunctionTransformer
+    >>> input_groups(FunctionTransformer(), 2)
+    (['x0', 'x1'], [('x0', 0, 1), ('x1', 1, 2)])
+    """
+    names = [f"x{k}" for k in range(width)]
+    if hasattr(encoder, "get_feature_names_out"):
+        names = [str(name) for name in encoder.get_feature_names_out()]
+    return names, list(getattr(encoder, "groups_", [(name, k, k + 1) for k, name in enumerate(names)]))
+
+
+def split(y: Labels, share: float, seed: int) -> tuple[IntArray, IntArray]:
+    """Return the rows to learn from and those held out, in proportion; classes of fewer than four examples are learnt from.
+
+    Examples
+    --------
+    >>> train, test = split(np.repeat([0, 1], 50), 0.2, seed=0)
+    >>> train.size, test.size
+    (80, 20)
+    """
+    everyone = np.arange(y.size)
+    _, first, target, counts = np.unique(y, return_index=True, return_inverse=True, return_counts=True)
+    # Numbered as they first occur, so that the rows held out do not depend on the names of the classes.
+    order = np.argsort(first)
+    target, counts = np.argsort(order)[target], counts[order]
+    common = everyone[counts[target] >= 4]
+    wanted = round(share * y.size)
+    kinds = int((counts >= 4).sum())
+    if wanted < max(kinds, 1) or common.size - wanted < kinds or kinds < 2:
+        return everyone, everyone[:0]
+    _, test = train_test_split(common, test_size=wanted, stratify=target[common], random_state=seed)
+    test = np.sort(test)
+    for number in np.flatnonzero(counts - np.bincount(target[test], minlength=counts.size) < 2):
+        test = np.setdiff1d(test, np.flatnonzero(target == number)[:2])  # two of each class are learnt from
+    return np.setdiff1d(everyone, test), test
+
+
+def training_for(ladder: Any, Z: Matrix, y: Labels, began: float, report: Callable[..., None]) -> tuple[Training, list[Note]]:
     """Choose scoring and folds for encoded rows Z, shape (n, D), and say in notes what was special."""
     notes = []
     largest = float(np.abs(Z.data if sparse.issparse(Z) else Z).max(initial=0.0))
@@ -76,46 +154,38 @@ def prepared(ladder: Any, Z: Matrix, y: Labels, began: float) -> tuple[Ground, l
             f"Ladder: encoded rows hold {largest:.3g}, but at most {LARGEST:g} is expected; use TableEncoder(scale='standard')."
         )
         raise InputError(msg)
-    counts = np.unique(y, return_counts=True)[1]
+    classes, counts = np.unique(y, return_counts=True)
     share = counts.max() / y.size
     balanced = ladder.scoring == "balanced_accuracy" or (ladder.scoring == "auto" and share > IMBALANCED)
     if balanced and ladder.scoring == "auto":
-        notes.append(
-            f"The largest class has {100 * share:.0f} % of the rows: rungs are scored by balanced accuracy (the mean over "
-            "the classes of the share that is right) and learn with balanced class weights."
-        )
+        notes.append(Note("balanced", count=round(100 * share)))
     several = counts[counts > 1]
     if not several.size:
         msg = f"Ladder needs at least 2 examples of some class to learn and to test, but all {counts.size} classes have one."
         raise InputError(msg)
     if several.size < counts.size:
-        notes.append(f"{counts.size - several.size} classes have a single training row: they are never tested.")
+        notes.append(Note("single rows", count=counts.size - several.size))
     splits = int(min(ladder.n_splits, max(2, several.min())))
     repeats = int((2 if y.size <= FEW_ROWS else 1) if ladder.n_repeats == "auto" else ladder.n_repeats)
-    ground = Ground(
-        Z,
-        shorter(Z),
-        y,
-        cuts(y, splits, repeats, int(ladder.random_state)),
-        repeats,
-        Setting(balanced, ladder.kernel, ladder.n_jobs, int(ladder.random_state)),
-        int(ladder.kernel_rows),
-        None if ladder.max_time is None else began + float(ladder.max_time),
+    training = Training(
+        X=Z,
+        scored=_rotated(Z),
+        y=y,
+        classes=classes,
+        folds=make_folds(y, splits, repeats, int(ladder.random_state)),
+        passes=repeats,
+        setting=Setting(balanced, ladder.kernel, ladder.n_jobs, int(ladder.random_state)),
+        most_rows=int(ladder.kernel_rows),
+        deadline=None if ladder.max_time is None else began + float(ladder.max_time),
+        report=report,
     )
-    return ground, notes
+    return training, notes
 
 
-def shorter(X: Matrix) -> Matrix:
+def _rotated(X: Matrix) -> Matrix:
     """Return rows, shape (n, d), in coordinates of their own span, shape (n, n), if there are far fewer rows than columns.
 
     With Xᵀ = QR the rows of Rᵀ have the same inner products as those of X, and all rungs but some kernels see no more.
-
-    Examples
-    --------
-    >>> X = np.random.default_rng(0).standard_normal((3, 100))
-    >>> Z = shorter(X)
-    >>> Z.shape, bool(np.allclose(Z @ Z.T, X @ X.T))
-    ((3, 3), True)
     """
     n, d = X.shape
     if d <= 2 * n or n * d > MOST:

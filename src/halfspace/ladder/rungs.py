@@ -1,14 +1,15 @@
 """The rungs, from the simplest to the one that keeps most: how each learns, and what its certificate says in a few words.
 
-A rung is a function from examples to a fitted model, with what it chose. Tuning happens inside it, on the rows it is given, so
-that scoring a rung in folds is nested cross-validation. Above `TUNE` rows the parameters are chosen on a stratified sample and
-the model is fitted to all rows.
+A rung is a function from examples to a model with the parameters it chose. Tuning happens inside it, on the rows it is given,
+so that scoring a rung in folds is nested cross-validation. Above `TUNE` rows the parameters are chosen on a stratified sample
+and the model is fitted to all rows.
 """
 
 import warnings
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
+from functools import partial
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -27,14 +28,14 @@ from halfspace.models.planes.averaged import AveragedPerceptron
 from halfspace.models.prototypes.glvq import GLVQ
 from halfspace.models.prototypes.gmlvq import GMLVQ
 
-__all__ = ["RUNGS", "Learnt", "Plan", "Setting", "again", "describe", "gap_of", "quietly", "sample_of"]
+__all__ = ["RUNGS", "Chosen", "Plan", "Setting", "describe", "quietly", "sample_of", "widest_gap"]
 
 TUNE = 2_000
 """Most rows on which a rung chooses its parameters."""
 FEW = 400
 """Rows up to which one thread is quicker than two."""
 FOLDS, LOOSE = 3, 1e-2
-"""Inner folds, and the gap of a machine that is only looked at for its cap."""
+"""Inner folds, and the gap to which a machine is fitted when only its C is compared."""
 CAPS = (0.01, 0.1, 1.0, 10.0)
 KERNEL_CAPS = (0.1, 1.0, 10.0, 100.0)
 WIDTHS = (0.1, 0.3, 1.0, 3.0, 10.0, 30.0)
@@ -42,7 +43,7 @@ WIDTHS = (0.1, 0.3, 1.0, 3.0, 10.0, 30.0)
 PROTOTYPES, STEPS, DIRECTIONS = 4, 20, 10
 """Prototypes per class (one for each would draw planes, which other rungs do), steps of learning, directions of a metric."""
 FEW_ROWS = 200
-"""Training rows below which prototypes are tried only if asked for: several per class would stand for a few rows each."""
+"""Training rows below which prototypes are tried only if requested: several per class would represent a few rows each."""
 WIDEST, MOST_PROTOTYPES = 1_000, 1_000_000
 """Most inputs of a metric, and most numbers that all prototypes may have: they are dense, whatever the rows are."""
 MANY_CLASSES = 30
@@ -50,7 +51,7 @@ MANY_CLASSES = 30
 
 
 class Setting(NamedTuple):
-    """What all rungs are told."""
+    """What all rungs share: scoring, kernel, threads, seed and time limit."""
 
     balanced: bool = False
     kernel: Any = "rbf"
@@ -58,12 +59,17 @@ class Setting(NamedTuple):
     seed: int = 0
     max_time: float | None = None  # seconds for one fit
 
+    def common(self) -> dict[str, Any]:
+        """Return the parameters that all rungs with iterations share."""
+        return {"class_weight": "balanced" if self.balanced else None, "max_time": self.max_time}
 
-class Learnt(NamedTuple):
-    """A fitted model and what was chosen for it."""
+
+class Chosen(NamedTuple):
+    """A model with the parameters that were chosen for it, to be fitted, or already `fitted` to the rows given."""
 
     model: Any
     params: dict[str, Any]
+    fitted: bool = False
 
 
 @dataclass(frozen=True)
@@ -76,18 +82,18 @@ class Plan:
         For programs and for people.
     keeps : int
         Order of simplicity: the rung with the smaller number keeps less.
-    learn : function
-        `learn(X, y, setting)` returns a `Learnt`.
+    choose : function
+        `choose(X, y, setting)` returns a `Chosen`.
     sampled : bool
         Whether it learns from a sample when there are very many rows.
     least : int
-        Training rows below which it is climbed only if asked for by name.
+        Training rows below which it is climbed only if requested by name.
     """
 
     name: str
     title: str
     keeps: int
-    learn: Callable[[Matrix, Labels, Setting], Learnt]
+    choose: Callable[[Matrix, Labels, Setting], Chosen]
     sampled: bool = False
     least: int = 0
 
@@ -110,13 +116,55 @@ def sample_of(y: Labels, most: int, seed: int) -> IntArray:
     return np.sort(np.concatenate([rows[: max(2, round(share * rows.size))] for rows in groups]))
 
 
+def _untuned(kind: Callable[..., Any], _X: Matrix, _y: Labels, setting: Setting) -> Chosen:
+    return Chosen(kind(random_state=setting.seed, **setting.common()), {})
+
+
+def _adatron(X: Matrix, y: Labels, setting: Setting) -> Chosen:
+    shared = {**setting.common(), "n_jobs": _threads(y, setting)}
+    model = AdaTron(random_state=setting.seed, **shared)
+    if _folds(y) < 2:
+        return Chosen(model, {})
+    # On few rows the linear kernel's grid search finds the same cap sooner: it shares one matrix among all folds and caps.
+    rows = sample_of(y, TUNE, setting.seed)
+    search = _searched(KernelAdaTronCV("linear", Cs=CAPS, tol=LOOSE, **shared), X[rows], y[rows], setting)
+    params = {"C": search.best_params_["C"]}
+    return Chosen(model.set_params(**params), params)
+
+
+def _kernel(X: Matrix, y: Labels, setting: Setting) -> Chosen:
+    shared = {**setting.common(), "n_jobs": _threads(y, setting)}
+    shared["multi_class"] = "ovo" if np.unique(y).size >= MANY_CLASSES else "ovr"
+    if _folds(y) < 2:
+        return Chosen(KernelAdaTron(setting.kernel, random_state=setting.seed, **shared), {})
+    rows = sample_of(y, TUNE, setting.seed)
+    widths = _widths(setting.kernel, X[rows])
+    search = _searched(KernelAdaTronCV(setting.kernel, Cs=KERNEL_CAPS, gammas=widths, **shared), X[rows], y[rows], setting)
+    if rows.size == y.size:
+        return Chosen(search.estimator_, search.best_params_, fitted=True)
+    return Chosen(clone(search.estimator_), search.best_params_)
+
+
+def _gmlvq(X: Matrix, y: Labels, setting: Setting) -> Chosen:
+    if X.shape[1] > WIDEST:
+        msg = f"the ladder learns metrics of at most {WIDEST:,} inputs, not of {X.shape[1]:,}; fit GMLVQ itself to such rows"
+        raise InputError(msg)
+    return _prototypes(GMLVQ(rank=min(DIRECTIONS, X.shape[1])), X, y, setting)
+
+
+def _prototypes(model: Any, X: Matrix, y: Labels, setting: Setting) -> Chosen:
+    """Choose a handful of prototypes per class and few steps: more fit the noise."""
+    size = np.unique(y).size * PROTOTYPES * X.shape[1]
+    if size > MOST_PROTOTYPES:
+        msg = f"its prototypes would have {size:,} numbers, more than {MOST_PROTOTYPES:,}; planes are quicker on such rows"
+        raise InputError(msg)
+    few = {"n_prototypes": PROTOTYPES, "max_iter": STEPS, "random_state": setting.seed}
+    return Chosen(model.set_params(**few, **setting.common()), {})
+
+
 def _threads(y: Labels, setting: Setting) -> int | None:
     """Return the threads to use: one on few rows, where they would only wait for each other. The result is the same."""
     return 1 if setting.n_jobs is None and y.size <= FEW else setting.n_jobs
-
-
-def _weights(setting: Setting) -> str | None:
-    return "balanced" if setting.balanced else None
 
 
 def _folds(y: Labels) -> int:
@@ -124,86 +172,13 @@ def _folds(y: Labels) -> int:
     return min(FOLDS, int(np.unique(y, return_counts=True)[1].min()))
 
 
-def _majority(X: Matrix, y: Labels, _setting: Setting) -> Learnt:
-    return Learnt(Majority().fit(X, y), {})
-
-
-def _neighbours(X: Matrix, y: Labels, _setting: Setting) -> Learnt:
-    model = Neighbours().fit(X, y)
-    return Learnt(model, {"k": model.k_})
-
-
-def _perceptron(X: Matrix, y: Labels, setting: Setting) -> Learnt:
-    model = AveragedPerceptron(class_weight=_weights(setting), max_time=setting.max_time, random_state=setting.seed)
-    return Learnt(model.fit(X, y), {})
-
-
-def _adaline(X: Matrix, y: Labels, setting: Setting) -> Learnt:
-    model = Adaline(class_weight=_weights(setting), max_time=setting.max_time, random_state=setting.seed)
-    return Learnt(model.fit(X, y), {})
-
-
-def _adatron(X: Matrix, y: Labels, setting: Setting) -> Learnt:
-    shared: dict[str, Any] = {"class_weight": _weights(setting), "max_time": setting.max_time, "n_jobs": _threads(y, setting)}
-    model = AdaTron(random_state=setting.seed, **shared)
-    if _folds(y) < 2:
-        return Learnt(model.fit(X, y), {})
-    # On few rows the linear kernel's grid search finds the same cap sooner: it shares one matrix among all folds and caps.
-    rows = sample_of(y, TUNE, setting.seed)
-    search = KernelAdaTronCV("linear", Cs=CAPS, tol=LOOSE, **_tuning(y, setting), **shared).fit(X[rows], y[rows])
-    _heed(search)
-    params = {"C": search.best_params_["C"]}
-    return Learnt(model.set_params(**params).fit(X, y), params)
-
-
-def _kernel(X: Matrix, y: Labels, setting: Setting) -> Learnt:
-    shared: dict[str, Any] = {
-        "class_weight": _weights(setting),
-        "max_time": setting.max_time,
-        "n_jobs": _threads(y, setting),
-        "multi_class": "ovo" if np.unique(y).size >= MANY_CLASSES else "ovr",
-    }
-    if _folds(y) < 2:
-        return Learnt(KernelAdaTron(setting.kernel, random_state=setting.seed, **shared).fit(X, y), {})
-    rows = sample_of(y, TUNE, setting.seed)
-    search = KernelAdaTronCV(setting.kernel, Cs=KERNEL_CAPS, gammas=_widths(setting.kernel, X[rows]), **shared)
-    search.set_params(**_tuning(y, setting)).fit(X[rows], y[rows])
-    _heed(search)
-    model = search.estimator_ if rows.size == y.size else again(search.estimator_, X, y)
-    return Learnt(model, search.best_params_)
-
-
-def _glvq(X: Matrix, y: Labels, setting: Setting) -> Learnt:
-    return _prototypes(GLVQ(), X, y, setting)
-
-
-def _gmlvq(X: Matrix, y: Labels, setting: Setting) -> Learnt:
-    if X.shape[1] > WIDEST:
-        msg = f"the ladder learns metrics of at most {WIDEST:,} inputs, not of {X.shape[1]:,}; GMLVQ by itself does"
-        raise InputError(msg)
-    return _prototypes(GMLVQ(rank=min(DIRECTIONS, X.shape[1])), X, y, setting)
-
-
-def _prototypes(model: Any, X: Matrix, y: Labels, setting: Setting) -> Learnt:
-    """Learn a handful of prototypes per class, in few steps: more fit the noise."""
-    size = np.unique(y).size * PROTOTYPES * X.shape[1]
-    if size > MOST_PROTOTYPES:
-        msg = f"its prototypes would have {size:,} numbers, more than {MOST_PROTOTYPES:,}; planes are quicker on such rows"
-        raise InputError(msg)
-    model.set_params(n_prototypes=PROTOTYPES, max_iter=STEPS, class_weight=_weights(setting), random_state=setting.seed)
-    return Learnt(model.set_params(max_time=setting.max_time).fit(X, y), {})
-
-
-def _tuning(y: Labels, setting: Setting) -> dict[str, Any]:
-    """Return how both searches cross-validate."""
+def _searched(search: Any, X: Matrix, y: Labels, setting: Setting) -> Any:
+    """Fit a grid search; pass on an interrupt that it has caught to keep its best so far."""
     scoring = "balanced_accuracy" if setting.balanced else "accuracy"
-    return {"cv": _folds(y), "scoring": scoring, "random_state": setting.seed}
-
-
-def _heed(search: Any) -> None:
-    """Pass on an interrupt that a search has caught to keep its best so far."""
+    search.set_params(cv=_folds(y), scoring=scoring, random_state=setting.seed).fit(X, y)
     if search.outcome_.reason == "interrupted":
         raise KeyboardInterrupt
+    return search
 
 
 def _widths(kernel: Any, X: Matrix) -> list[float] | None:
@@ -214,15 +189,9 @@ def _widths(kernel: Any, X: Matrix) -> list[float] | None:
     return [width * float(suggested) for width in WIDTHS]
 
 
-def again(model: Any, X: Matrix, y: Labels) -> Any:
-    """Fit a model with the same parameters to other examples, without tuning."""
-    with quietly():
-        return clone(model).fit(X, y)
-
-
 @contextmanager
 def quietly() -> Iterator[None]:
-    """Silence what a fit has to say about its gap or its mistakes: the ladder's table says it."""
+    """Silence a fit's warnings about its gap or its mistakes: the ladder's table says it."""
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", NotSeparatedWarning)
         warnings.simplefilter("ignore", GapWarning)
@@ -232,12 +201,12 @@ def quietly() -> Iterator[None]:
 RUNGS = {
     plan.name: plan
     for plan in (
-        Plan("majority", "majority class", 0, _majority),
-        Plan("neighbours", "nearest neighbours", 7, _neighbours, sampled=True),
-        Plan("perceptron", "averaged perceptron", 1, _perceptron),
-        Plan("adaline", "Adaline (least squares)", 2, _adaline),
+        Plan("majority", "majority class", 0, lambda _X, _y, _setting: Chosen(Majority(), {})),
+        Plan("neighbours", "nearest neighbours", 7, lambda _X, _y, _setting: Chosen(Neighbours(), {}), sampled=True),
+        Plan("perceptron", "averaged perceptron", 1, partial(_untuned, AveragedPerceptron)),
+        Plan("adaline", "Adaline (least squares)", 2, partial(_untuned, Adaline)),
         Plan("adatron", "AdaTron (linear large margin)", 3, _adatron),
-        Plan("glvq", "GLVQ (prototypes)", 4, _glvq, least=FEW_ROWS),
+        Plan("glvq", "GLVQ (prototypes)", 4, lambda X, y, setting: _prototypes(GLVQ(), X, y, setting), least=FEW_ROWS),
         Plan("gmlvq", "GMLVQ (prototypes and a metric)", 5, _gmlvq, least=FEW_ROWS),
         Plan("kernel", "kernel AdaTron", 6, _kernel, sampled=True),
     )
@@ -245,7 +214,7 @@ RUNGS = {
 """In the order in which they are climbed; `keeps` says which is simpler."""
 
 
-def gap_of(model: Any) -> str:
+def widest_gap(model: Any) -> str:
     """Return the widest relative gap of a large-margin model in words; empty for others."""
     if not isinstance(model, AdaTron | KernelAdaTron):
         return ""
@@ -262,7 +231,7 @@ def describe(model: Any) -> tuple[int | None, str]:
         return len(proof.prototype_labels), f"{mistakes}, half of the rows safe by {proof.median_radius:.2g}"
     support = model.support_.size if hasattr(model, "support_") else getattr(model, "target_", np.empty(0)).size or None
     parts = list(proof.parts) if isinstance(proof, PerClass | PerPair) else [proof]
-    gap = gap_of(model)
+    gap = widest_gap(model)
     if gap:
         return support, gap
     errors = [part.backward_error for part in parts if hasattr(part, "backward_error")]

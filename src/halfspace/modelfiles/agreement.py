@@ -1,13 +1,14 @@
 """What the parts of a model must agree on, beyond what the table can say: checked before the model is made."""
 
 from collections.abc import Callable
+from contextlib import suppress
 from typing import Any, Never
 
 import numpy as np
 
+from halfspace.certificates.fields import Model, Record, Scope, check_fields, is_plain
 from halfspace.errors import ModelFileError
 from halfspace.modelfiles.records import RECORDS
-from halfspace.modelfiles.shapes import Model, Record, Scope, check_fields, is_plain
 from halfspace.modelfiles.table import MODELS
 
 __all__ = ["agree"]
@@ -18,6 +19,8 @@ _FIELDS = {key: place.fields for key, place in RECORDS.items()}
 
 def agree(model: Model) -> None:
     """Refuse a model whose parts do not fit together."""
+    with suppress(KeyError, AttributeError, TypeError, ValueError, IndexError):  # what is damaged is refused below
+        _renew(model.fitted)
     place, fitted = MODELS[model.key], model.fitted
     for name, value in model.params.items():
         _check_plain(value, f"{model.key}.{name}")
@@ -33,6 +36,23 @@ def agree(model: Model) -> None:
     check_fields(place.fields, {name: value for name, value in fitted.items() if name not in free}, scope, model.key)
     if model.key in _CHECKS:
         _CHECKS[model.key](fitted, scope.shared)
+
+
+def _renew(fitted: dict[str, Any]) -> None:
+    """Bring presenting models of earlier files up to date: states knew no epochs, and memories answered themselves."""
+    fields = fitted["_state"].fields
+    if "earlier" in fields:
+        return
+    fitted.pop("_loose", None)
+    memory, clock = fitted["_memory"], fields["clock"]
+    fields["earlier"], fields["active"] = fields["updates"].copy(), np.ones_like(fields["updates"])
+    fields["clock"] = np.array([clock[0], 0, 0, 0])
+    if memory.key == "averaged.Mean":
+        T, settled, U = max(int(clock[0]), 1), memory.fields.pop("settled"), memory.fields["U"]
+        fitted["_W"], fitted["_alpha"] = fields["W"] - U / T, fields["alpha"] - settled / T
+        memory.fields["total"] = U.copy()
+    if memory.key == "pocket.Pocket":
+        fitted["_W"], fitted["_alpha"] = memory.fields["W"].copy(), memory.fields["alpha"].copy()
 
 
 def _letters(fitted: dict[str, Any]) -> dict[str, int]:
@@ -93,7 +113,7 @@ def _fresh(log: Record, capacity: int) -> None:
 
 def _averaged(fitted: dict[str, Any], _letters: dict[str, int]) -> None:
     state, mean = fitted["_state"].fields, fitted["_memory"].fields
-    if mean["U"].shape != state["W"].shape or mean["settled"].shape != state["alpha"].shape:
+    if mean["U"].shape != state["W"].shape or mean["total"].shape != state["W"].shape:
         _refuse("AveragedPerceptron", "the mean is not of the weights")
 
 
@@ -102,7 +122,6 @@ def _voted(fitted: dict[str, Any], letters: dict[str, int]) -> None:
         _refuse("VotedPerceptron", "it has no votes")
     for support, log in fitted["_pages"]:
         _log(log, letters["K"], support.shape[0])
-    _many(fitted["_loose"], 0, "VotedPerceptron._loose")
     _fresh(fitted["_memory"], fitted["_state"].fields["alpha"].size)
 
 
@@ -216,6 +235,22 @@ def _prototypes(fitted: dict[str, Any], letters: dict[str, int]) -> None:
         _refuse("prototype_labels_", "they are not those of the classes, in their order")
     if not letters["P"] or not np.isfinite(fitted["prototypes_"]).all():
         _refuse("prototypes_", "there are none, or they are not finite")
+    state = fitted["_state"].fields if fitted.get("_state") else {}
+    for book in (state[name].fields for name in ("book", "last") if state.get(name)):
+        omega, Q = book["omega"], book["Q"]
+        projected = omega.shape[0] % 4 == 0 and Q.shape[1] == omega.shape[0] if omega.ndim == 2 else Q.shape[1] == 0
+        if not projected or not np.array_equal(book["labels"], numbers):
+            _refuse("_state", "its prototypes are not those of the model")
+    if "book" in state and (state["counts"].min() < 0 or bool(state["counts"][1]) != bool(state["last"])):
+        _refuse("_state", "an epoch is not at its start, and the start is not there")
+    if "theta" in state and state["theta"].size not in (state["W"].size, state["W"].size + state["omega"].size):
+        _refuse("_state", "its point has other coordinates than prototypes and metric")
+
+
+def _quantiser(fitted: dict[str, Any], letters: dict[str, int]) -> None:
+    state = fitted["_state"].fields if fitted["_state"] else None
+    if state and (state["V"].shape[1] != -(-letters["P"] // 8) * 8 or state["counts"].min() < 0):
+        _refuse("_state", "its prototypes are not those of the model")
 
 
 def _filter(fitted: dict[str, Any], letters: dict[str, int]) -> None:
@@ -296,6 +331,7 @@ _CHECKS: dict[str, Callable[[dict[str, Any], dict[str, int]], None]] = {
     "KernelAdaTronCV": _chosen,
     "Ladder": _ladder,
     "Neighbours": _neighbours,
+    **dict.fromkeys(("VectorQuantizer", "NeuralGas"), _quantiser),
     **dict.fromkeys(("LVQ", "GLVQ", "GRLVQ", "GMLVQ"), _prototypes),
     "AdaptiveFilter": _filter,
     "TableEncoder": _encoder,

@@ -6,11 +6,11 @@ from typing import Any, Never
 import numpy as np
 from scipy import sparse
 
+from halfspace.certificates.fields import Model, Record
 from halfspace.errors import ModelFileError
 from halfspace.modelfiles.agreement import agree
 from halfspace.modelfiles.records import RECORDS
-from halfspace.modelfiles.shapes import Model, Record
-from halfspace.modelfiles.table import MODELS
+from halfspace.modelfiles.table import FORMER, MODELS
 
 __all__ = ["Decoder"]
 
@@ -227,7 +227,8 @@ def built(value: Any) -> Any:
     if isinstance(value, Record):
         place = RECORDS[value.key]
         cls = getattr(import_module(f"halfspace.{place.module}"), place.name)
-        fields = {name: built(part) for name, part in value.fields.items()}
+        gone = {name for name, now in FORMER.get(value.key, {}).items() if not now}
+        fields = {name: built(part) for name, part in value.fields.items() if name not in gone}
         if hasattr(cls, "_fields") or hasattr(cls, "__dataclass_fields__"):
             return cls(**fields)
         made = cls.__new__(cls)
@@ -245,8 +246,10 @@ def built(value: Any) -> Any:
 def _built_model(value: Model) -> Any:
     """Make a model: the constructor gets the parameters, the attributes are set as they were."""
     place = MODELS[value.key]
-    cls = getattr(import_module(f"halfspace.{place.module}"), place.name)
-    model = cls(**{name: built(part) for name, part in value.params.items()})
+    home = "halfspace" if place.module == "models" else f"halfspace.{place.module}"
+    cls = getattr(import_module(home), place.name)
+    now = {name: FORMER.get(value.key, {}).get(name, name) for name in value.params}
+    model = cls(**{now[name]: built(part) for name, part in value.params.items() if now[name]})
     known = {name.lstrip("?") for name in place.fields}
     for name in value.fitted:
         if name not in known and hasattr(cls, name):

@@ -154,7 +154,7 @@ class Encoder:
         return {"@dict": [[self.encode(key, who), self.encode(part, who)] for key, part in value.items()]}
 
     def _record(self, key: str, value: Any, who: str) -> Any:
-        names = [name.lstrip("?") for name in RECORDS[key].fields]
+        names = [name.lstrip("?") for name in RECORDS[key].fields if hasattr(value, name.lstrip("?")) or name[0] != "?"]
         if key == "voted.Log":  # what is not in use is whatever was in memory
             used = int(value.size[0])
             value = value._replace(**{name: getattr(value, name)[:used] for name in names[:4]})

@@ -26,15 +26,21 @@ _PAGE = {
 _ALL_ROWS = ("alpha", "lower_alpha", "upper_alpha")
 
 RECORDS: dict[str, Place] = {
+    "Note": Place("notes", "Note", {"kind": "str", "column": "str", "count": "int", "detail": "str"}),
     "Outcome": Place("solvers.outcome", "Outcome", {"reason": "str", "sentence": "str", "remedy": "str"}),
     "sweep.State": Place(
         "solvers.rules.sweep",
         "State",
-        {"W": "f8(K,D)", "alpha": "f8(K,n)", "mistakes": "i8(K)", "updates": "i8(K)", "clock": "i8(1)"},
+        {
+            "W": "f8(K,D)",
+            "alpha": "f8(K,n)",
+            **dict.fromkeys(("mistakes", "updates", "earlier", "active"), "i8(K)"),
+            "clock": "i8(4)",
+        },
     ),
     "sweep.Forget": Place("solvers.rules.sweep", "Forget", {"nothing": "int"}),
     "averaged.Mean": Place(
-        "solvers.rules.averaged", "Mean", {"beta": "f8(K,n)", "settled": "f8(K,n) | f8(K,0)", "U": "f8(K,D) | f8(K,0)"}
+        "solvers.rules.averaged", "Mean", {"beta": "f8(K,n)", "U": "f8(K,D) | f8(K,0)", "total": "f8(K,D) | f8(K,0)"}
     ),
     "pocket.Pocket": Place(
         "solvers.rules.pocket",
@@ -67,7 +73,46 @@ RECORDS: dict[str, Place] = {
     "kernel_perceptron.State": Place(
         "solvers.kernel.perceptron",
         "State",
-        {"outputs": "f8(K,n)", "alpha": "f8(K,n)", "mistakes": "i8(K)", "updates": "i8(K)", "clock": "i8(1)"},
+        {
+            "outputs": "f8(K,n)",
+            "alpha": "f8(K,n)",
+            "mistakes": "i8(K)",
+            "updates": "i8(K)",
+            "clock": "i8(1)",
+        },
+    ),
+    "lvq.Book": Place(
+        "solvers.prototypes.glvq",
+        "Book",
+        {
+            "W": "f8(P,d)",
+            "labels": "i8(P)",
+            "omega": "f8(d) | f8(_m,d)",
+            "Q": "f8(P,0) | f8(P,_m)",
+            "tally": "f8(4)",
+        },
+    ),
+    "lvq.State": Place(
+        "solvers.prototypes.online",
+        "State",
+        {"book": "@lvq.Book", "last": "none | @lvq.Book", "counts": "i8(4)", "moved": "f8(2)"},
+    ),
+    "lvq.Descent": Place(
+        "solvers.prototypes.glvq_batch",
+        "State",
+        {
+            "W": "f8(P,d)",
+            "omega": "f8(d) | f8(_m,d) | f8(_c,_m,d)",
+            **dict.fromkeys(("theta", "gradient"), "f8(_p)"),
+            **dict.fromkeys(("steps", "changes"), "f8(10,_p)"),
+            "costs": "f8(3)",
+            "counts": "i8(2)",
+        },
+    ),
+    "quantising.State": Place(
+        "solvers.prototypes.quantising",
+        "State",
+        {"V": "f8(d,_m)", "wins": "i8(P)", "error": "f8(1)", "counts": "i8(2)"},
     ),
     "Expansion": Place(
         "models.kernel.prediction",
@@ -87,19 +132,19 @@ RECORDS: dict[str, Place] = {
         {"centres": "f8(_q,d)", "columns": ["i8(_c)"], "bias": "f8(_q,K)", "present": "b(_q,K)"},
     ),
     "kernel_margin.Task": Place(
-        "models.kernel.margin",
+        "models.multiclass",
         "Task",
         {"rows": "i8(_r) in 0..n", "sign": "f8(_r)", "s": "f8(_r)", "positive": "label"},
     ),
     "KernelAnswer": Place(
-        "solvers.kernel.run",
+        "solvers.kernel.machine",
         "KernelAnswer",
         {
             **dict.fromkeys(("b", "h", "error"), "f8(_r)"),
             **dict.fromkeys(("bias", "primal", "dual"), "number"),
-            "reason": "str",
-            "rounds": "int",
-            "course": [("number", "number", "number", "number")],
+            "?reason": "str",
+            "?rounds": "int",
+            "?course": [("number", "number", "number", "number")],
         },
     ),
     "Solved": Place(

@@ -7,7 +7,7 @@ from typing import Any
 
 from halfspace.modelfiles.records import Place
 
-__all__ = ["LEFT_OUT", "MODELS", "left_out"]
+__all__ = ["FORMER", "LEFT_OUT", "MODELS", "left_out"]
 
 LEFT_OUT = {
     "_seen": "a cache of parameters, renewed by the next partial_fit",
@@ -17,6 +17,12 @@ LEFT_OUT = {
     "on_progress": "a function, which a file cannot hold; it is None after loading",
 }
 """What is not written, and why. Attributes of scikit-learn's callbacks (`_skl_...`) are left out too."""
+
+FORMER: dict[str, dict[str, str]] = {
+    "KernelAdaTron": {"cells": "n_cells", "approximation": "", "n_components": ""},
+    "KernelAnswer": {"reason": "", "rounds": "", "course": ""},
+}
+"""Parameters and fields of earlier versions: their names today, empty for those that are gone."""
 
 
 def left_out(name: str) -> bool:
@@ -41,6 +47,7 @@ _PRESENTING = {
     "_memory": "@sweep.Forget",
     "_began": "f8(K,D)",
 }
+_ANSWER = {"_W": "f8(K,D)", "_alpha": "f8(K,n)"}
 _KERNEL = {
     **_LINEAR,
     "_expansion": "@Expansion",
@@ -60,15 +67,18 @@ _QUANTISER = {
     "prototypes_": "f8(P,d)",
     "?labels_": "i8(n) in 0..P",
     "?inertia_": "number",
-    "_course": "plain",
-    "_presented": "int",
+    "_state": "none | @quantising.State",
+    **dict.fromkeys(("_presented", "_rows", "_seed"), "int"),
 }
 _NEAREST = {
     **_FITTED,
     **_PROVED,
     "prototypes_": "f8(P,d)",
     "prototype_labels_": "labels(P)",
-    "_tally": "f8(3)",
+    "_tally": "f8(4)",
+    "_epochs": "int",
+    "_seed": "int",
+    "_state": "none | @lvq.State | @lvq.Descent",
     "?cost_": "number",
 }
 _PER_TARGET = "number | f8(m)"
@@ -80,12 +90,12 @@ def _model(module: str, name: str, fields: dict[str, Any], *, others: bool = Fal
 
 MODELS: dict[str, Place] = {
     **{name: Place("models", name, _PRESENTING) for name in _RULES},
-    **_model("models", "AveragedPerceptron", {**_PRESENTING, "_memory": "@averaged.Mean"}),
-    **_model("models", "PocketPerceptron", {**_PRESENTING, "_memory": "@pocket.Pocket", "?errors_": "int | i8(K)"}),
+    **_model("models", "AveragedPerceptron", {**_PRESENTING, **_ANSWER, "_memory": "@averaged.Mean"}),
+    **_model("models", "PocketPerceptron", {**_PRESENTING, **_ANSWER, "_memory": "@pocket.Pocket", "?errors_": "int | i8(K)"}),
     **_model(
         "models",
         "VotedPerceptron",
-        {**_PRESENTING, "_memory": "@voted.Log", "_pages": [("rows(_m,d)", "@voted.Log")], "_loose": ["@voted.Log"]},
+        {**_PRESENTING, "_memory": "@voted.Log", "_pages": [("rows(_m,d)", "@voted.Log")]},
     ),
     **_model("models", "MinOver", {**_LINEAR, "_states": ["@minover.State"]}),
     **_model(
@@ -148,7 +158,7 @@ MODELS: dict[str, Place] = {
         },
     ),
     **{name: Place("models", name, _NEAREST) for name in ("LVQ", "GLVQ")},
-    **_model("models", "GRLVQ", {**_NEAREST, "relevances_": "f8(d)"}),
+    **_model("models", "GRLVQ", {**_NEAREST, "omega_": "f8(d)"}),
     **_model("models", "GMLVQ", {**_NEAREST, "omega_": "f8(r,d) | f8(c,r,d)"}),
     **_model(
         "models",
@@ -171,7 +181,9 @@ MODELS: dict[str, Place] = {
             **_UNLABELLED,
             "coef_": "f8(d)",
             "covariance_": "f8(w,w)",
-            **dict.fromkeys(("intercept_", "alpha_", "beta_", "gamma_", "log_evidence_", "_floor", "_clamp"), "number"),
+            **dict.fromkeys(
+                ("intercept_", "prior_precision_", "noise_precision_", "gamma_", "log_evidence_", "_floor", "_clamp"), "number"
+            ),
             "_sums": "plain",
             "_rows": "int",
             "_weights": "none | f8(n)",
@@ -202,6 +214,7 @@ MODELS: dict[str, Place] = {
             "named_": "bool",
             "sparse_": "bool",
             "recipes_": "plain",
+            "?notes_": ["str | @Note"],
             "groups_": [("str", "int", "int")],
             "largest_": "none | f8(d)",
         },
@@ -228,6 +241,7 @@ MODELS: dict[str, Place] = {
             **_FITTED,
             "estimator_": _ANY_WINNER,
             "rungs_": ["@Rung"],
+            "?notes_": ["str | @Note"],
             "test_result_": "none | @TestResult",
             "outcome_": "@Outcome",
             "calibration_": "@Calibration",

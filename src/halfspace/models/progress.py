@@ -5,7 +5,7 @@ import time
 from collections.abc import Callable
 from typing import Any
 
-from halfspace.solvers.loop import Progress
+from halfspace.solvers.run import Progress
 
 __all__ = ["Reporter"]
 
@@ -16,8 +16,16 @@ EVERY = 0.5
 class Reporter:
     """Called after every epoch; tells whoever listens, and returns whether a callback asks to stop."""
 
-    def __init__(self, estimator: Any, X: Any, y: Any, attributes: Callable[[], dict[str, Any]], epochs: int) -> None:
-        self.estimator, self.X, self.y, self.attributes, self.epochs = estimator, X, y, attributes, epochs
+    def __init__(
+        self,
+        estimator: Any,
+        X: Any,
+        y: Any,
+        attributes: Callable[[], dict[str, Any]],
+        epochs: int,
+        text: Callable[[Progress], str] = lambda at: f"round {at.round}, {at.seconds:.1f} s",
+    ) -> None:
+        self.estimator, self.X, self.y, self.attributes, self.epochs, self.text = estimator, X, y, attributes, epochs, text
         self.printed = time.perf_counter()
         self.root: Any = None
         self.epoch: Any = None
@@ -31,10 +39,14 @@ class Reporter:
         context = self.root.subcontext(task_name="epoch")
         return context.call_on_fit_task_begin(estimator=self.estimator, X=self.X, y=self.y)
 
+    @property
+    def watch(self) -> Callable[[Progress], bool] | None:
+        """What the driver is to call after every round; None if nobody listens."""
+        return self if self.estimator.verbose or self.root is not None else None
+
     def __call__(self, at: Progress) -> bool:
-        """Report the end of an epoch."""
-        text = f"epoch {at.epoch + 1}: {int(at.state.mistakes.sum()):,} mistakes, {at.seconds:.1f} s"
-        return self.tell(text, last=at.epoch + 1 >= self.epochs)
+        """Report the end of a round."""
+        return self.tell(self.text(at), last=at.round >= self.epochs)
 
     def tell(self, text: str, *, last: bool = False) -> bool:
         """Report the end of a piece of work in a sentence; return whether a callback asks to stop."""

@@ -4,15 +4,11 @@
 there for changes and for saving.
 """
 
-from halfspace.plots.decision_surface import DecisionSurfaceDisplay
+from halfspace.plots.convergence import GapDisplay, MistakeBoundDisplay
 from halfspace.plots.echo import EchoDisplay
-from halfspace.plots.elbow import ElbowDisplay
-from halfspace.plots.gap import GapDisplay
-from halfspace.plots.margin import MarginDisplay
-from halfspace.plots.mistake_bound import MistakeBoundDisplay
-from halfspace.plots.path import PathDisplay
-from halfspace.plots.prototypes import PrototypesDisplay
-from halfspace.plots.relevance import RelevanceDisplay
+from halfspace.plots.paths import ElbowDisplay, PathDisplay
+from halfspace.plots.planes import DecisionSurfaceDisplay, MarginDisplay
+from halfspace.plots.prototypes import PrototypesDisplay, RelevanceDisplay
 from halfspace.plots.stability import StabilityDisplay
 
 __all__ = [

@@ -1,13 +1,15 @@
-"""Where pictures are drawn, and in which colours."""
+"""Axes to draw on, colours, and what several pictures read from a model."""
 
 from typing import Any
 
 import numpy as np
 
-__all__ = ["axes_or_new", "class_colours", "panels_or_new", "training_support"]
+from halfspace._typing import FloatArray
+
+__all__ = ["class_colours", "grid_around", "input_names", "place", "place_panels", "training_support"]
 
 TWO = ("#b2182b", "#2166ac")
-"""Colours of the negative and the positive class, told apart by colour-blind readers too."""
+"""Colours of the negative and the positive class, distinguishable by colour-blind readers too."""
 MANY = ("#4477aa", "#ee6677", "#228833", "#ccbb44", "#66ccee", "#aa3377")
 """Colours of more than two classes, as far as they go; then again from the first."""
 MARKERS = "osD^vP"
@@ -15,7 +17,7 @@ MARKERS = "osD^vP"
 
 
 def _pyplot() -> Any:
-    """Return matplotlib, imported only when a picture is asked for."""
+    """Return matplotlib, imported only when a picture is drawn."""
     try:
         import matplotlib.pyplot as plt  # noqa: PLC0415  (an extra)
     except ImportError as error:
@@ -24,16 +26,38 @@ def _pyplot() -> Any:
     return plt
 
 
-def axes_or_new(ax: Any) -> Any:
-    """Return the axes given, or new ones."""
-    return _pyplot().subplots()[1] if ax is None else ax
+def place(display: Any, ax: Any) -> Any:
+    """Return the axes given, or new ones, and keep them in the display as `ax_` and `figure_`."""
+    display.ax_ = _pyplot().subplots()[1] if ax is None else ax
+    display.figure_ = display.ax_.figure
+    return display.ax_
 
 
-def panels_or_new(axes: Any, heights: tuple[float, ...]) -> Any:
-    """Return the axes given, one per panel, or new ones above each other."""
-    if axes is not None:
-        return axes
-    return _pyplot().subplots(len(heights), 1, sharex=True, layout="constrained", height_ratios=heights)[1]
+def place_panels(display: Any, axes: Any, heights: tuple[float, ...]) -> Any:
+    """Return the axes given, one per panel, or new ones above each other; kept in the display as `axes_` and `figure_`."""
+    if axes is None:
+        axes = _pyplot().subplots(len(heights), 1, sharex=True, layout="constrained", height_ratios=heights)[1]
+    display.axes_, display.figure_ = axes, axes[0].figure
+    return axes
+
+
+def grid_around(rows: FloatArray, resolution: int, room: float) -> tuple[FloatArray, FloatArray]:
+    """Return a grid (r, r) of both coordinates around rows (n, 2), with room at each side as a share of their range.
+
+    Examples
+    --------
+    >>> grid_around(np.array([[0.0, 0.0], [1.0, 2.0]]), 2, 0.5)[1].tolist()
+    [[-1.0, -1.0], [3.0, 3.0]]
+    """
+    low, high = rows.min(axis=0), rows.max(axis=0)
+    pad = room * np.where(high > low, high - low, 1.0)
+    xx0, xx1 = np.meshgrid(*(np.linspace(low[j] - pad[j], high[j] + pad[j], resolution) for j in range(2)))
+    return xx0, xx1
+
+
+def input_names(model: Any, count: int) -> list[str]:
+    """Return the names of the columns that a model was fitted to, or "input 0", "input 1", ..."""
+    return [str(name) for name in getattr(model, "feature_names_in_", [f"input {j}" for j in range(count)])]
 
 
 def class_colours(count: int) -> list[str]:

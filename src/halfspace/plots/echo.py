@@ -1,4 +1,4 @@
-"""The picture of an echo that goes away."""
+"""The picture of echo cancellation."""
 
 from dataclasses import dataclass
 from typing import Any, Self
@@ -8,14 +8,14 @@ import numpy as np
 from halfspace._typing import FloatArray
 from halfspace.errors import InputError
 from halfspace.models.regression.echo import erle
-from halfspace.plots.axes import axes_or_new, class_colours
+from halfspace.plots.axes import class_colours, place
 
 __all__ = ["EchoDisplay"]
 
 
 @dataclass
 class EchoDisplay:
-    """Echo return loss enhancement over time: how many decibels cancellers take off what is observed.
+    """Echo return loss enhancement over time: by how many decibels cancellers reduce the observed signal.
 
     Parameters
     ----------
@@ -42,7 +42,7 @@ class EchoDisplay:
     def from_signals(
         cls, observed: FloatArray, residuals: dict[str, FloatArray], *, window: int, rate: float | None = None
     ) -> Self:
-        """Compare what cancellers left of an observed signal (n,), in windows of so many samples, `rate` samples a second."""
+        """Compare residuals of cancellers with the observed signal (n,), in windows of `window` samples, `rate` a second."""
         if not isinstance(residuals, dict) or not residuals:
             msg = f"EchoDisplay needs the residuals as a dictionary of names to signals; got {type(residuals).__name__}."
             raise InputError(msg)
@@ -54,11 +54,10 @@ class EchoDisplay:
 
     def plot(self, ax: Any = None) -> Self:
         """Draw on the axes given, or on new ones; `ax_` and `figure_` hold them."""
-        self.ax_ = axes_or_new(ax)
-        self.figure_ = self.ax_.figure
+        ax = place(self, ax)
         for (name, level), colour in zip(self.levels.items(), class_colours(max(len(self.levels), 3)), strict=False):
-            self.ax_.plot(self.time, np.where(np.isfinite(level), level, np.nan), color=colour, label=name)
-        self.ax_.axhline(0.0, color="black", linewidth=0.8)
-        self.ax_.set(xlabel=self.unit, ylabel="echo return loss enhancement / dB")
-        self.ax_.legend(fontsize=8)
+            ax.plot(self.time, np.where(np.isfinite(level), level, np.nan), color=colour, label=name)
+        ax.axhline(0.0, color="black", linewidth=0.8)
+        ax.set(xlabel=self.unit, ylabel="echo return loss enhancement / dB")
+        ax.legend(fontsize=8)
         return self

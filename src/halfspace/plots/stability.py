@@ -1,4 +1,4 @@
-"""The picture of how safely the examples are on their side."""
+"""The picture of the examples' stabilities."""
 
 from dataclasses import dataclass
 from typing import Any, Self
@@ -9,7 +9,7 @@ from halfspace._typing import FloatArray, IntArray, Labels, Matrix
 from halfspace.errors import InputError
 from halfspace.models.kernel.prediction import KernelPlaneMixin
 from halfspace.models.planes.prediction import PlaneMixin
-from halfspace.plots.axes import TWO, axes_or_new, training_support
+from halfspace.plots.axes import TWO, place, training_support
 
 __all__ = ["StabilityDisplay"]
 
@@ -18,7 +18,7 @@ BINS = 40
 
 @dataclass
 class StabilityDisplay:
-    """Histogram of how safely each example is on its side, with the support vectors and the margin.
+    """Histogram of the examples' stabilities, with the support vectors and the margin.
 
     Parameters
     ----------
@@ -72,8 +72,7 @@ class StabilityDisplay:
 
     def plot(self, ax: Any = None) -> Self:
         """Draw on the axes given, or on new ones; `ax_` and `figure_` hold them."""
-        self.ax_ = ax = axes_or_new(ax)
-        self.figure_ = ax.figure
+        ax = place(self, ax)
         chosen = np.zeros(self.stabilities.size, dtype=bool)
         chosen[self.support] = True
         groups = [self.stabilities[chosen], self.stabilities[~chosen]]

@@ -8,16 +8,17 @@ from numbers import Real
 import numpy as np
 
 from halfspace._typing import FloatArray, Labels, Matrix
-from halfspace.certificates.margins.margin import MarginBracket
+from halfspace.certificates.margins.bracket import MarginBracket
 from halfspace.certificates.margins.separability import Separability
 from halfspace.errors import GapWarning, InputError, NotSeparatedWarning
 from halfspace.models.planes.adatron import AdaTron
+from halfspace.questions.separability import read_intercept
 
 __all__ = ["margin_bracket"]
 
 
 def margin_bracket(
-    X: Matrix, y: Labels, *, intercept: bool = True, tol: float = 1e-3, max_time: float | None = None
+    X: Matrix, y: Labels, *, intercept: str = "free", tol: float = 1e-3, max_time: float | None = None
 ) -> MarginBracket:
     """Bracket the largest margin kappa* of any plane between two classes.
 
@@ -27,8 +28,9 @@ def margin_bracket(
         Examples.
     y : array, shape (n,)
         Labels of two classes, of any kind.
-    intercept : bool, default True
-        With a free bias, or homogeneous: planes through the origin only.
+    intercept : {"free", "clamped", "none"}, default "free"
+        A bias that costs nothing; one as the weight of a clamped input of 1, which counts in the length of the weights; or
+        planes through the origin only. True and False are understood as "free" and "none", with a FutureWarning.
     tol : float, default 1e-3
         Relative width, (upper - lower) / upper, at which to stop.
     max_time : float, optional
@@ -51,23 +53,30 @@ def margin_bracket(
     if not isinstance(tol, Real) or isinstance(tol, bool) or not 0.0 < tol < 1.0:
         msg = f"The 'tol' parameter of margin_bracket must be a number between 0 and 1. Got {tol!r} instead."
         raise InputError(msg)
-    if not isinstance(intercept, bool | np.bool_):
-        msg = f"The 'intercept' parameter of margin_bracket must be True or False. Got {intercept!r} instead."
-        raise InputError(msg)
+    kind = read_intercept(intercept, "margin_bracket")
     if np.unique(np.asarray(y)).size > 2:
         msg = "margin_bracket is a question about two classes. Ask for each class against the rest, e.g. y == label."
         raise InputError(msg)
     gap = 1.0 - (1.0 - float(tol)) ** 2  # values are inverse squares of margins
-    model = AdaTron(C=np.inf, tol=gap, intercept="free" if intercept else "none", max_iter=10**9, max_time=max_time)
+    model = AdaTron(C=np.inf, tol=gap, intercept=kind, max_iter=10**9, max_time=max_time)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", GapWarning)
         warnings.simplefilter("ignore", NotSeparatedWarning)
         model.fit(X, y)
     proof = model.certificate_
     strengths = _whole(proof.multipliers, model.alpha_.size) if isinstance(proof, Separability) else model.alpha_
-    bias = float(model.intercept_[0]) if intercept else None
-    positive = model.classes_[1:].tolist()[0]
-    return MarginBracket.measure(X, y, weights=model.coef_[0], strengths=strengths, positive=positive, bias=bias)
+    weights, bias, positive = model.coef_[0], float(model.intercept_[0]), model.classes_[1:].tolist()[0]
+    if kind == "clamped":
+        weights = np.append(weights, bias)
+    return MarginBracket.measure(
+        X,
+        y,
+        weights=weights,
+        strengths=strengths,
+        positive=positive,
+        bias=bias if kind == "free" else None,
+        clamp=float(kind == "clamped"),
+    )
 
 
 def _whole(multipliers: dict[int, Fraction], n: int) -> FloatArray:

@@ -1,23 +1,24 @@
-"""Proofs about data, without a model: whether there is a plane between two classes."""
+"""Whether a plane separates two classes: an answer with its proof, without a model."""
 
 import time
+import warnings
 from collections.abc import Callable
 from dataclasses import replace
 from numbers import Real
+from typing import Any
 
 import numpy as np
 from sklearn.base import BaseEstimator
 
 from halfspace._typing import Label, Labels, Matrix
-from halfspace.certificates.margins.margin import MarginBracket
+from halfspace.certificates.margins.bracket import MarginBracket
 from halfspace.certificates.margins.separability import Separability
 from halfspace.errors import InputError
 from halfspace.models.parameters import read_matrix, usable_rows
 from halfspace.rows.labels import read_classes
-from halfspace.solvers.exact.separating import Finding, Signed, search
-from halfspace.solvers.exact.separating_wide import wide_search
+from halfspace.solvers.exact.separating import Finding, Signed, search, wide_search
 
-__all__ = ["separability"]
+__all__ = ["read_intercept", "separability"]
 
 WIDE, SMALL = 3000, 20_000_000
 """More inputs than this, unless the examples have few entries (stored or not), are left to the perceptron alone."""
@@ -28,7 +29,7 @@ OWNER = type("separability", (BaseEstimator,), {})
 def separability(
     X: Matrix,
     y: Labels,
-    intercept: bool = True,  # noqa: FBT001, FBT002  (the question's second word: through the origin or not)
+    intercept: str = "free",
     max_time: float | None = None,
 ) -> Separability:
     """Decide whether a plane separates two classes, and prove it without rounding.
@@ -39,14 +40,17 @@ def separability(
     between them. So λ is solved for in whole numbers of any length (python-flint) on the few rows that floats point to, and
     both kinds of proof are checked in rational arithmetic: every float is a fraction.
 
+    In the words of lectures: whether the dichotomy of the examples is realizable by a plane; a linear program.
+
     Parameters
     ----------
     X : array or sparse matrix, shape (n, d)
         Examples; float32 and float64 are used as they are.
     y : array, shape (n,)
         Labels of two classes, of any kind.
-    intercept : bool, default True
-        Whether the plane may have a bias b.
+    intercept : {"free", "clamped", "none"}, default "free"
+        Whether the plane may have a bias b, with the words of the models; whether it is free or clamped makes no difference to
+        this question. True and False are understood as "free" and "none", with a FutureWarning.
     max_time : float, optional
         Time limit in seconds. When it is reached, the answer may be "undecided", with a bracket around the best margin.
         The limit is checked between steps, and one step of solving exactly is not interrupted.
@@ -80,13 +84,10 @@ def separability(
     ('inseparable', {0: '1/4', 1: '1/2', 2: '1/4'})
     """
     late = _clock(max_time)
-    if not isinstance(intercept, bool | np.bool_):
-        msg = f"The 'intercept' parameter of separability must be True or False. Got {intercept!r} instead."
-        raise InputError(msg)
+    biased = read_intercept(intercept, "separability") != "none"
     if y is None:
         msg = "separability needs labels: y must have one label per row of X. Got None instead."
         raise InputError(msg)
-    intercept = bool(intercept)
     X, y = read_matrix(OWNER(), X, y, reset=True)
     classes, target = read_classes(y, "separability")
     if classes.size > 2:
@@ -95,17 +96,30 @@ def separability(
             "Ask for each class against the rest, e.g. separability(X, y == label)."
         )
         raise InputError(msg)
-    clamp = float(intercept)
+    clamp = float(biased)
     view, _ = usable_rows(X, clamp, "separability")
     positive = classes.tolist()[1]
     look = search if X.shape[1] <= WIDE or X.shape[0] * X.shape[1] <= SMALL else wide_search
     found = look(Signed(X, view, np.where(target == 1, 1.0, -1.0), clamp), late)
     if found.margin > 0.0:
-        return Separability.by_plane(found.weights, found.margin, intercept=intercept, positive=positive)
+        return Separability.by_plane(found.weights, found.margin, intercept=biased, positive=positive)
     if found.multipliers:
-        return Separability.by_multipliers(found.multipliers, X.shape[1], intercept=intercept, positive=positive)
+        return Separability.by_multipliers(found.multipliers, X.shape[1], intercept=biased, positive=positive)
     bracket = _bracket(found, X, y, clamp, positive)
-    return Separability.by_bracket(bracket, intercept=intercept)
+    return Separability.by_bracket(bracket, intercept=biased)
+
+
+def read_intercept(intercept: Any, owner: str) -> str:
+    """Return the kind of bias by its word; the truth values of earlier versions still say whether there is one."""
+    if isinstance(intercept, bool | np.bool_):
+        word = "free" if intercept else "none"
+        msg = f"{owner}: intercept={bool(intercept)} is now written intercept={word!r}."
+        warnings.warn(msg, FutureWarning, stacklevel=3)
+        return word
+    if not isinstance(intercept, str) or intercept not in {"clamped", "free", "none"}:
+        msg = f"The 'intercept' parameter of {owner} must be 'clamped', 'free' or 'none'. Got {intercept!r} instead."
+        raise InputError(msg)
+    return intercept
 
 
 def _clock(max_time: float | None) -> Callable[[], bool]:

@@ -1,4 +1,4 @@
-"""A certificate in words: what it claims, for a reader who has never met it."""
+"""A certificate in words: what it claims, for a reader who has never seen one."""
 
 import shlex
 from dataclasses import fields
@@ -6,11 +6,11 @@ from functools import singledispatch
 from os import PathLike
 from typing import Any
 
+from halfspace._text import number, plural, shown
 from halfspace.certificates import (
     Certificate,
     DualityGap,
     KernelGap,
-    LandmarkGap,
     LeastSquaresGap,
     MarginBracket,
     MistakeBound,
@@ -20,18 +20,16 @@ from halfspace.certificates import (
     Separability,
 )
 from halfspace.certificates.baselines import ClassCounts, NeighbourErrors
-from halfspace.certificates.margins.enclosure import Enclosure
+from halfspace.certificates.margins.gap import Enclosure
 from halfspace.report.findings import Claim
-from halfspace.report.svg import number
-from halfspace.report.texts import plural, shown
 
 __all__ = ["claim", "command", "words"]
 
 MOST_PARTS = 10
 NAMES = {
-    "primal": "value of the model (primal)",
-    "dual": "no model is below (dual)",
-    "C": "price of an error, C",
+    "primal": "objective of the model (primal)",
+    "dual": "lower bound for any model (dual)",
+    "C": "cap of the strengths, C",
     "relative_gap": "relative gap",
     "lower": "best margin, at least",
     "upper": "best margin, at most",
@@ -41,7 +39,7 @@ NAMES = {
     "backward_error": "backward error",
     "bias": "free bias",
     "k": "neighbours, k",
-    "errors": "rows misled, at most",
+    "errors": "rows misclassified, at most",
     "n": "rows",
     "clamp": "clamped input",
 }
@@ -90,22 +88,20 @@ def words(certificate: Any) -> str:
 
 @words.register(DualityGap)
 @words.register(KernelGap)
-@words.register(LandmarkGap)
 def _(certificate: Enclosure) -> str:
     plane = "plane" if isinstance(certificate, DualityGap) else "function of this kernel"
-    on = " on these landmarks" if isinstance(certificate, LandmarkGap) else ""
     return (
-        f"The model minimises errors and the inverse of its margin together. No {plane}{on} has a smaller value of that "
-        f"than {number(certificate.dual, 6)}, and this model has {number(certificate.primal, 6)}: what is left to gain is at "
-        f"most {number(certificate.relative_gap, 2)} of it."
+        f"The model trades training errors against the width of its margin. No {plane} has an objective below "
+        f"{number(certificate.dual, 6)}, and this model's is {number(certificate.primal, 6)}: at most "
+        f"{number(certificate.relative_gap, 2)} of it could still be gained."
     )
 
 
 @words.register
 def _(certificate: LeastSquaresGap) -> str:
     return (
-        f"The model minimises the sum of squared errors. It is exactly the best for data that differ from the given ones by "
-        f"{number(certificate.backward_error, 2)} of their size, so no better weights can be told apart at that precision."
+        f"The model minimises the sum of squared errors. It is the exact solution for data that differ from the given ones by "
+        f"{number(certificate.backward_error, 2)} of their size, so no better weights can be distinguished at that precision."
     )
 
 
@@ -130,9 +126,14 @@ def _(certificate: Separability) -> str:
     if certificate.verdict == "separable":
         return f"A plane has every training row at least {number(certificate.margin)} on its side, in exact arithmetic."
     if certificate.verdict == "inseparable":
-        rows = plural(certificate.obstacle.size, "training row")
-        return f"No plane separates the classes: {rows} make it impossible, in exact arithmetic."
-    return "Whether a plane separates the classes could not be decided in the time given."
+        rows = plural(certificate.obstacle.size, "witness row proves", "witness rows prove")
+        return f"No plane separates the classes: their convex hulls intersect, which {rows} in exact arithmetic."
+    most = (
+        ""
+        if certificate.bracket is None
+        else f"; a separating plane has a margin of at most {number(certificate.bracket.upper)}"
+    )
+    return f"Whether a plane separates the classes could not be decided in the time given{most}."
 
 
 @words.register
@@ -166,7 +167,7 @@ def _(certificate: ClassCounts) -> str:
 def _(certificate: NeighbourErrors) -> str:
     return (
         f"Leave a training row out and let its {plural(certificate.k, 'nearest neighbour')} vote: at most "
-        f"{certificate.errors:,} of {plural(certificate.n, 'row')} are misled, however ties fall."
+        f"{certificate.errors:,} of {plural(certificate.n, 'row')} are misclassified, however ties are broken."
     )
 
 

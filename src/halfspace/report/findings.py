@@ -1,67 +1,16 @@
-"""What a report says, as plain numbers and strings: nothing here is fitted, drawn or formatted.
+"""What a report says: nothing here is fitted, drawn or formatted.
 
-Labels are text, shortened; rows are those of the file, counted from 0 without the header; scores and frequencies are shares
-of 1. A part that could not be found is None or empty, and `missing` says why.
+Rungs, held-out test and separability proofs are the ladder's own values. Labels are text, shortened; rows are those of the
+file, counted from 0 without the header; scores and frequencies are shares of 1. A part that is absent is None or empty, and
+`missing` says why.
 """
 
-import math
 from dataclasses import asdict, dataclass, field
 from typing import Any
 
-__all__ = [
-    "Balance",
-    "Claim",
-    "Contradictions",
-    "Example",
-    "Findings",
-    "Histogram",
-    "Influence",
-    "LearningPoint",
-    "ReliabilityBin",
-    "RungScore",
-    "Separation",
-    "TestScore",
-]
-
-
-@dataclass(frozen=True)
-class RungScore:
-    """One rung of the ladder: its score with standard error, its cost and its proof; or why it was skipped."""
-
-    name: str
-    title: str
-    score: float | None
-    error: float | None
-    fit_seconds: float | None
-    predict_seconds: float | None
-    support: int | None
-    proof: str
-    params: str
-    skipped: str
-    note: str
-
-
-@dataclass(frozen=True)
-class TestScore:
-    """The held-out score with its 95 % interval, and the confusions; the table is empty if there are too many classes."""
-
-    score: float
-    low: float
-    high: float
-    n: int
-    accuracy: float
-    table: tuple[tuple[int, ...], ...]
-    confusions: tuple[tuple[str, str, int], ...]
-
-
-@dataclass(frozen=True)
-class Separation:
-    """Whether a plane separates one class from the others, and by what; `rows` of the file are the obstacle, if any."""
-
-    label: str
-    verdict: str
-    proof: str
-    rows: tuple[int, ...]
+from halfspace._text import plain
+from halfspace.certificates import Separability
+from halfspace.ladder import Rung, TestResult
 
 
 @dataclass(frozen=True)
@@ -108,15 +57,6 @@ class ReliabilityBin:
 
 
 @dataclass(frozen=True)
-class LearningPoint:
-    """One point of the learning curve: training rows, mean score, standard error."""
-
-    n: int
-    score: float
-    error: float
-
-
-@dataclass(frozen=True)
 class Claim:
     """What the certificate says in words, its numbers by name, and the command that checks it anew."""
 
@@ -155,8 +95,8 @@ class Findings:
         One sentence.
     source : str
         Name of the file, or what stands for it.
-    n_rows, n_train, n_test, n_columns, n_inputs, n_classes : int
-        Rows in all, for training and held out; columns of the table, numbers per row after encoding; classes.
+    n_rows, n_train, n_test, n_columns, n_inputs : int
+        Rows in all, for training and held out; columns of the table, numbers per row after encoding.
     winner, best : str
         Names of the rung chosen and of the rung that scored highest.
     scoring : str
@@ -167,15 +107,19 @@ class Findings:
         Time of the whole climb.
     outcome : str
         Why the climb stopped.
-    rungs, separability, hardest, reliability, learning_curve : tuple
+    classes : tuple of str
+        Labels of the classes.
+    rungs, test, learning_curve
+        As the ladder has them.
+    separability : tuple of (str, Separability)
+        Label, and whether a plane separates it from the rest; the rows of a proof are numbered as in the file.
+    hardest, reliability : tuple
         Parts of the report, see their classes.
-    n_separable, n_asked : int
-        Classes that a plane separates from the rest, of those for which it was asked; `separability` has the first few.
     weighed : {"weights", "relevances", "permutation", ""}
         What `influence` shows.
     influence : tuple of Influence
         One entry, or one per class.
-    test, stability, claim : optional
+    stability, claim : optional
         Parts that may be missing.
     balance, contradictions
         About the data.
@@ -204,7 +148,6 @@ class Findings:
     n_test: int
     n_columns: int
     n_inputs: int
-    n_classes: int
     winner: str
     best: str
     scoring: str
@@ -213,19 +156,17 @@ class Findings:
     seconds: float
     outcome: str
     classes: tuple[str, ...]
-    rungs: tuple[RungScore, ...]
+    rungs: tuple[Rung, ...]
     balance: Balance
     contradictions: Contradictions
-    test: TestScore | None = None
-    separability: tuple[Separation, ...] = ()
-    n_separable: int = 0
-    n_asked: int = 0
+    test: TestResult | None = None
+    separability: tuple[tuple[str, Separability], ...] = ()
     stability: Histogram | None = None
     weighed: str = ""
     influence: tuple[Influence, ...] = ()
     hardest: tuple[Example, ...] = ()
     reliability: tuple[ReliabilityBin, ...] = ()
-    learning_curve: tuple[LearningPoint, ...] = ()
+    learning_curve: tuple[tuple[int, float, float], ...] = ()
     claim: Claim | None = None
     notes: tuple[str, ...] = ()
     missing: dict[str, str] = field(default_factory=dict)
@@ -234,14 +175,5 @@ class Findings:
 
     def to_dict(self) -> dict[str, Any]:
         """Return plain dictionaries, lists, strings and numbers; what is not a finite number is None."""
-        plain: dict[str, Any] = _plain(asdict(self))
-        return plain
-
-
-def _plain(value: Any) -> Any:
-    """Turn tuples into lists, and infinities, which JSON does not have, into None."""
-    if isinstance(value, dict):
-        return {name: _plain(part) for name, part in value.items()}
-    if isinstance(value, list | tuple):
-        return [_plain(part) for part in value]
-    return None if isinstance(value, float) and not math.isfinite(value) else value
+        found: dict[str, Any] = plain(asdict(self))
+        return found

@@ -1,22 +1,30 @@
 """From a fitted ladder and its data to what a report says."""
 
+from collections.abc import Callable, Iterator, Sequence
+from hashlib import blake2b
 from os import PathLike
 from typing import Any
 
 import numpy as np
+from scipy import sparse
 
 import halfspace
-from halfspace._typing import IntArray, Labels
+from halfspace._text import shown
+from halfspace._typing import IntArray, Labels, Matrix
 from halfspace.errors import InputError
+from halfspace.ladder.preparing import input_groups, take
+from halfspace.ladder.values import renumbered
+from halfspace.notes import Note, sentences
 from halfspace.report import outputs
 from halfspace.report.claims import claim, command
-from halfspace.report.findings import Findings, LearningPoint
-from halfspace.report.origin import MOST_ROWS, balance, contradictions
-from halfspace.report.scores import MOST_CLASSES, rung_score, separations, test_score
-from halfspace.report.texts import shown
-from halfspace.report.winner import came_true, how_weighed, inputs_of, linear_weights, looked_at, stability
+from halfspace.report.findings import Balance, Contradictions, Findings
+from halfspace.report.influence import find_influence, linear_weights
 
-__all__ = ["gather"]
+__all__ = ["balance", "contradictions", "gather"]
+
+BATCH, MOST_ROWS = 16_384, 1_000_000
+"""Rows encoded at a time, and rows that are compared at most."""
+MOST_GROUPS, MOST_LABELS = 10, 10
 
 
 def gather(
@@ -28,7 +36,7 @@ def gather(
     model_path: str | PathLike[str] | None = None,
     file_path: str | PathLike[str] | None = None,
 ) -> Findings:
-    """Collect what a report says about a fitted ladder, as plain numbers and strings.
+    """Collect what a report says about a fitted ladder.
 
     Parameters
     ----------
@@ -62,10 +70,11 @@ def gather(
     truth = _class_numbers(ladder, X, y)
     file_rows = np.asarray(dataset.rows) if dataset is not None else np.arange(truth.size)
     train = np.asarray(ladder.train_)
-    names, _ = inputs_of(ladder, X)
+    names, groups = input_groups(ladder.encoder_, ladder.encode(take(X, np.arange(1))).shape[1])
     check = command(model_path, file_path, built_in=dataset is not None and file_path is None)
     missing: dict[str, str] = {}
-    coef, weighed = linear_weights(ladder), how_weighed(ladder)
+    coef = linear_weights(ladder)
+    weighed, influence = find_influence(ladder, X, truth, names, groups)
     found = outputs.potentials(ladder.out_of_fold_, truth[train], coef)
     return Findings(
         verdict=str(ladder.verdict_),
@@ -75,7 +84,6 @@ def gather(
         n_test=int(np.size(ladder.test_)),
         n_columns=int(ladder.n_features_in_),
         n_inputs=len(names),
-        n_classes=len(classes),
         winner=str(ladder.winner_),
         best=str(ladder.best_),
         scoring=str(ladder.scoring_),
@@ -83,20 +91,18 @@ def gather(
         n_repeats=int(ladder.n_repeats_),
         seconds=float(ladder.seconds_),
         outcome=str(ladder.outcome_),
-        classes=tuple(shown(label) for label in classes[:MOST_CLASSES]),
-        rungs=tuple(rung_score(rung) for rung in ladder.rungs_),
+        classes=tuple(shown(label) for label in classes),
+        rungs=ladder.rungs_,
         balance=balance(classes, truth),
         contradictions=contradictions(ladder.encode, X, truth, file_rows),
-        test=test_score(ladder.test_result_, classes),
-        separability=separations(ladder.separability_, file_rows[train]),
-        n_separable=sum(proof.verdict == "separable" for _, proof in ladder.separability_),
-        n_asked=len(ladder.separability_),
-        stability=stability(ladder, found, coef, missing),
+        test=ladder.test_result_,
+        separability=tuple((shown(label), proof) for label, proof in renumbered(ladder.separability_, file_rows[train])),
+        stability=outputs.stability(ladder, found, coef, missing),
         weighed=weighed,
-        influence=looked_at(ladder, X, truth, weighed),
+        influence=influence,
         hardest=outputs.hardest(found, classes, file_rows[train]) if ladder.winner_ != "majority" else (),
-        reliability=came_true(ladder, truth[train], missing),
-        learning_curve=tuple(LearningPoint(int(n), float(score), float(error)) for n, score, error in ladder.learning_curve_),
+        reliability=outputs.measure_reliability(ladder, truth[train], missing),
+        learning_curve=ladder.learning_curve_,
         claim=None if ladder.certificate_ is None else claim(ladder.certificate_, check),
         notes=_notes(ladder, dataset, truth.size),
         missing=missing,
@@ -134,5 +140,69 @@ def _notes(ladder: Any, dataset: Any, n: int) -> tuple[str, ...]:
     """Join the notes of the file, of the encoder and of the ladder, each once."""
     notes = [*(dataset.notes if dataset is not None else ()), *getattr(ladder.encoder_, "notes_", ()), *ladder.notes_]
     if n > MOST_ROWS:
-        notes.append(f"Contradicting rows were looked for among the first {MOST_ROWS:,} rows only.")
-    return tuple(dict.fromkeys(str(note) for note in notes))
+        notes.append(Note("contradictions", count=MOST_ROWS))
+    return tuple(sentences(notes))
+
+
+def balance(classes: Sequence[object], truth: IntArray) -> Balance:
+    """Count the rows of the ten largest classes.
+
+    Examples
+    --------
+    >>> balance(["a", "b"], np.array([1, 1, 0]))
+    Balance(labels=('b', 'a'), counts=(2, 1), n_others=0)
+    """
+    counts = np.bincount(truth, minlength=len(classes))
+    order = np.argsort(-counts, kind="stable")[:MOST_LABELS]
+    labels = tuple(shown(classes[k]) for k in order)
+    return Balance(labels, tuple(counts[order].tolist()), len(classes) - order.size)
+
+
+def contradictions(encode: Callable[[Any], Matrix], X: Any, truth: IntArray, file_rows: IntArray) -> Contradictions:
+    """Find rows that the model cannot tell apart but whose labels differ; it compares at most a million rows.
+
+    Parameters
+    ----------
+    encode : callable
+        From rows to numbers, shape (m, D).
+    X : table or matrix, n rows
+        The rows as given.
+    truth : ndarray, shape (n,)
+        Class numbers.
+    file_rows : ndarray, shape (n,)
+        Their rows in the file.
+
+    Examples
+    --------
+    >>> X = np.array([[1.0], [2.0], [1.0], [2.0]])
+    >>> contradictions(lambda rows: rows, X, np.array([0, 1, 1, 1]), np.arange(4))
+    Contradictions(n_groups=1, n_rows=2, groups=((0, 2),))
+    """
+    n = min(truth.size, MOST_ROWS)
+    starts = range(0, n, BATCH)
+    digests = [d for a in starts for d in _digests(encode(take(X, np.arange(a, min(a + BATCH, n)))))]
+    _, group = np.unique(np.array(digests, dtype=np.uint64), return_inverse=True)
+    low, high = np.full(n, len(truth)), np.full(n, -1)
+    np.minimum.at(low, group, truth[:n])
+    np.maximum.at(high, group, truth[:n])
+    mixed = np.flatnonzero(low < high)
+    rows = np.flatnonzero(np.isin(group, mixed))
+    order = rows[np.argsort(group[rows], kind="stable")]
+    groups = np.split(order, np.flatnonzero(np.diff(group[order])) + 1) if order.size else []
+    first = sorted(tuple(file_rows[part].tolist()) for part in groups)[:MOST_GROUPS]
+    return Contradictions(n_groups=len(groups), n_rows=int(rows.size), groups=tuple(first))
+
+
+def _digests(encoded: Matrix) -> Iterator[int]:
+    """Return a number for each row, the same for equal rows; two others agree with probability 2⁻⁶⁴."""
+    if sparse.issparse(encoded):
+        encoded = encoded.tocsr(copy=True)
+        encoded.sum_duplicates()
+        encoded.eliminate_zeros()
+        columns = encoded.indices.astype(np.int64)
+        ends = zip(encoded.indptr[:-1], encoded.indptr[1:], strict=True)
+        pieces = (columns[a:b].tobytes() + encoded.data[a:b].tobytes() for a, b in ends)
+    else:
+        pieces = (row.tobytes() for row in np.asarray(encoded) + 0.0)  # -0.0 becomes 0.0
+    for piece in pieces:
+        yield int.from_bytes(blake2b(piece, digest_size=8).digest(), "little")

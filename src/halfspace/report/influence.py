@@ -5,14 +5,20 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
+from scipy import sparse
 from sklearn.feature_selection import f_classif
+from sklearn.metrics import accuracy_score, balanced_accuracy_score
 
+from halfspace._text import shown
 from halfspace._typing import FloatArray, IntArray, Labels, Matrix
+from halfspace.ladder.climbing import labels_of
+from halfspace.ladder.preparing import take
 from halfspace.report.findings import Influence
-from halfspace.report.texts import shown
 
-__all__ = ["MOST_CLASSES", "permutation", "relevances", "sample_size", "weights"]
+__all__ = ["find_influence", "linear_weights", "permutation", "weights"]
 
+Group = tuple[str, int, int]
+"""A column's name, its first input, and the one after its last."""
 MOST_NAMES, MOST_CLASSES = 20, 10
 """Bars of a chart, and charts where every class has one."""
 MOST_COLUMNS, REPEATS = 50, 5
@@ -33,17 +39,6 @@ def weights(coef: FloatArray, names: Sequence[str], classes: Sequence[object]) -
     return tuple(_largest(shown(label), names, w, most) for label, w in zip(labels, coef, strict=False))
 
 
-def relevances(found: Sequence[tuple[str, float]]) -> tuple[Influence, ...]:
-    """List the columns with the largest shares of a metric, by name.
-
-    Examples
-    --------
-    >>> relevances([("age", 0.75), ("size", 0.25)])
-    (Influence(label='', names=('age', 'size'), values=(0.75, 0.25), spread=(), n_others=0),)
-    """
-    return (_largest("", [name for name, _ in found], np.array([share for _, share in found]), MOST_NAMES),)
-
-
 def _largest(label: str, names: Sequence[str], values: FloatArray, most: int) -> Influence:
     """Keep the values of largest size, but no zeros."""
     order = np.argsort(-np.abs(values), kind="stable")[:most]
@@ -52,23 +47,69 @@ def _largest(label: str, names: Sequence[str], values: FloatArray, most: int) ->
     return Influence(label, kept, tuple(values[order].tolist()), (), len(names) - order.size)
 
 
-def sample_size(n: int, n_groups: int, work_per_row: float) -> int:
-    """Return how many rows to shuffle: 500, or fewer where the model is large.
+def linear_weights(ladder: Any) -> FloatArray | None:
+    """Return the weights of a linear winner, shape (1, D) or (K, D); None for others."""
+    coef = getattr(ladder.estimator_, "coef_", None)
+    return None if coef is None else np.atleast_2d(np.asarray(coef, dtype=np.float64))
+
+
+def find_influence(
+    ladder: Any, X: Any, truth: IntArray, names: Sequence[str], groups: list[Group]
+) -> tuple[str, tuple[Influence, ...]]:
+    """Return what the winner looks at, and by what measure: "weights", "relevances", "permutation", or "" for nothing.
+
+    Parameters
+    ----------
+    ladder : Ladder
+        Fitted.
+    X : table or matrix, n rows
+        The rows it was fitted to.
+    truth : ndarray, shape (n,)
+        Their class numbers.
+    names, groups : list
+        Of the winner's inputs, and which of them come from which column.
 
     Examples
     --------
-    >>> sample_size(10_000, 30, work_per_row=1e4), sample_size(10_000, 50, work_per_row=2.5e5)
-    (500, 80)
+    >>> import halfspace as hs
+    >>> X, y, *_ = hs.data.two_clouds(60, distance=6.0)
+    >>> ladder = hs.Ladder(rungs=("perceptron",)).fit(X, y)
+    >>> weighed, (found,) = find_influence(ladder, X, (y == ladder.classes_[1]).astype(int), ["a", "b"], [])
+    >>> weighed, len(found.names)
+    ('weights', 2)
     """
-    affordable = WORK / (max(min(n_groups, MOST_COLUMNS), 1) * REPEATS * max(work_per_row, 1.0))
-    return int(min(n, 500, max(affordable, 50)))
+    if ladder.winner_ == "majority":
+        return "", ()
+    coef = linear_weights(ladder)
+    if coef is not None:
+        return "weights", weights(coef, names, ladder.classes_.tolist())
+    if ladder.relevances_:
+        columns, shares = zip(*ladder.relevances_, strict=True)
+        return "relevances", (_largest("", columns, np.array(shares), MOST_NAMES),)
+    return "permutation", (_shuffled_columns(ladder, X, truth, groups),)
+
+
+def _shuffled_columns(ladder: Any, X: Any, truth: IntArray, groups: list[Group]) -> Influence:
+    """Shuffle the columns of a winner without weights, on a sample of training rows: 500, or fewer where it is large."""
+    train, rng = np.asarray(ladder.train_), np.random.default_rng(0)
+    held = next((rung.support for rung in ladder.rungs_ if rung.name == ladder.winner_), None) or train.size
+    work = held * max(groups[-1][2], 1) if groups else 1
+    affordable = WORK / (max(min(len(groups), MOST_COLUMNS), 1) * REPEATS * work)
+    rows = np.sort(rng.choice(train, int(min(train.size, 500, max(affordable, 50))), replace=False))
+    labels = ladder.classes_[truth[rows]]
+    rule = balanced_accuracy_score if ladder.scoring_ == "balanced_accuracy" else accuracy_score
+
+    def score(encoded: Matrix) -> float:
+        return float(rule(labels, labels_of(ladder.estimator_.decision_function(encoded), ladder.classes_)))
+
+    return permutation(score, ladder.encode(take(X, rows)), truth[rows], groups, rng)
 
 
 def permutation(
     score: Callable[[Matrix], float],
     encoded: Matrix,
     y: Labels,
-    groups: Sequence[tuple[Any, int, int]],
+    groups: Sequence[Group],
     rng: np.random.Generator,
 ) -> Influence:
     """Measure what shuffling each column costs: the mean fall of the score over five shuffles, and its standard deviation.
@@ -108,7 +149,7 @@ def permutation(
     )
 
 
-def _telling(encoded: Matrix, y: Labels, groups: Sequence[tuple[Any, int, int]]) -> list[tuple[Any, int, int]]:
+def _telling(encoded: Matrix, y: Labels, groups: Sequence[Group]) -> list[Group]:
     """Keep the columns whose inputs have the largest F statistic."""
     groups = [group for group in groups if group[2] > group[1]]
     if len(groups) <= MOST_COLUMNS:
@@ -127,6 +168,4 @@ def _shuffled(encoded: Matrix, a: int, b: int, rng: np.random.Generator) -> Matr
         mixed = encoded.copy()
         mixed[:, a:b] = encoded[order, a:b]
         return mixed
-    from scipy import sparse  # noqa: PLC0415  (dense tables do not need it)
-
     return sparse.hstack([encoded[:, :a], encoded[order][:, a:b], encoded[:, b:]], format="csr")

@@ -7,19 +7,23 @@ difference of the two weights, and is then the distance of the row from the boun
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 
+from halfspace._text import shown
 from halfspace._typing import FloatArray, IntArray
+from halfspace.ladder.calibration import Calibration
 from halfspace.report.findings import Example, Histogram, ReliabilityBin
-from halfspace.report.texts import shown
 
-__all__ = ["Potentials", "hardest", "histogram", "potentials", "reliability"]
+__all__ = ["Potentials", "hardest", "histogram", "measure_reliability", "potentials", "reliability", "stability"]
 
 BINS = 30
 TAIL = 0.002
 """Share of the rows at either end that may be counted in the outermost bars, so that a few do not squeeze the rest."""
 MOST_EXAMPLES = 15
+LEAST_RELIABLE, MOST_RELIABLE = 30, 100_000
+"""Fewer rows give no reliability curve; of more outputs than this a sample of the rows does."""
 
 
 @dataclass(frozen=True)
@@ -154,3 +158,62 @@ def reliability(probability: FloatArray, true: FloatArray, bins: int = 10) -> tu
     starts = np.unique(np.searchsorted(p, p[np.arange(bins) * p.size // bins]))  # equal probabilities stay together
     parts = np.split(np.arange(p.size), starts[1:])
     return tuple(ReliabilityBin(float(p[part].mean()), float(hits[part].mean()), int(part.size)) for part in parts)
+
+
+def stability(ladder: Any, found: Potentials, coef: FloatArray | None, missing: dict[str, str]) -> Histogram | None:
+    """Return the histogram of potentials, with the support vectors; where there is none, `missing` gets the reason.
+
+    Examples
+    --------
+    >>> import halfspace as hs
+    >>> X, y, *_ = hs.data.two_clouds(60, distance=6.0)
+    >>> ladder = hs.Ladder(rungs=("perceptron",)).fit(X, y)
+    >>> found = potentials(ladder.out_of_fold_, (y == ladder.classes_[1]).astype(int)[ladder.train_], None)
+    >>> stability(ladder, found, None, {}).n
+    48
+    """
+    distance = "distance from the boundary" if coef is not None else "potential"
+    if ladder.winner_ == "majority":
+        missing["stability"] = "The majority class gives every row the same output."
+        return None
+    bars = histogram(found, _support(ladder), distance)
+    if bars is None:
+        missing["stability"] = "There are no out-of-fold outputs, or they are all equal."
+    return bars
+
+
+def _support(ladder: Any) -> IntArray | None:
+    """Return which training rows the winner rests on; None where it rests on all, or on none."""
+    alpha = getattr(ladder.estimator_, "alpha_", None)
+    if ladder.winner_ == "adaline" or alpha is None or np.ndim(alpha) == 0 or np.shape(alpha)[-1] != np.size(ladder.learnt_):
+        return None
+    held = np.asarray(ladder.learnt_)[np.any(np.atleast_2d(alpha) != 0, axis=0)]
+    return np.flatnonzero(np.isin(ladder.train_, held))
+
+
+def measure_reliability(ladder: Any, truth: IntArray, missing: dict[str, str]) -> tuple[ReliabilityBin, ...]:
+    """Compare calibrated out-of-fold probabilities with the truth; each fifth is calibrated on the other four.
+
+    Examples
+    --------
+    >>> import halfspace as hs
+    >>> X, y, *_ = hs.data.two_clouds(60, distance=6.0)
+    >>> ladder = hs.Ladder(rungs=("perceptron",)).fit(X, y)
+    >>> bins = measure_reliability(ladder, (y == ladder.classes_[1]).astype(int)[ladder.train_], {})
+    >>> sum(part.count for part in bins)
+    48
+    """
+    f, rng = np.asarray(ladder.out_of_fold_, dtype=np.float64), np.random.default_rng(0)
+    seen = np.flatnonzero(np.isfinite(f.reshape(len(f), -1)).all(axis=1))
+    if seen.size < LEAST_RELIABLE or ladder.winner_ == "majority":
+        missing["reliability"] = (
+            f"A reliability curve needs a winner that looks at the rows, and at least {LEAST_RELIABLE} of them."
+        )
+        return ()
+    seen = rng.permutation(seen)[: max(MOST_RELIABLE // (f.size // len(f)), LEAST_RELIABLE)]
+    f, truth, part = f[seen], truth[seen], np.arange(seen.size) % 5
+    P = np.concatenate([Calibration.of(f[part != k], truth[part != k]).probabilities(f[part == k]) for k in range(5)])
+    truth = np.concatenate([truth[part == k] for k in range(5)])
+    if f.ndim == 1:
+        return reliability(P[:, 1], (truth == 1).astype(np.float64))
+    return reliability(P.max(axis=1), (P.argmax(axis=1) == truth).astype(np.float64))

@@ -1,36 +1,41 @@
 """From findings to one HTML file: no script, nothing from outside, every text escaped."""
 
+from functools import partial
 from importlib.resources import files
 from os import PathLike
 from pathlib import Path
 from typing import Any
 
+import numpy as np
+
+from halfspace._text import listed, number, plural, shown
 from halfspace._typing import Labels
 from halfspace.errors import FileError, ModelFileError
 from halfspace.modelfiles.writing import write_whole
 from halfspace.report import charts
+from halfspace.report.claims import words
 from halfspace.report.findings import Findings
 from halfspace.report.gathering import gather
-from halfspace.report.svg import number
-from halfspace.report.texts import listed, plural
 
 __all__ = ["render", "write"]
 
+MOST_CLASSES, MOST_CONFUSIONS, MOST_SEPARATIONS = 20, 20, 20
+"""Largest confusion matrix that is shown whole, pairs listed from a larger one, and classes of the separability table."""
 SCORES = {"accuracy": "accuracy", "balanced_accuracy": "balanced accuracy"}
 
 
-def percent(share: float | None) -> str:
+def percent(share: float) -> str:
     """Write a share of 1 in per cent.
 
     Examples
     --------
-    >>> percent(0.9736).split(), percent(None)
-    (['97.4', '%'], '')
+    >>> percent(0.9736).split()
+    ['97.4', '%']
     """
-    return "" if share is None else f"{100 * share:.1f}\N{NO-BREAK SPACE}%"
+    return f"{100 * share:.1f}\N{NO-BREAK SPACE}%"
 
 
-def duration(seconds: float | None) -> str:
+def duration(seconds: float) -> str:
     """Write a time with the unit that suits it.
 
     Examples
@@ -38,11 +43,19 @@ def duration(seconds: float | None) -> str:
     >>> [duration(seconds).split() for seconds in (0.0123, 7.26, 600)]
     [['12', 'ms'], ['7.3', 's'], ['10', 'min']]
     """
-    if seconds is None:
-        return ""
     if seconds < 1:
         return f"{max(1000 * seconds, 1):.0f}\N{NO-BREAK SPACE}ms"
     return f"{seconds:.1f}\N{NO-BREAK SPACE}s" if seconds < 120 else f"{seconds / 60:.0f}\N{NO-BREAK SPACE}min"
+
+
+def confusions(findings: Findings) -> list[tuple[str, str, int]]:
+    """Return the commonest confusions of the held-out rows: true label, predicted label, rows."""
+    if findings.test is None:
+        return []
+    wrong = findings.test.confusion - np.diag(np.diag(findings.test.confusion))
+    order = np.argsort(-wrong, axis=None, kind="stable")[:MOST_CONFUSIONS]
+    pairs = zip(*np.unravel_index(order, wrong.shape), strict=True)
+    return [(findings.classes[i], findings.classes[j], int(wrong[i, j])) for i, j in pairs if wrong[i, j]]
 
 
 def render(findings: Findings) -> str:
@@ -75,10 +88,13 @@ def render(findings: Findings) -> str:
         trim_blocks=True,
         lstrip_blocks=True,
     )
-    environment.filters.update(percent=percent, duration=duration, number=number, listed=listed)
+    environment.filters.update(percent=percent, duration=duration, number=number, shown=shown, words=words)
+    environment.filters["listed"] = partial(listed, show=shown)
     environment.globals.update(plural=plural, zip=zip, style=_template("page.css"))
     scoring = SCORES.get(findings.scoring, findings.scoring)
-    page: str = environment.get_template("page.html").render(found=findings, scoring=scoring, charts=_charts(findings, scoring))
+    limits = {"most_classes": MOST_CLASSES, "most_separations": MOST_SEPARATIONS, "confusions": confusions(findings)}
+    template = environment.get_template("page.html")
+    page: str = template.render(found=findings, scoring=scoring, charts=_charts(findings, scoring), **limits)
     return page.encode("utf-8", "replace").decode("utf-8")
 
 

@@ -109,8 +109,8 @@ def side_by_side(
     if workers == 1:
         return [work(item) for item in items]
     with ThreadPoolExecutor(workers) as own:
-        waiting = [own.submit(work, item) for item in items]
         try:
+            waiting = [own.submit(work, item) for item in items]
             return [future.result() for future in waiting]
         except BaseException:
             if stop is None:

@@ -5,8 +5,10 @@
 - `sqnorm(X, i)`: ‖x_i‖²
 
 A dense view is the array itself (C order, float32 or float64; sums are float64). `CSR` holds a sparse matrix' own
-buffers, `Gram` a kernel matrix, where the weights are the signed strengths of the examples: *the kernel trick is a data
-type*. `Clamped` adds the clamped input, a constant column that is never stored: the last weight is the bias.
+buffers. `Gram` holds a kernel matrix, and the weights are the outputs f(x_j) of all examples: `dot` reads one of them, `axpy`
+adds a row of the matrix. *The kernel trick is a data type.* A method that asks for the length of its weights calls
+`sqlength(X, w, alpha, y)`, which in a kernel's space needs the strengths. `Clamped` adds the clamped input, a constant column
+that is never stored: the last weight is the bias.
 
 Invariant: an operation loops over the columns of the row, never over the weights, so `w` may be longer than the row.
 """
@@ -29,6 +31,7 @@ __all__ = [
     "indices_inside",
     "n_columns",
     "n_rows",
+    "sqlength",
     "sqnorm",
     "view_of",
 ]
@@ -48,7 +51,7 @@ class CSR(NamedTuple):
 
 
 class Gram(NamedTuple):
-    """Rows in a feature space known only by its inner products K; weights are signed strengths, one per example."""
+    """Rows in a feature space known only by its inner products K, symmetric; the weights are the outputs of all rows."""
 
     K: Any
 
@@ -73,6 +76,11 @@ def axpy(a: float, X: View, i: int, w: FloatArray) -> None:
 @open_function
 def sqnorm(X: View, i: int) -> float:
     """Squared length of row i."""
+
+
+@open_function
+def sqlength(X: View, w: FloatArray, alpha: FloatArray, y: FloatArray) -> float:
+    """Squared length of the weights w = Σ alpha_i y_i x_i."""
 
 
 @open_function
@@ -156,15 +164,13 @@ def _(X: View) -> int:
 # ---------------------------------------------------------------- kernel rows
 @dot.register(Gram)
 def _(X: View, i: int, w: FloatArray) -> float:
-    total = 0.0
-    for j in range(X.K.shape[1]):
-        total += X.K[i, j] * w[j]
-    return total
+    return w[i]
 
 
 @axpy.register(Gram)
 def _(a: float, X: View, i: int, w: FloatArray) -> None:
-    w[i] += a
+    for j in range(X.K.shape[1]):
+        w[j] += a * X.K[i, j]
 
 
 @sqnorm.register(Gram)
@@ -180,6 +186,14 @@ def _(X: View) -> int:
 @n_columns.register(Gram)
 def _(X: View) -> int:
     return X.K.shape[1]
+
+
+@sqlength.register(Gram)
+def _(X: View, w: FloatArray, alpha: FloatArray, y: FloatArray) -> float:
+    total = 0.0
+    for i in range(w.size):
+        total += alpha[i] * y[i] * w[i]
+    return total
 
 
 # ---------------------------------------------------------------- the clamped input
@@ -207,6 +221,17 @@ def _(X: View) -> int:
 @n_columns.register(Clamped)
 def _(X: View) -> int:
     return n_columns(X.rows) + 1
+
+
+def _own_sqlength(X: View, w: FloatArray, alpha: FloatArray, y: FloatArray) -> float:
+    total = 0.0
+    for j in range(w.size):
+        total += w[j] * w[j]
+    return total
+
+
+for kind in (np.ndarray, CSR, Clamped):
+    sqlength.register(kind)(_own_sqlength)
 
 
 class _Memory:

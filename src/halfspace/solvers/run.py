@@ -9,17 +9,21 @@ displays, animations and streams are consumers of the same generator. No other m
 catches Ctrl-C.
 """
 
+import threading
 import time
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import repeat
-from typing import Any, NamedTuple, Protocol
+from typing import Any, NamedTuple, Protocol, TypeVar
 
 import numpy as np
 
+from halfspace.rows.threads import alone, n_workers, one_blas_thread, side_by_side
 from halfspace.solvers.outcome import Outcome, Reason
 
-__all__ = ["PIECE", "Budget", "Course", "Method", "Progress", "Run", "run", "steps"]
+__all__ = ["PIECE", "Budget", "Course", "Method", "Progress", "Run", "ended", "run", "run_all", "steps"]
+
+T = TypeVar("T")
 
 PIECE = 1 << 23
 """Entries to read in a step, between two looks at the clock: under ten milliseconds."""
@@ -147,6 +151,30 @@ class Run:
     seconds: float = 0.0
 
 
+class _Clock:
+    """Counts rounds and seconds, and keeps to the budget."""
+
+    def __init__(self, state: Any, budget: Budget, every: int) -> None:
+        self.began, self.budget, self.every = time.perf_counter(), budget, every
+        self.at, self.begun = Progress(0, 0, state, 0.0), False
+
+    def most(self) -> int:
+        """Return how many rounds the next step may take."""
+        most = max(self.budget.max_iter - self.at.round, 1)
+        return min(most, self.every - self.at.round % self.every) if self.every else most
+
+    def count(self, table: Sequence[Any]) -> Progress:
+        """Count the rounds of a step."""
+        finished, self.begun = len(table[0]) if len(table) else 0, True
+        self.at = Progress(self.at.round + finished, finished, self.at.state, time.perf_counter() - self.began, table)
+        return self.at
+
+    def goes_on(self, method: Method) -> bool:
+        """Tell whether there is something left to do, and room in the budget; a step is made even in no time."""
+        spent = _limit(self.at, self.budget) is not None if self.begun else self.budget.cancelled()
+        return method.status(self.at.state) is None and not spent
+
+
 def steps(method: Method, state: Any, budget: Budget, *, every: int = 0) -> Iterator[Progress]:
     """Work on a state in pieces until nothing is left to do or the budget is spent.
 
@@ -166,16 +194,9 @@ def steps(method: Method, state: Any, budget: Budget, *, every: int = 0) -> Iter
     Progress
         Rounds finished, the state, the seconds gone by. A piece may be less than a round: `finished` is then 0.
     """
-    began, rounds = time.perf_counter(), 0
-    reason = method.status(state)
-    while reason is None:
-        most = max(budget.max_iter - rounds, 1)
-        table = method.step(state, min(most, every - rounds % every) if every else most)
-        finished = len(table[0]) if len(table) else 0
-        rounds += finished
-        at = Progress(rounds, finished, state, time.perf_counter() - began, table)
-        yield at
-        reason = method.status(state) or _limit(at, budget)
+    clock = _Clock(state, budget, every)
+    while clock.goes_on(method):
+        yield clock.count(method.step(state, clock.most()))
 
 
 def run(
@@ -186,6 +207,8 @@ def run(
     every: int = 1,
 ) -> Run:
     """Run until nothing is left to do, a budget is spent, `watch` says so, or the user interrupts.
+
+    It does what `steps` does; the loop is repeated, for a generator between them would be one more thing to step through.
 
     Parameters
     ----------
@@ -206,19 +229,68 @@ def run(
         With the best state reached. Ctrl-C counts as an outcome, not as an error.
     """
     state = method.start() if state is None else state
-    course, at = Course(method.columns), Progress(0, 0, state, 0.0)
+    course, clock = Course(method.columns), _Clock(state, budget, every if watch is not None else 0)
     try:
-        for at in steps(method, state, budget, every=0 if watch is None else every):
+        while clock.goes_on(method):
+            at = clock.count(method.step(state, clock.most()))
             course.note(at)
             if watch is not None and at.finished and watch(at):
                 break
-        reason = method.status(state) or _limit(at, budget) or "stopped by callback"
-        if reason in {"time budget spent", "iteration budget spent"} and hasattr(method, "finish"):
-            method.finish(state)
-            reason = method.status(state) or reason
+        return ended(method, clock.at, budget, course)
     except KeyboardInterrupt:
-        reason = "interrupted"
-    return Run(state, _outcome(reason, method.unit, at, budget), at.round, course, at.seconds)
+        return Run(state, _outcome("interrupted", method.unit, clock.at, budget), clock.at.round, course, clock.at.seconds)
+
+
+def ended(method: Method, at: Progress, budget: Budget, course: Course) -> Run:
+    """Return the end of a run that stands at `at`; a budget that is spent lets the method finish what it is at."""
+    reason = method.status(at.state) or _limit(at, budget) or "stopped by callback"
+    if reason in {"time budget spent", "iteration budget spent"} and hasattr(method, "finish"):
+        method.finish(at.state)
+        reason = method.status(at.state) or reason
+    return Run(at.state, _outcome(reason, method.unit, at, budget), at.round, course, at.seconds)
+
+
+def run_all(works: Sequence[Callable[[Budget], T]], budget: Budget, n_jobs: int | None, *, share: bool = True) -> list[T]:
+    """Solve problems side by side, in threads; the answers do not depend on how many there are.
+
+    Parameters
+    ----------
+    works : sequence of callable
+        Each solves one problem within the budget it is given, as `partial(run, method)` does, and returns something with the
+        `outcome` of that.
+    budget : Budget
+        For all of them. Ctrl-C, or an interrupted problem, cancels the others; their answers are kept.
+    n_jobs : int or None
+        Threads, as in scikit-learn; None for one per core.
+    share : bool, default True
+        Whether a problem leaves those that still wait their share of the time.
+    """
+    stop, waiting, workers = threading.Event(), iter(range(len(works), 0, -1)), n_workers(n_jobs, len(works))
+    deadline = None if budget.max_time is None else time.perf_counter() + budget.max_time
+    answers: dict[int, T] = {}
+
+    def own() -> Budget:
+        still, left = next(waiting, 1), None if deadline is None else max(deadline - time.perf_counter(), 0.0)
+        seconds = left if left is None or not share else min(1.0, workers / still) * left
+        return Budget(budget.max_iter, seconds, lambda: stop.is_set() or budget.cancelled())
+
+    def solve(k: int) -> None:
+        with alone():
+            answers[k] = works[k](own())
+
+    with one_blas_thread():
+        if workers == 1:
+            for k, work in enumerate(works):
+                answers[k] = work(own())
+                if getattr(answers[k], "outcome").reason == "interrupted":  # noqa: B009  (of whatever type T is)
+                    stop.set()
+        else:
+            try:
+                side_by_side(solve, range(len(works)), workers, stop.set)
+            except KeyboardInterrupt:
+                for k in set(range(len(works))) - answers.keys():  # those that had not begun
+                    answers[k] = works[k](own()._replace(cancelled=lambda: True))
+    return [answers[k] for k in range(len(works))]
 
 
 def _limit(at: Progress, budget: Budget) -> Reason | None:

@@ -1,4 +1,4 @@
-"""Categories: one output per value, one only if there are two; the rare ones pooled; a missing one is a value of its own."""
+"""Categories: one output per value, or a single one for two values; rare values pooled; missing is a value of its own."""
 
 from typing import Any
 
@@ -66,7 +66,7 @@ def write(recipe: Recipe, column: Any, out: FloatArray) -> int:
 
 def _places(recipe: Recipe, column: Any) -> tuple[IntArray, int]:
     """Return the place of each row's value among the outputs, shape (n,), -1 for none, and how many values are unknown."""
-    pa, pc = arrow()
+    pa, pc, _ = arrow()
     text = texts_of(column)
     if recipe["switch"]:
         text = pc.utf8_lower(text)

@@ -15,38 +15,38 @@ from numpy.typing import NDArray
 from halfspace._typing import FloatArray
 from halfspace.errors import InputError
 
-__all__ = ["arranged", "as_table", "is_table", "kind_of", "moments_of", "numbers_of", "texts_of"]
+__all__ = ["arranged", "as_table", "is_table", "kind_of", "moments_of", "numbers_of", "parts_of", "texts_of"]
 
 Moments = NDArray[np.datetime64]
 
-PLAIN_NUMBER = r"^[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?$"
-PLAIN_MOMENT = r"^\d{4}-\d\d-\d\d([ T]\d\d:\d\d(:\d\d(\.\d+)?)?Z?)?$"
 SECONDS_PER = {"s": 1.0, "ms": 1e3, "us": 1e6, "ns": 1e9}
 LARGEST_WHOLE = 2.0**53
 
 
 @cache
-def arrow() -> tuple[ModuleType, ModuleType]:
-    """Return pyarrow and its compute module, or say which extra brings them."""
+def arrow() -> tuple[ModuleType, ModuleType, ModuleType]:
+    """Return pyarrow, its compute module and our kinds of columns, or say which extra brings them."""
     try:
         import pyarrow as pa  # noqa: PLC0415 - plain arrays need no pyarrow
         import pyarrow.compute as pc  # noqa: PLC0415
+
+        from halfspace.files import kinds  # noqa: PLC0415
     except ImportError as error:
         msg = 'TableEncoder: a table with named columns needs pyarrow, which is not installed: pip install "halfspace[cli]".'
         raise InputError(msg) from error
-    return pa, pc
+    return pa, pc, kinds
 
 
 def is_table(X: Any) -> bool:
-    """Tell whether X is a table with named columns: pyarrow, pandas, polars, or another that speaks Arrow.
+    """Tell whether X is a table with named columns: pyarrow, pandas, polars, or any other with an Arrow interface.
 
     Examples
     --------
     >>> is_table(np.eye(2))
     False
     """
-    speaks = ("__arrow_c_stream__", "__arrow_c_array__", "iloc")
-    return getattr(X, "ndim", 2) == 2 and any(hasattr(X, name) for name in speaks)
+    interfaces = ("__arrow_c_stream__", "__arrow_c_array__", "iloc")
+    return getattr(X, "ndim", 2) == 2 and any(hasattr(X, name) for name in interfaces)
 
 
 def as_table(X: Any) -> Any:
@@ -58,7 +58,7 @@ def as_table(X: Any) -> Any:
     >>> as_table(pd.DataFrame({"a": [1, 2]}, index=[7, 8])).column_names
     ['a']
     """
-    pa, _ = arrow()
+    pa, _, _ = arrow()
     if isinstance(X, pa.Table):
         table = X
     elif hasattr(X, "iloc"):  # pandas would add its index as one more column
@@ -68,13 +68,13 @@ def as_table(X: Any) -> Any:
         table = pa.table(X)
     name, times = max(Counter(table.column_names).items(), key=itemgetter(1), default=("", 0))
     if times > 1:
-        msg = f"TableEncoder: the column name {name!r} stands for {times} columns. Rename all but one of them."
+        msg = f"TableEncoder: {times} columns are named {name!r}. Rename all but one of them."
         raise InputError(msg)
     return table
 
 
 def arranged(table: Any, columns: tuple[str, ...]) -> Any:
-    """Return the table with these columns in this order; one that is not there holds nothing.
+    """Return the table with these columns in this order; an absent one is null.
 
     Examples
     --------
@@ -82,7 +82,7 @@ def arranged(table: Any, columns: tuple[str, ...]) -> Any:
     >>> arranged(pa.table({"a": [1], "b": [2]}), ("b", "c")).to_pylist()
     [{'b': 2, 'c': None}]
     """
-    pa, _ = arrow()
+    pa, _, _ = arrow()
     there = set(table.column_names)
     arrays = [table.column(name) if name in there else pa.nulls(table.num_rows) for name in columns]
     return pa.table(arrays, names=list(columns))
@@ -90,7 +90,7 @@ def arranged(table: Any, columns: tuple[str, ...]) -> Any:
 
 def _from_pandas(series: Any) -> Any:
     """Return a pandas column as an Arrow array; a column of mixed types becomes text."""
-    pa, _ = arrow()
+    pa, _, _ = arrow()
     try:
         column = pa.array(series, from_pandas=True)
         inner = getattr(column.type, "value_type", column.type)
@@ -117,7 +117,7 @@ def kind_of(column: Any) -> str:
     """
     if isinstance(column, np.ndarray):
         return "number"
-    pa, _ = arrow()
+    pa, _, _ = arrow()
     types, of = pa.types, column.type
     if types.is_dictionary(of):
         return str(of) if types.is_nested(of.value_type) or _is_bytes(of.value_type) else "choice"
@@ -149,11 +149,12 @@ def numbers_of(column: Any) -> tuple[FloatArray, int]:
     """
     if isinstance(column, np.ndarray):
         return column, 0
-    pa, _ = arrow()
+    pa, _, _ = arrow()
     kind, of = kind_of(column), column.type
     if kind in ("text", "choice"):
-        text, given = _plain(column, PLAIN_NUMBER)
-        return text.cast(pa.float64()).to_numpy(), given - (len(text) - text.null_count)
+        text = trimmed_text(column)
+        found = arrow()[2].lenient(text, arrow()[2].NUMBER)
+        return found.to_numpy(zero_copy_only=False), found.null_count - text.null_count
     if kind not in ("number", "switch", "nothing"):
         return np.full(len(column), np.nan), len(column) - column.null_count
     per_second = SECONDS_PER[of.unit] if pa.types.is_time(of) or pa.types.is_duration(of) else None
@@ -173,7 +174,7 @@ def texts_of(column: Any) -> Any:
     >>> texts_of(pa.chunked_array([[3.0, 2.5, None]])).to_pylist()
     ['3', '2.5', None]
     """
-    pa, pc = arrow()
+    pa, pc, _ = arrow()
     if isinstance(column, np.ndarray):
         column = pa.chunked_array([pa.array(column, from_pandas=True)])
     kind = kind_of(column)
@@ -188,8 +189,17 @@ def texts_of(column: Any) -> Any:
     return pc.if_else(pc.equal(text, ""), None, text)
 
 
-def moments_of(column: Any) -> tuple[Moments, int]:
-    """Return a column as datetime64[s] in UTC, shape (n,), NaT where missing, and how many values are no moments.
+def trimmed_text(column: Any) -> Any:
+    """Return a column as Arrow text without white space around it, null where nothing is left."""
+    _, pc, _ = arrow()
+    text = pc.utf8_trim_whitespace(texts_of(column))
+    return pc.if_else(pc.equal(text, ""), None, text)
+
+
+def moments_of(column: Any, spelled: str = "iso") -> tuple[Moments, int]:
+    """Return a column as datetime64[s] in UTC, shape (n,), NaT where missing, and how many values are not dates.
+
+    Text is read as `spelled` says, a key of `halfspace.files.kinds.SPELLED`.
 
     Examples
     --------
@@ -198,40 +208,38 @@ def moments_of(column: Any) -> tuple[Moments, int]:
     >>> moments.tolist(), unreadable
     ([datetime.datetime(2020, 1, 31, 0, 0), None], 1)
     """
+    pa, _, kinds = arrow()
     kind = kind_of(column)
     if kind in ("text", "choice"):
-        text, given = _plain(column, PLAIN_MOMENT)
-        moments = _calendar(text)
-        return moments, given - int((~np.isnat(moments)).sum())
+        text = trimmed_text(column)
+        found = kinds.lenient(text, kinds.SPELLED.get(spelled, kinds.ISO))
+        return found.to_numpy(zero_copy_only=False).astype("datetime64[s]"), found.null_count - text.null_count
     if kind not in ("moment", "nothing"):
         values, lost = numbers_of(column)
         return np.full(values.size, "NaT", dtype="datetime64[s]"), int(np.isfinite(values).sum()) + lost
-    pa, _ = arrow()
     return column.cast(pa.timestamp("s", getattr(column.type, "tz", None)), safe=False).to_numpy().astype("datetime64[s]"), 0
 
 
-def _plain(column: Any, pattern: str) -> tuple[Any, int]:
-    """Return the text that is written as plainly as `pattern` asks, null elsewhere, and how many texts were given at all."""
-    _, pc = arrow()
-    text = pc.utf8_trim_whitespace(texts_of(column))
-    given = len(text) - text.null_count - (pc.sum(pc.equal(text, "")).as_py() or 0)
-    return pc.if_else(pc.match_substring_regex(text, pattern), text, None), given
+def parts_of(moments: Moments) -> dict[str, FloatArray]:
+    """Return the parts of moments, each of shape (n,), NaN where missing; day number 0 is 1 January 1970, weekday 0 Monday.
 
-
-def _calendar(text: Any) -> Moments:
-    """Return text in ISO form as moments; a date that no calendar has (31 February) is NaT."""
-    pa, pc = arrow()
-    text = pc.replace_substring(text, "Z", "")
-    try:
-        moments: Moments = text.cast(pa.timestamp("us")).to_numpy().astype("datetime64[s]")
-    except pa.ArrowInvalid:
-        moments = np.array([_moment(value) for value in text.to_pylist()], dtype="datetime64[s]")
-    return moments
-
-
-def _moment(text: str | None) -> np.datetime64:
-    """Return one moment, NaT if there is no such day or hour."""
-    try:
-        return np.datetime64(text or "NaT", "s")
-    except ValueError:
-        return np.datetime64("NaT", "s")
+    Examples
+    --------
+    >>> parts = parts_of(np.array(["2021-03-01T13:00"], dtype="datetime64[s]"))
+    >>> {name: int(values[0]) for name, values in parts.items()}
+    {'year': 2021, 'month': 3, 'day': 1, 'weekday': 0, 'hour': 13, 'day number': 18687}
+    """
+    gaps = np.isnat(moments)
+    known = np.where(gaps, np.datetime64(0, "s"), moments)
+    days = known.astype("datetime64[D]")
+    months = known.astype("datetime64[M]")
+    number = days.astype(np.int64)
+    parts = {
+        "year": known.astype("datetime64[Y]").astype(np.int64) + 1970,
+        "month": months.astype(np.int64) % 12 + 1,
+        "day": (days - months.astype("datetime64[D]")).astype(np.int64) + 1,
+        "weekday": (number + 3) % 7,
+        "hour": (known - days).astype(np.int64) // 3600,
+        "day number": number,
+    }
+    return {name: np.where(gaps, np.nan, part) for name, part in parts.items()}

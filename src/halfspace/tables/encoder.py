@@ -9,11 +9,12 @@ from sklearn.base import BaseEstimator, TransformerMixin
 from sklearn.utils import check_array
 from sklearn.utils.validation import check_is_fitted, validate_data
 
+from halfspace._text import listed
 from halfspace._typing import FloatArray, Labels, Matrix
 from halfspace.errors import InputError
-from halfspace.tables import matrices, recipes, sparse_columns
+from halfspace.notes import Note
+from halfspace.tables import recipes, sparse_columns
 from halfspace.tables.columns import arranged, as_table, is_table, numbers_of
-from halfspace.tables.notes import listed, notes_of_columns, notes_of_fit, notes_of_use
 
 __all__ = ["TableEncoder"]
 
@@ -32,7 +33,8 @@ class TableEncoder(TransformerMixin, BaseEstimator):
       kept and the others share one output. A value never seen in `fit` goes there too, or has no output at all.
     - Dates and times (in UTC): year, month, day, weekday (0 is Monday), hour and the day as a running number; scaled
       like numbers.
-    - Text that is a plain number (or an ISO date) in more than 95 % of the rows is read as such.
+    - Text that is a plain number, or a date in one spelling (2023-12-31, 31.12.2023, 12/31/2023 or 31/12/2023), in more than
+      95 % of the rows is read as such; numbers with leading zeros are codes, so categories.
     - Left out, with a note: columns with one value only or with none; text of more than 20 rows of which more than 90 % are
       different (ids, remarks); columns of a table that count its rows (0, 1, 2, ... or 1, 2, 3, ...).
 
@@ -50,7 +52,7 @@ class TableEncoder(TransformerMixin, BaseEstimator):
         share F(x) of the training values below x (a repeated value counts half), as √12 (F(x) - 1/2), which has mean 0 and
         variance 1 and stays within ±√3 for outliers and for values never seen. "none": as they are.
     max_categories : int, default 50
-        Most values of a column that get an output of their own.
+        Maximum number of values of a column that get an output of their own.
 
     Attributes
     ----------
@@ -64,8 +66,8 @@ class TableEncoder(TransformerMixin, BaseEstimator):
         Column name, first output and last output + 1 of each column that was kept.
     dropped_ : tuple of (str, str)
         Column name and reason of each column that was left out.
-    notes_ : tuple of str
-        Sentences for a report: what was left out, filled in or read differently.
+    notes_ : tuple of Note
+        What was left out, filled in or read differently; `str(note)` is a sentence.
     recipes_ : list of dict
         What is done with each column that was kept, see `halfspace.tables.recipes`.
     sparse_ : bool
@@ -112,7 +114,7 @@ class TableEncoder(TransformerMixin, BaseEstimator):
             raise InputError(msg)
         columns = tuple(table.column_names) if named else tuple(f"x{j}" for j in range(n_columns))
         state = {"columns_": columns, "named_": named, "n_features_in_": n_columns}
-        if sparse.issparse(table):
+        if sparse.issparse(table):  # scikit-learn's check hands sparse input on as it is
             state |= sparse_columns.learn(table, columns, self.scale)
         else:
             state |= self._learn(table, columns)
@@ -141,7 +143,7 @@ class TableEncoder(TransformerMixin, BaseEstimator):
 
     def _learn(self, table: Any, columns: tuple[str, ...]) -> dict[str, Any]:
         """Learn one recipe per column; refuse a table of which nothing is left."""
-        learned = matrices.learn(table, self.scale) or [
+        learned = recipes.learn_matrix(table, self.scale) or [
             recipes.learn(_column(table, j), name, self.scale, int(self.max_categories)) for j, name in enumerate(columns)
         ]
         dropped = tuple((name, one.reason) for name, one in zip(columns, learned, strict=True) if one.recipe is None)
@@ -158,7 +160,7 @@ class TableEncoder(TransformerMixin, BaseEstimator):
             "recipes_": kept,
             "groups_": tuple((name, end - n, end) for name, n, end in zip(names, widths, ends, strict=True)),
             "dropped_": dropped,
-            "notes_": notes_of_fit(columns, learned, table.shape[0]),
+            "notes_": tuple(_notes_of_fit(columns, learned, table.shape[0])),
             "sparse_": ends[-1] > 100 and filled < 0.1 * ends[-1],
             "largest_": None,
         }
@@ -169,7 +171,7 @@ class TableEncoder(TransformerMixin, BaseEstimator):
         Parameters
         ----------
         X : table or matrix, shape (n, d)
-            Columns of a table are found by their names; further ones are ignored, and those that are not there count as
+            Columns of a table are found by their names; further ones are ignored, and absent ones count as
             missing.
 
         Returns
@@ -179,8 +181,8 @@ class TableEncoder(TransformerMixin, BaseEstimator):
         """
         return self.transform_with_notes(X)[0]
 
-    def transform_with_notes(self, X: Matrix) -> tuple[Matrix, tuple[str, ...]]:
-        """Encode rows, and say what did not fit: columns that are not there, values that cannot be read, unseen categories.
+    def transform_with_notes(self, X: Matrix) -> tuple[Matrix, tuple[Note, ...]]:
+        """Encode rows, and note what did not fit: absent columns, unreadable values, unseen categories.
 
         Examples
         --------
@@ -205,38 +207,44 @@ class TableEncoder(TransformerMixin, BaseEstimator):
             if whole is None:
                 pieces.append(sparse.csr_matrix(out))
         matrix = sparse.vstack(pieces, format="csr") if whole is None else whole
-        return matrix, (*notes, *notes_of_use(self.groups_, counts.tolist()))
+        for (name, _, _), found in zip(self.groups_, counts.tolist(), strict=True):
+            notes += tuple(Note(kind, name, n) for kind, n in zip(("unreadable", "unseen"), found, strict=True) if n)
+        return matrix, notes
 
     def _write(self, block: Any, out: FloatArray) -> list[recipes.Counts]:
         """Write the outputs of a block of rows into `out`, which holds zeros; return what happened in each column."""
-        if matrices.write(self.recipes_, block, out):
+        if recipes.write_matrix(self.recipes_, block, out):
             return [recipes.Counts()] * len(self.recipes_)
         return [
             recipes.write(recipe, _column(block, recipe["column"]), name, out[:, first:end])
             for recipe, (name, first, end) in zip(self.recipes_, self.groups_, strict=True)
         ]
 
-    def _read_rows(self, X: Matrix) -> tuple[Any, tuple[str, ...]]:
-        """Return rows with the columns of `fit` in their order, and notes on the columns that are not there or too many."""
+    def _read_rows(self, X: Matrix) -> tuple[Any, tuple[Note, ...]]:
+        """Return rows with the columns of `fit` in their order, and notes on absent and unknown columns."""
         if not is_table(X):
             matrix = self._read_matrix(X, fitted=True)
+            # likewise here: rows may come sparse to an encoder fitted on an array
             return (matrix.toarray() if sparse.issparse(matrix) and self.largest_ is None else matrix), ()
         table = as_table(X)
         if self.named_:
-            self._refuse_strangers(table.column_names)
-            return arranged(table, self.columns_), notes_of_columns(table.column_names, self.columns_, self.groups_)
+            self._refuse_unknown(table.column_names)
+            there, known = set(table.column_names), set(self.columns_)
+            absent = (Note("absent", name) for name, _, _ in self.groups_ if name not in there)
+            extra = (Note("ignored", name) for name in table.column_names if name not in known)
+            return arranged(table, self.columns_), (*absent, *extra)
         if table.num_columns != self.n_features_in_:
             msg = f"X has {table.num_columns} features, but TableEncoder is expecting {self.n_features_in_} features as input."
             raise InputError(msg)
         return (table if self.largest_ is None else np.column_stack([numbers_of(one)[0] for one in table.columns])), ()
 
-    def _refuse_strangers(self, given: list[str]) -> None:
-        """Refuse a table without any column that matters: it is another file, or its header line is not there."""
+    def _refuse_unknown(self, given: list[str]) -> None:
+        """Refuse a table without any known column: it is another file, or its header is missing."""
         if not any(name in given for name, _, _ in self.groups_):
-            seen, now = listed([repr(name) for name, _, _ in self.groups_]), listed([repr(name) for name in given])
+            seen, now = listed((name for name, _, _ in self.groups_), show=repr), listed(given, show=repr)
             msg = (
-                f"TableEncoder: none of the columns seen in fit is there: expected {seen}, got {now or 'no column'}."
-                " Is this the right table, with its header line?"
+                f"TableEncoder: none of the columns seen in fit is present: expected {seen}, got {now or 'no column'}."
+                " Is this the right table, and does it have its header?"
             )
             raise InputError(msg)
 
@@ -281,6 +289,17 @@ class TableEncoder(TransformerMixin, BaseEstimator):
 def _column(table: Any, j: int) -> Any:
     """Return one column of a table, or of a matrix as float64."""
     return np.asarray(table[:, j], dtype=np.float64) if isinstance(table, np.ndarray) else table.column(j)
+
+
+def _notes_of_fit(columns: tuple[str, ...], learned: list[recipes.Learned], n_rows: int) -> Iterator[Note]:
+    """Yield what was left out, filled in or read differently, one kind after another."""
+    every = list(zip(columns, learned, strict=True))
+    kept = [(name, one, one.recipe) for name, one in every if one.recipe is not None]
+    yield from (Note("left out", name, detail=one.reason) for name, one in every if one.recipe is None)
+    yield from (Note("filled", name, one.gaps, f"{n_rows:,}") for name, one, _ in kept if one.gaps)
+    yield from (Note("misread", name, one.lost) for name, one, _ in kept if one.lost)
+    yield from (Note("extreme", name) for name, _, recipe in kept if recipe["kind"] == "number" and recipe["parts"][0]["huge"])
+    yield from (Note("pooled", name) for name, _, recipe in kept if recipe["kind"] == "category" and recipe["other"])
 
 
 def _blocks(n_rows: int, n_outputs: int) -> Iterator[tuple[int, int]]:

@@ -89,8 +89,8 @@ def refuse_infinite(low: float, high: float, name: str) -> None:
     """
     if not (np.isfinite(low) and np.isfinite(high)):
         msg = (
-            f"TableEncoder: column {name!r} holds infinity, which has no place on a scale. Replace it by a finite number,"
-            " or by NaN if it stands for a missing value."
+            f"TableEncoder: column {name!r} contains infinity, which cannot be scaled. Replace it with a finite number,"
+            " or with NaN if it stands for a missing value."
         )
         raise InputError(msg)
 

@@ -21,7 +21,7 @@ def learn(X: Matrix, columns: tuple[str, ...], scale: str) -> dict[str, Any]:
     array([2., 4.])
     """
     if scale == "rank":
-        msg = "TableEncoder: ranks would turn the zeros of a sparse matrix into other numbers. Use scale='standard' or 'none'."
+        msg = "TableEncoder: rank scaling would make a sparse matrix dense. Use scale='standard' or 'none'."
         raise InputError(msg)
     _refuse_unusable(X, columns)
     largest = np.ones(X.shape[1])
@@ -59,7 +59,7 @@ def _refuse_unusable(X: Matrix, columns: tuple[str, ...]) -> None:
     if bad.size:
         name, value = columns[X.indices[bad[0]]], X.data[bad[0]]
         msg = (
-            f"TableEncoder: column {name!r} of the sparse matrix holds {value}. Put numbers in place of NaN and infinity;"
-            " missing values can be marked in dense tables only."
+            f"TableEncoder: column {name!r} of the sparse matrix contains {value}. Put numbers where NaN and infinity are;"
+            " missing values are supported in dense tables only."
         )
         raise InputError(msg)

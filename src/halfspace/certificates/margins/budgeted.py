@@ -17,11 +17,12 @@ import numpy as np
 
 from halfspace import kernels
 from halfspace._typing import FloatArray, IntArray, Label, Labels, Matrix
-from halfspace.certificates.arithmetic import EPS, as_rows, is_array, is_label, is_number, signs
+from halfspace.certificates.arithmetic import EPS, as_rows, signs
 from halfspace.certificates.base import Certificate, Verdict
 from halfspace.certificates.expansion import indefiniteness, outputs, scales, squares_of
-from halfspace.certificates.margins.kernel_sums import sound_kernel
-from halfspace.certificates.margins.margin import SLACK, both_signs, rebuilt
+from halfspace.certificates.fields import is_label
+from halfspace.certificates.margins.bracket import SLACK
+from halfspace.certificates.margins.checks import both_signs, is_array, is_number, rebuilt, sound_kernel
 from halfspace.errors import InputError
 from halfspace.kernels import Kernel
 

@@ -5,16 +5,14 @@ plane is known to separate them the bound is infinite and says so. A theorem is 
 """
 
 from dataclasses import dataclass
-from typing import Any, NamedTuple, Self
+from typing import Annotated, NamedTuple, Self
 
 import numpy as np
 
 from halfspace._typing import Labels, Matrix
-from halfspace.certificates.arithmetic import is_number
-from halfspace.certificates.base import Certificate, Verdict, from_dict
-from halfspace.certificates.margins.kernel_margin import KernelBracket
-from halfspace.certificates.margins.kesler import KeslerBracket
-from halfspace.certificates.margins.margin import MarginBracket
+from halfspace.certificates.base import Certificate, Verdict
+from halfspace.certificates.fields import faults
+from halfspace.certificates.margins.bracket import KernelBracket, KeslerBracket, MarginBracket
 
 __all__ = ["MistakeBound", "Novikoff", "PassiveAggressiveBound"]
 
@@ -33,10 +31,10 @@ class Novikoff(NamedTuple):
     64.0
     """
 
-    slowest: float = 1.0
-    fastest: float = 1.0
-    margin: float = 0.0
-    start: float = 0.0
+    slowest: Annotated[float, "finite > 0"] = 1.0
+    fastest: Annotated[float, "finite > 0"] = 1.0
+    margin: Annotated[float, "finite >= 0"] = 0.0
+    start: Annotated[float, "finite >= 0"] = 0.0
 
     def bound(self, radius: float, kappa: float) -> float:
         """Return the most mistakes on examples of length at most `radius` with margin `kappa`; infinite if kappa <= 0."""
@@ -49,12 +47,9 @@ class Novikoff(NamedTuple):
         return most if np.isfinite(most) else np.inf
 
     def well_formed(self) -> Verdict:
-        """Check that the rates are positive and in order, and the rest not negative."""
-        rates = is_number(self.slowest, least=0.0) and is_number(self.fastest, least=0.0)
-        return Verdict.of(
-            (rates and 0 < self.slowest <= self.fastest, "the rates are not positive numbers in order"),
-            (is_number(self.margin, least=0.0) and is_number(self.start, least=0.0), "margin and start are not numbers >= 0"),
-        )
+        """Check the parameters, and that the rates are in order."""
+        found = faults(self) or ([] if self.slowest <= self.fastest else ["the slowest rate is above the fastest"])
+        return Verdict(holds=not found, reasons=tuple(found))
 
 
 class PassiveAggressiveBound(NamedTuple):
@@ -68,9 +63,9 @@ class PassiveAggressiveBound(NamedTuple):
     4.0
     """
 
-    cap: float = np.inf
-    softness: float = 0.0
-    start: float = 0.0
+    cap: Annotated[float, "real > 0"] = np.inf
+    softness: Annotated[float, "finite >= 0"] = 0.0
+    start: Annotated[float, "finite >= 0"] = 0.0
 
     def bound(self, radius: float, kappa: float) -> float:
         """Return the most mistakes on examples of length at most `radius` with margin `kappa`; infinite if kappa <= 0."""
@@ -82,15 +77,18 @@ class PassiveAggressiveBound(NamedTuple):
         return most if np.isfinite(most) else np.inf
 
     def well_formed(self) -> Verdict:
-        """Check that the cap is positive and the rest not negative."""
-        soft = is_number(self.softness, least=0.0) and is_number(self.start, least=0.0)
-        return Verdict.of(
-            (is_number(self.cap, least=0.0, infinite=True) and self.cap > 0, "the cap is not a positive number"),
-            (soft, "softness and start are not numbers >= 0"),
-        )
+        """Check the parameters."""
+        found = faults(self)
+        return Verdict(holds=not found, reasons=tuple(found))
 
 
-THEOREMS: dict[str, Any] = {"Novikoff": Novikoff, "PassiveAggressiveBound": PassiveAggressiveBound}
+def bound_holds(mistakes: int, claimed: float, bound: float) -> list[tuple[bool, str]]:
+    """Return the claims that a bound is the theorem's, and that the mistakes do not contradict it."""
+    same = claimed == bound or (np.isfinite(bound) and abs(bound - claimed) <= 1e-9 * bound)
+    return [
+        (bool(same), f"the theorem allows {bound:.6g} mistakes, not {claimed:.6g}"),
+        (mistakes <= claimed * (1 + 1e-9), f"{mistakes} mistakes contradict a bound of {claimed:.6g}"),
+    ]
 
 
 @dataclass(frozen=True, eq=False)
@@ -119,8 +117,8 @@ class MistakeBound(Certificate):
     True
     """
 
-    mistakes: int
-    bound: float
+    mistakes: Annotated[int, "int >= 0"]
+    bound: Annotated[float, "real >= 0"]
     bracket: Bracket
     theorem: Novikoff | PassiveAggressiveBound
 
@@ -136,42 +134,10 @@ class MistakeBound(Certificate):
         name = "Novikoff's theorem" if isinstance(self.theorem, Novikoff) else "Crammer et al.'s theorem"
         return f"{made}, at most {np.floor(self.bound * (1 + 1e-9)):,.0f} by {name}; {self.bracket}"
 
-    def well_formed(self) -> Verdict:
-        """Check types and ranges of the fields, and the arithmetic that needs no data."""
-        whole = isinstance(self.mistakes, int | np.integer) and not isinstance(self.mistakes, bool)
-        counted = whole and is_number(self.bound, least=0.0, infinite=True)
-        bracketed = isinstance(self.bracket, Bracket)
-        if not (counted and bracketed and isinstance(self.theorem, Novikoff | PassiveAggressiveBound)):
-            return Verdict.of((False, "mistakes, bound, bracket and theorem are not a count, a number, a bracket, a theorem"))
-        sound = Verdict.all_of([("bracket", self.bracket.well_formed()), ("theorem", self.theorem.well_formed())])
-        if not sound:
-            return sound
-        bound = self.theorem.bound(self.bracket.radius, self.bracket.lower)
-        same = self.bound == bound or (np.isfinite(bound) and abs(bound - self.bound) <= 1e-9 * bound)
-        return Verdict.of(
-            (same, f"the theorem allows {bound:.6g} mistakes, not {self.bound:.6g}"),
-            (0 <= self.mistakes <= self.bound * (1 + 1e-9), f"{self.mistakes} mistakes contradict a bound of {self.bound:.6g}"),
-        )
+    def consistent(self) -> list[tuple[bool, str]]:
+        """Check the arithmetic that needs no data."""
+        return bound_holds(self.mistakes, self.bound, self.theorem.bound(self.bracket.radius, self.bracket.lower))
 
     def confirm(self, X: Matrix, y: Labels) -> Verdict:
         """Recompute the margin and the radius behind the bound."""
         return Verdict.all_of([("bracket", self.bracket.confirm(X, y))])
-
-    @classmethod
-    def from_fields(cls, body: dict[str, Any]) -> Self:
-        """Rebuild from the plain form."""
-        theorem = dict(body["theorem"])
-        bracket = from_dict(body["bracket"])
-        if not isinstance(bracket, Bracket):
-            msg = "its bracket is not a margin bracket"
-            raise TypeError(msg)
-        kind = THEOREMS[theorem.pop("theorem")]
-        if set(theorem) != set(kind._fields):
-            msg = f"its theorem has the fields {sorted(theorem)}, not {sorted(kind._fields)}"
-            raise ValueError(msg)
-        return cls(
-            body["mistakes"],
-            float(body["bound"]),
-            bracket,
-            kind(**{name: float(value) for name, value in theorem.items()}),
-        )

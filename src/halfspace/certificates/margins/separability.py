@@ -5,7 +5,7 @@ Gordan's theorem. Of the two statements exactly one is true:
     some (w, b) has  y_i (w·x_i + b) > 0  for all i;
     some λ >= 0, λ != 0, has  Σ λ_i y_i (x_i, 1) = 0.
 
-The second says that a point lies in the hulls of both classes: Σ λ_i x_i over the one equals Σ λ_i x_i over the other. By
+The second says that the convex hulls of the classes intersect: Σ λ_i x_i over the one equals Σ λ_i x_i over the other. By
 Carathéodory's theorem D + 1 examples are enough, with D = d + 1 inputs (d without an intercept). Reference: Gordan 1873;
 Schrijver 1986, section 7.8.
 
@@ -18,15 +18,16 @@ import math
 import re
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import Any, Self
+from typing import Annotated, Any, Self
 
 import numpy as np
 from flint import fmpz
 
 from halfspace._typing import FloatArray, IntArray, Label, Labels, Matrix
-from halfspace.certificates.arithmetic import EPS, is_array, is_label, is_number, signs
-from halfspace.certificates.base import Certificate, Verdict, _plain, from_dict
-from halfspace.certificates.margins.margin import MarginBracket, both_signs
+from halfspace.certificates.arithmetic import EPS, both_signs, held, signs
+from halfspace.certificates.base import Certificate, Verdict, _plain, from_plain
+from halfspace.certificates.fields import revived
+from halfspace.certificates.margins.bracket import MarginBracket
 from halfspace.certificates.rational import CLEAR, combination_vanishes, dense_rows, exact_potentials, margin_holds, potentials
 
 __all__ = ["Separability", "certain_margin"]
@@ -67,7 +68,7 @@ class Separability(Certificate):
     >>> XOR, y = np.array([[0.0, 0.0], [1.0, 1.0], [0.0, 1.0], [1.0, 0.0]]), np.array([0, 0, 1, 1])
     >>> proof = separability(XOR, y)
     >>> print(proof)
-    inseparable: the hulls of 4 examples cross (rows 0, 1, 2, 3), in exact arithmetic
+    inseparable: the classes' convex hulls intersect (4 witness rows: 0, 1, 2, 3), in exact arithmetic
     >>> {row: str(share) for row, share in proof.multipliers.items()}
     {0: '1/4', 1: '1/4', 2: '1/4', 3: '1/4'}
     >>> bool(proof.verify(XOR, y)), bool(proof.verify(XOR, np.array([0, 1, 1, 1])))
@@ -75,10 +76,10 @@ class Separability(Certificate):
     """
 
     verdict: str
-    w: FloatArray
+    w: Annotated[FloatArray, "finite(d)"]
     b: float
-    margin: float
-    multipliers: dict[int, Fraction]
+    margin: Annotated[float, "finite >= 0"]
+    multipliers: Annotated[dict[int, Fraction], "dict"]
     bracket: MarginBracket | None
     intercept: bool
     positive: Label
@@ -102,7 +103,7 @@ class Separability(Certificate):
 
     @property
     def obstacle(self) -> IntArray:
-        """Rows of the examples whose hulls cross, shape (m,); none unless inseparable."""
+        """Witness rows: examples whose convex hulls, one per class, intersect, shape (m,); none unless inseparable."""
         return np.array(list(self.multipliers), dtype=np.int64)
 
     def __str__(self) -> str:
@@ -110,8 +111,10 @@ class Separability(Certificate):
             return f"separable: every example is at least {self.margin:.4g} on its side of a plane, in exact arithmetic"
         if self.verdict == "inseparable":
             rows = ", ".join(map(str, self.obstacle[:5])) + (", ..." if self.obstacle.size > 5 else "")
-            few = f"the hulls of {self.obstacle.size} examples cross" if self.obstacle.size > 1 else "an example is zero"
-            return f"inseparable: {few} (row{'s' * (self.obstacle.size > 1)} {rows}), in exact arithmetic"
+            if self.obstacle.size == 1:
+                return f"inseparable: an example is zero (row {rows}), in exact arithmetic"
+            witnesses = f"{self.obstacle.size} witness rows: {rows}"
+            return f"inseparable: the classes' convex hulls intersect ({witnesses}), in exact arithmetic"
         return f"undecided: {self.bracket}"
 
     def to_dict(self) -> dict[str, Any]:
@@ -126,41 +129,31 @@ class Separability(Certificate):
         if not isinstance(body["multipliers"], dict):
             msg = "its multipliers are not a table of rows and fractions"
             raise TypeError(msg)
-        body["multipliers"] = {_row(row): _fraction(text) for row, text in body["multipliers"].items()}
-        body["bracket"] = None if body["bracket"] is None else from_dict(body["bracket"])
-        body["w"] = np.asarray(body["w"], dtype=np.float64)
-        return cls(**{**body, "b": float(body["b"]), "margin": float(body["margin"])})
+        multipliers = {_row(row): _fraction(text) for row, text in body.pop("multipliers").items()}
+        return cls(multipliers=multipliers, **revived(cls, body, from_plain))
 
-    def well_formed(self) -> Verdict:
-        """Check types, shapes and ranges of the fields, and that they belong to the verdict."""
-        fields = Verdict.of(
-            (isinstance(self.verdict, str) and self.verdict in VERDICTS, f"the verdict is none of {', '.join(VERDICTS)}"),
-            (is_array(self.w, 1) and is_number(self.b), "w and b are not finite numbers"),
-            (is_number(self.margin, least=0.0), "the margin is not a number >= 0"),
-            (_sound_multipliers(self.multipliers), "the multipliers are not positive fractions of rows >= 0"),
-            (isinstance(self.intercept, bool), "the intercept is neither True nor False"),
-            (self.bracket is None or isinstance(self.bracket, MarginBracket), "the bracket is not a margin bracket"),
-            (is_label(self.positive), f"{self.positive!r} cannot be a label"),
-        )
-        if not fields:
-            return fields
+    def consistent(self) -> list[tuple[bool, str]]:
+        """Check that the fields belong to the verdict."""
+        if not _sound_multipliers(self.multipliers):
+            return [(False, "the multipliers are not positive fractions of rows >= 0")]
         most = self.w.size + self.intercept + 1
         undecided, separable, inseparable = (self.verdict == v for v in ("undecided", "separable", "inseparable"))
-        return Verdict.of(
+        return [
+            (self.verdict in VERDICTS, f"the verdict is none of {', '.join(VERDICTS)}"),
             (self.intercept or self.b == 0, "there is a bias without an intercept"),
             ((self.margin > 0) == separable, "a positive margin belongs to the verdict separable, and only to it"),
             (bool(self.multipliers) == inseparable, "multipliers belong to the verdict inseparable, and only to it"),
             (len(self.multipliers) <= most, f"{len(self.multipliers)} examples, but {most} are always enough"),
             (not inseparable or not (self.w.any() or self.b), "a plane belongs to no verdict of inseparable"),
             ((self.bracket is not None) == undecided, "a bracket belongs to the verdict undecided, and only to it"),
-            *(_sound_bracket(self, self.bracket) if self.bracket is not None else ()),
-        )
+            *(_open_question(self, self.bracket) if self.bracket is not None else ()),
+        ]
 
     def confirm(self, X: Matrix, y: Labels) -> Verdict:
         """Recompute the claim in rational arithmetic."""
         shaped = Verdict.of(
             (self.w.size == X.shape[1], f"weights for {self.w.size} features, but the data have {X.shape[1]}"),
-            (both_signs(y, self.positive), f"not both {self.positive!r} and others in y"),
+            both_signs(y, self.positive),
         )
         if not shaped:
             return shaped
@@ -217,7 +210,8 @@ def _root(value: Fraction) -> float:
 
 def _plane(weights: FloatArray, *, intercept: bool) -> tuple[FloatArray, float]:
     """Cut a plane into w and b."""
-    return (weights[:-1].copy(), float(weights[-1])) if intercept else (weights.copy(), 0.0)
+    weights = held(weights)
+    return (weights[:-1], float(weights[-1])) if intercept else (weights, 0.0)
 
 
 def _row(text: str) -> int:
@@ -245,11 +239,8 @@ def _sound_multipliers(multipliers: Any) -> bool:
     )
 
 
-def _sound_bracket(proof: Separability, bracket: MarginBracket) -> list[tuple[bool, str]]:
+def _open_question(proof: Separability, bracket: MarginBracket) -> list[tuple[bool, str]]:
     """Return the claims that a bracket is about the same problem and leaves it open."""
-    sound = bracket.well_formed()
-    if not sound:
-        return [(False, f"bracket: {reason}") for reason in sound.reasons]
     plane = np.append(proof.w, proof.b) if proof.intercept else proof.w
     return [
         (bracket.lower <= 0.0 < bracket.upper, "the bracket does not leave the question open"),

@@ -12,14 +12,14 @@ Compress    The support vectors alone give the plane back, and it gets all other
 
 from dataclasses import dataclass
 from math import comb, lgamma, log
-from typing import Any, Self
+from typing import Annotated, Self
 
 import numpy as np
 
 from halfspace._typing import Labels, Matrix
-from halfspace.certificates.arithmetic import EPS, as_rows, is_number, potentials_and_sums, rounding, signs, squares
-from halfspace.certificates.base import Certificate, Verdict, from_dict
-from halfspace.certificates.margins.duality import DualityGap
+from halfspace.certificates.arithmetic import EPS, as_rows, potentials_and_sums, rounding, signs, squares
+from halfspace.certificates.base import Certificate, Verdict
+from halfspace.certificates.margins.gap import DualityGap
 from halfspace.errors import InputError
 
 __all__ = ["SupportBounds"]
@@ -57,11 +57,11 @@ class SupportBounds(Certificate):
     """
 
     gap: DualityGap
-    support: int
-    examples: int
-    leave_one_out: float
-    compression: float
-    delta: float
+    support: Annotated[int, "int >= 0"]
+    examples: Annotated[int, "int > 0"]
+    leave_one_out: Annotated[float, "finite >= 0"]
+    compression: Annotated[float, "finite >= 0"]
+    delta: Annotated[float, "finite > 0"]
 
     def __str__(self) -> str:
         return (
@@ -75,26 +75,20 @@ class SupportBounds(Certificate):
         if not isinstance(gap, DualityGap) or gap.free or gap.sample_weight is not None:
             msg = "SupportBounds needs a DualityGap without a free bias and without example weights"
             raise InputError(msg)
-        if not is_number(delta, least=0.0) or not 0.0 < delta < 1.0:
+        if not isinstance(delta, int | float) or not 0.0 < delta < 1.0:
             msg = f"delta must be a probability between 0 and 1. Got {delta!r} instead."
             raise InputError(msg)
         X, y = as_rows(X, y)
         support = _possible_support(X, y, gap, 4.0)
         return cls(gap, support, y.size, support / y.size, _compression(y.size, support, float(delta)), float(delta))
 
-    def well_formed(self) -> Verdict:
-        """Check types and ranges of the fields."""
-        sound = self.gap.well_formed() if isinstance(self.gap, DualityGap) else Verdict.of((False, "there is no duality gap"))
-        if not sound:
-            return sound
-        whole = all(isinstance(v, int) and not isinstance(v, bool) and v >= 0 for v in (self.support, self.examples))
-        return Verdict.of(
+    def consistent(self) -> list[tuple[bool, str]]:
+        """Check that the gap is one the theorems are about, and that the counts are possible."""
+        return [
             (not self.gap.free and self.gap.sample_weight is None, "the gap has a free bias or example weights"),
-            (whole and self.examples > 0 and self.support <= self.examples, "the counts are not whole numbers in order"),
-            (is_number(self.leave_one_out, least=0.0), "the leave-one-out bound is not a number >= 0"),
-            (is_number(self.compression, least=0.0), "the compression bound is not a number >= 0"),
-            (is_number(self.delta) and 0.0 < self.delta < 1.0, "delta is not between 0 and 1"),
-        )
+            (self.support <= self.examples, "there are more support vectors than examples"),
+            (self.delta < 1.0, "delta is not below 1"),
+        ]
 
     def confirm(self, X: Matrix, y: Labels) -> Verdict:
         """Check the gap, count again and evaluate both bounds."""
@@ -112,11 +106,6 @@ class SupportBounds(Certificate):
                 f"the compression bound is {bound:.6g}, not {self.compression:.6g}",
             ),
         )
-
-    @classmethod
-    def from_fields(cls, body: dict[str, Any]) -> Self:
-        """Rebuild from the plain form."""
-        return cls(**{**body, "gap": from_dict(body["gap"])})
 
 
 def _possible_support(X: Matrix, y: Labels, gap: DualityGap, slack: float) -> int:

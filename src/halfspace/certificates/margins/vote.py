@@ -8,16 +8,15 @@ and allows the claims to be off by as many; an output that is exactly zero becau
 """
 
 from dataclasses import dataclass
-from typing import Any, NamedTuple, Self
+from typing import Annotated, Any, NamedTuple, Self
 
 import numpy as np
 
 from halfspace._typing import FloatArray, IntArray, Label, Labels, Matrix
 from halfspace.certificates.arithmetic import (
     as_rows,
-    is_array,
-    is_label,
-    is_number,
+    held,
+    known_labels,
     potentials_and_sums,
     radius,
     rounding,
@@ -107,13 +106,13 @@ class CommitteeVote(Certificate):
     3 members, 0 training errors, disagreement 0.333 True
     """
 
-    errors: int
-    disagreement: float
-    members: FloatArray
+    errors: Annotated[int, "int >= 0"]
+    disagreement: Annotated[float, "finite >= 0"]
+    members: Annotated[FloatArray, "finite(M,K,D)"]
     vote: str
-    radius: float
+    radius: Annotated[float, "finite >= 0"]
     clamp: float
-    classes: tuple[Label, ...]
+    classes: Annotated[tuple[Label, ...], "classes(c)"]
 
     def __str__(self) -> str:
         return f"{len(self.members)} members, {self.errors} training errors, disagreement {self.disagreement:.3g}"
@@ -125,32 +124,23 @@ class CommitteeVote(Certificate):
         R = radius(X, clamp)
         count = count_votes(*_outputs(X, members, clamp), vote, R)
         errors = int((np.array(classes)[count.choice] != y).sum())
-        return cls(errors, float(count.disagreement().mean()), members.copy(), vote, R, clamp, classes)
+        return cls(errors, float(count.disagreement().mean()), held(members), vote, R, clamp, classes)
 
-    def well_formed(self) -> Verdict:
-        """Check types, shapes and ranges of the fields."""
-        labels = isinstance(self.classes, tuple) and all(is_label(c) for c in self.classes)
-        distinct = labels and len(set(self.classes)) == len(self.classes) >= 2
-        planes = is_array(self.members, 3) and self.members.size > 0
-        K = 1 if distinct and len(self.classes) == 2 else len(self.classes) if distinct else 0
-        whole = isinstance(self.errors, int | np.integer) and not isinstance(self.errors, bool)
-        return Verdict.of(
-            (distinct, "the classes are not at least two different labels"),
-            (planes, "the members are not tables of finite numbers"),
-            (not (planes and distinct) or self.members.shape[1] == K, f"the members do not have {K} planes each"),
-            (isinstance(self.vote, str) and self.vote in {"majority", "stability"}, f"unknown vote {self.vote!r}"),
-            (whole and self.errors >= 0, "the errors are not a whole number >= 0"),
-            (is_number(self.disagreement, least=0.0), "the disagreement is not a number >= 0"),
-            (is_number(self.radius, least=0.0), "the radius is not a number >= 0"),
-            (is_number(self.clamp), "the clamped input is not a number"),
-        )
+    def consistent(self) -> list[tuple[bool, str]]:
+        """Check that there is one plane per class, or one for two classes."""
+        K = 1 if len(self.classes) == 2 else len(self.classes)
+        planes = self.members.size > 0 and self.members.shape[1] == K
+        return [
+            (planes, f"the members do not have {K} planes each"),
+            (self.vote in ("majority", "stability"), f"unknown vote {self.vote!r}"),
+        ]
 
     def confirm(self, X: Matrix, y: Labels) -> Verdict:
         """Count the votes anew."""
-        D, strangers = X.shape[1] + bool(self.clamp), set(y.tolist()) - set(self.classes)
+        D = X.shape[1] + bool(self.clamp)
         shaped = Verdict.of(
             (self.members.shape[2] == D, f"weights for {self.members.shape[2]} inputs, but the data have {D}"),
-            (not strangers, f"y has labels the certificate does not know: {sorted(map(str, strangers))}"),
+            known_labels(y, self.classes),
         )
         if not shaped:
             return shaped
@@ -170,13 +160,6 @@ class CommitteeVote(Certificate):
             ),
             (abs(self.radius - R) <= 1e-9 * R, f"the radius is {R:.6g}, not {self.radius:.6g}"),
         )
-
-    @classmethod
-    def from_fields(cls, body: dict[str, Any]) -> Self:
-        """Rebuild from the plain form."""
-        floats = {name: float(body[name]) for name in ("disagreement", "radius", "clamp")}
-        members, classes = np.asarray(body["members"], dtype=np.float64), tuple(body["classes"])
-        return cls(**{**body, **floats, "members": members, "classes": classes})
 
 
 def _outputs(X: Matrix, members: FloatArray, clamp: float) -> tuple[FloatArray, FloatArray]:

@@ -9,20 +9,299 @@ rounding: `relative_distances`):
 - costs: the course of a batch method, which never rises and ends in that cost.
 
 Claims give away four times their rounding, the checker demands one.
+
+What a set of labelled prototypes does to labelled rows: errors, cost, slope and safe radii, from the data alone.
+
+Write d_k(x) = ‖Ω(x - w_k)‖², d+ for the nearest prototype of the row's own label, d- for the nearest of any other, S = d+ + d-:
+    μ = (d+ - d-) / S,        cost  E = Σ s_i f(μ_i),        ∂μ/∂d+ = 2 d- / S²,        ∂μ/∂d- = -2 d+ / S²,
+    ∂d/∂w = -2 ΩᵀΩ (x - w),   ∂d/∂Ω = 2 Ω (x - w)(x - w)ᵀ    (Sato and Yamada 1996; Schneider, Biehl and Hammer 2009).
+
+Radius  d_k - d+ is affine in x, with slope -2 Λ(w_k - w+), Λ = ΩᵀΩ: a row stays right under every move shorter than
+        min over wrong k of (d_k - d+) / (2 ‖Λ(w_k - w+)‖), in the units of the inputs (Crammer et al. 2002 for Λ = I).
+        Where each class has its own Ω,  √d changes by at most ‖Ω‖ times the move: (√d_k - √d+) / (‖Ω_k‖ + ‖Ω+‖).
+
+Rounding  Distances come from ‖z‖² - 2 z·v + ‖v‖² with z = Ωx, v = Ωw about the prototypes' mean; each is off by at most
+          slack_i = 4 (d + m + 8) eps ‖Ω‖² (‖x_i‖ + max ‖w‖)²  (Higham 2002, section 3.1). Distances that close count as equal,
+          and among equals the first prototype counts as nearest.
 """
 
+from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import Any, Self
+from typing import Annotated, Any, NamedTuple, Self
 
 import numpy as np
+from numpy.typing import NDArray
+from scipy import sparse
+from scipy.special import expit
 
-from halfspace._typing import FloatArray, Label, Labels, Matrix
-from halfspace.certificates.arithmetic import as_rows, is_array, is_label, is_number
+from halfspace._typing import FloatArray, IntArray, Label, Labels, Matrix
+from halfspace.certificates.arithmetic import EPS, as_rows, held, one_weight_each
 from halfspace.certificates.base import Certificate, Verdict
-from halfspace.certificates.prototypes.relative_distances import Prototypes, Survey, survey
 from halfspace.errors import InputError
 
-__all__ = ["PrototypeErrors"]
+__all__ = ["PrototypeErrors", "Prototypes", "Survey", "survey"]
+
+BLOCK_ENTRIES, BLOCK_ROWS = 1 << 16, 512
+"""Entries or distances held at a time, so that they stay in cache; but no fewer rows than these, so that products are large."""
+WIDE = 1024
+"""Columns up to which rows are written out and moved to the prototypes' mean, whatever their storage: so that dense and sparse
+rows are judged alike. Wider ones are taken as they are: most of a wide sparse matrix is zeros."""
+
+
+class Prototypes(NamedTuple):
+    """Prototypes W, shape (P, d), their class numbers, shape (P,), and omega: None, (d,), (m, d) or (classes, m, d)."""
+
+    W: FloatArray
+    target: IntArray
+    omega: FloatArray | None = None
+
+    @property
+    def per_class(self) -> bool:
+        """Whether every class has a metric of its own."""
+        return self.omega is not None and self.omega.ndim == 3
+
+    def metrics(self) -> list[tuple[FloatArray | None, Any]]:
+        """Return each metric with an index of the prototypes that measure by it."""
+        if self.per_class:
+            return [(omega, np.flatnonzero(self.target == number)) for number, omega in enumerate(np.asarray(self.omega))]
+        return [(self.omega, slice(None))]
+
+
+class Survey(NamedTuple):
+    """What a pass over the rows found; numbers ending in `_slack` bound the rounding of the one before."""
+
+    errors: int
+    certain: int  # errors whatever the rounding
+    possible: int  # errors if every near tie falls badly
+    right: NDArray[np.bool_]  # (n,) whether the nearest prototype has the row's label
+    radii: FloatArray  # (n,) how far a row may move and stay right, rounded down; 0 where it is wrong
+    cost: float
+    cost_slack: float
+    gradient: float
+    gradient_slack: float
+
+    @property
+    def radius(self) -> float:
+        """The least radius of the rows that are right; 0 if none is."""
+        return float(self.radii[self.right].min()) if self.right.any() else 0.0
+
+    @property
+    def median_radius(self) -> float:
+        """At least half of the rows may move this far."""
+        return float(np.sort(self.radii)[(self.radii.size - 1) // 2])
+
+
+class _Found(NamedTuple):
+    """A block of rows in each metric, distances to wrong prototypes (others inf), the nearest two, and what rounding may do."""
+
+    images: list[Any]
+    others: FloatArray  # (P, rows): minima over few prototypes of many rows are quicker this way
+    plus: IntArray
+    minus: IntArray
+    d_plus: FloatArray
+    d_minus: FloatArray
+    slack: FloatArray
+
+
+def survey(X: Matrix, target: IntArray, given: Prototypes, beta: float | None, s: FloatArray, *, give: float) -> Survey:
+    """Look at every row once.
+
+    Parameters
+    ----------
+    X : ndarray or CSR matrix, shape (n, d)
+        Examples.
+    target : ndarray of int, shape (n,)
+        Their class numbers; every class has a prototype.
+    given : Prototypes
+        What is judged.
+    beta : float or None
+        Slope of the sigmoid f(μ) = 1 / (1 + exp(-βμ)); 0 for f(μ) = μ; None for no cost.
+    s : ndarray, shape (n,)
+        Weights of the rows in the cost.
+    give : float
+        How many times its rounding a radius gives away.
+
+    Examples
+    --------
+    >>> X, y = np.array([[0.0], [1.0], [4.0]]), np.array([0, 0, 1])
+    >>> found = survey(X, y, Prototypes(np.array([[0.0], [4.0]]), np.array([0, 1])), 0.0, np.ones(3), give=1.0)
+    >>> found.errors, found.radii.round(9).tolist(), round(found.cost, 9)
+    (0, [2.0, 1.0, 2.0], -2.8)
+    """
+    centre = given.W.mean(axis=0) if X.shape[1] <= WIDE else np.zeros(X.shape[1])
+    given = given._replace(W=given.W - centre)
+    norms = [_norm(omega) for omega, _ in given.metrics()]
+    inverse = 1.0 / np.where((lengths := _lengths(given, norms)) > 0.0, lengths, 1.0)
+    certain, possible, parts, pulls = 0, 0, [], _Pulls(given, max(norms))
+    for rows, block in _blocks(X, centre, given.target.size):
+        found = _measure(block, target[rows], given)
+        gap, tie = found.d_minus - found.d_plus, 2.0 * found.slack
+        right = np.where(np.abs(gap) <= tie, found.plus < found.minus, gap > 0.0)
+        certain, possible = certain + int((gap < -tie).sum()), possible + int((gap <= tie).sum())
+        parts.append((right, np.where(right, _radii(found, given, inverse, give), 0.0)))
+        if beta is not None:
+            pulls.add(block, found, beta, s[rows])
+    right, radii = (np.concatenate(part) for part in zip(*parts, strict=True))
+    cost_slack = pulls.cost_slack + (target.size + 8) * EPS * float(s.sum())
+    gradient = pulls.relative() if beta is not None else (0.0, 0.0)
+    return Survey(int((~right).sum()), certain, possible, right, radii, pulls.cost, cost_slack, *gradient)
+
+
+def _blocks(X: Matrix, centre: FloatArray, width: int) -> Iterator[tuple[slice, Any]]:
+    """Yield rows in float64 about the centre, a block at a time; `width` numbers are held for each."""
+    kept = sparse.issparse(X) and X.shape[1] > WIDE
+    entries = X.nnz if kept else X.shape[0] * X.shape[1]
+    step = max(BLOCK_ROWS, BLOCK_ENTRIES * X.shape[0] // max(entries, width * X.shape[0]))
+    for begin in range(0, X.shape[0], step):
+        rows = slice(begin, min(begin + step, X.shape[0]))
+        if kept:
+            yield rows, X[rows].astype(np.float64)
+        else:
+            yield rows, (X[rows].toarray() if sparse.issparse(X) else X[rows]) - centre
+
+
+def _project(rows: Any, omega: FloatArray | None) -> Any:
+    """Return Ωx for every row."""
+    if omega is None:
+        return rows
+    if omega.ndim == 1:
+        return rows.multiply(omega).tocsr() if sparse.issparse(rows) else rows * omega
+    return rows @ omega.T
+
+
+def _lambda(rows: Any, omega: FloatArray | None) -> Any:
+    """Return Λx = ΩᵀΩx for every row."""
+    image = _project(rows, omega)
+    return image if omega is None else image * omega if omega.ndim == 1 else image @ omega
+
+
+def _norm(omega: FloatArray | None) -> float:
+    """Return the largest factor by which Ω lengthens a row."""
+    return 1.0 if omega is None else float(np.abs(omega).max() if omega.ndim == 1 else np.linalg.norm(omega, 2))
+
+
+def _squares(rows: Any) -> FloatArray:
+    squares = rows.multiply(rows).sum(axis=1) if sparse.issparse(rows) else np.einsum("ij,ij->i", rows, rows)
+    return np.asarray(squares).ravel()
+
+
+def _measure(block: Any, target: IntArray, given: Prototypes) -> _Found:
+    """Measure all distances of a block of rows, and find the nearest prototypes of the own and of other labels."""
+    D, size, images = np.empty((given.target.size, target.size)), 0.0, []
+    for omega, members in given.metrics():
+        z, v = _project(block, omega), _project(given.W[members], omega)
+        D[members] = _squares(v)[:, None] - np.asarray(z @ (2.0 * v.T)).T + _squares(z)
+        images.append(z)
+        size = max(size, _norm(omega) if omega is None or omega.ndim == 1 else float(np.linalg.norm(omega)))
+    np.maximum(D, 0.0, out=D)
+    reach = size * (np.sqrt(_squares(block)) + np.sqrt(_squares(given.W).max()))
+    terms = given.W.shape[1] + (0 if given.omega is None else given.omega.shape[0 if given.omega.ndim == 1 else -2]) + 8
+    slack = 4.0 * terms * EPS * reach * reach
+    own = given.target[:, None] == target
+    others = np.where(own, np.inf, D)
+    D[~own] = np.inf
+    plus, d_plus = _nearest(D, slack)
+    minus, d_minus = _nearest(others, slack)
+    return _Found(images, others, plus, minus, d_plus, d_minus, slack)
+
+
+def _nearest(D: FloatArray, slack: FloatArray) -> tuple[IntArray, FloatArray]:
+    """Return the first of the nearest, up to rounding, and the least distance."""
+    least = D.min(axis=0)
+    return (least + 2.0 * slack >= D).argmax(axis=0), least
+
+
+def _lengths(given: Prototypes, norms: list[float]) -> FloatArray:
+    """Return 2 ‖Λ(w_j - w_k)‖ rounded up, shape (P, P); for a metric per class instead ‖Ω_j‖ + ‖Ω_k‖."""
+    growth = 64.0 * (given.W.shape[1] + 16) * EPS
+    if given.per_class:
+        each = np.array(norms)[given.target]
+        sums: FloatArray = (each[:, None] + each) * (1.0 + growth)
+        return sums
+    images = _lambda(given.W, given.omega)
+    rounding = growth * norms[0] ** 2 * float(np.sqrt(_squares(given.W).max()))
+    return 2.0 * np.array([np.sqrt(_squares(images - image)) * (1.0 + growth) + rounding for image in images])
+
+
+def _radii(found: _Found, given: Prototypes, inverse: FloatArray, give: float) -> FloatArray:
+    """Return how far each row may move before a wrong prototype can be nearer than its own nearest, rounded down."""
+    spare = give * found.slack
+    if given.per_class:
+        ahead = np.sqrt(np.maximum(found.others - spare, 0.0)) - np.sqrt(found.d_plus + spare)
+    else:
+        ahead = found.others - (found.d_plus + 2.0 * spare)
+    ahead *= inverse.take(found.plus, axis=1)
+    radii: FloatArray = np.maximum(ahead.min(axis=0), 0.0) * (1.0 - 8.0 * EPS)
+    return radii
+
+
+class _Pulls:
+    """The cost and its gradient, summed over blocks of rows.
+
+    With c_ik = s_i f'(μ_i) ∂μ_i/∂d_k (two entries a row), M = Cᵀ X and N_k = Σ_i c_ik everything follows from
+        Σ_i  c_ik (x_i - w_k)               = M_k - N_k w_k,
+        Σ_ik c_ik (x_i - w_k)(x_i - w_k)ᵀ = Σ_ik c_ik x_i x_iᵀ - Σ_k (M_k w_kᵀ + w_k M_kᵀ - N_k w_k w_kᵀ).
+    """
+
+    def __init__(self, given: Prototypes, norm: float) -> None:
+        self.given, self.norm = given, norm
+        self.cost = self.cost_slack = 0.0
+        self.M, self.N = np.zeros_like(given.W), np.zeros(given.target.size)
+        self.spread = [np.zeros(0 if omega is None else omega.shape) for omega, _ in given.metrics()]
+        self.pull = self.stretch = self.noise = 0.0
+
+    def add(self, block: Any, found: _Found, beta: float, s: FloatArray) -> None:
+        """Add a block of rows."""
+        S = found.d_plus + found.d_minus
+        safe = np.where(S > 0.0, S, 1.0)
+        mu = (found.d_plus - found.d_minus) / safe
+        value = expit(beta * mu) if beta else mu
+        slope = s * (beta * value * (1.0 - value) if beta else 1.0)
+        self.cost += float(np.sum(s * value))
+        blur = np.minimum(2.0, 4.0 * found.slack / np.maximum(S - 2.0 * found.slack, 2.0 * found.slack + 1e-300))
+        self.cost_slack += float(np.sum(s * blur)) * (beta / 4.0 if beta else 1.0)
+        c_plus, c_minus = (slope * 2.0 * (d / safe) / safe for d in (found.d_minus, found.d_plus))
+        C, each = np.zeros(found.others.shape), np.arange(S.size)
+        C[found.plus, each], C[found.minus, each] = c_plus, -c_minus
+        self.M += np.asarray(block.T @ C.T).T
+        self.N += C.sum(axis=1)
+        for spread, z, (omega, members) in zip(self.spread, found.images, self.given.metrics(), strict=True):
+            share = C[members].sum(axis=0)
+            if omega is not None and omega.ndim == 1:
+                spread[...] += np.asarray((block.multiply(block) if sparse.issparse(block) else block * block).T @ share)
+            elif omega is not None:
+                spread[...] += np.asarray(block.T @ (share[:, None] * z)).T
+        self._weigh(c_plus, c_minus, found, blur)
+
+    def _weigh(self, c_plus: FloatArray, c_minus: FloatArray, found: _Found, blur: FloatArray) -> None:
+        """Add up how hard rows pull one by one, to compare the sum of all pulls with, and what rounding may add."""
+        pulls = c_plus * np.sqrt(found.d_plus) + c_minus * np.sqrt(found.d_minus)
+        self.pull += float(pulls.sum())
+        self.stretch += float(np.sum(c_plus * found.d_plus + c_minus * found.d_minus))
+        noise = (c_plus + c_minus) * np.sqrt(found.slack * found.slack.size * EPS)
+        self.noise += float(np.sum(noise + 4.0 * blur * pulls))
+
+    def relative(self) -> tuple[float, float]:
+        """Return the length of the gradient over that of its parts (for W and for Ω the larger), and the rounding in it."""
+        W, given = self.given.W, self.given
+        moved, turned = 0.0, 0.0
+        for spread, (omega, members) in zip(self.spread, given.metrics(), strict=True):
+            M, N, V = self.M[members], self.N[members, None], W[members]
+            image = _lambda(M - N * V, omega)
+            moved += float(np.sum(image * image))
+            if omega is None:
+                continue
+            if omega.ndim == 1:
+                turn = omega * (spread - np.sum(2.0 * M * V - N * V * V, axis=0))
+            else:
+                turn = spread - (omega @ M.T) @ V - (omega @ V.T) @ (M - N * V)
+            turned += float(np.sum(turn * turn))
+        if self.pull == 0.0:
+            return 0.0, 0.0
+        size = 0.0 if given.omega is None else float(np.linalg.norm(given.omega))
+        gradient = max(np.sqrt(moved) / (self.norm * self.pull), np.sqrt(turned) * size / self.stretch if size else 0.0)
+        return float(gradient), 1e-9 + 4.0 * self.noise / self.pull
+
 
 COST_ROUNDING = 1e-9
 """How far, relative to the sum of weights, a cost of the course may be off: solvers sum in their own order."""
@@ -68,17 +347,17 @@ class PrototypeErrors(Certificate):
     2 prototypes: 0 errors; rows that are right stay so within 1, half of all rows within 2 True False
     """
 
-    errors: int
-    radius: float
-    median_radius: float
-    cost: float | None
-    gradient: float | None
-    prototypes: FloatArray
-    prototype_labels: tuple[Label, ...]
-    omega: FloatArray | None
-    beta: float | None
-    sample_weight: FloatArray | None
-    costs: FloatArray
+    errors: Annotated[int, "int >= 0"]
+    radius: Annotated[float, "real >= 0"]
+    median_radius: Annotated[float, "real >= 0"]
+    cost: Annotated[float | None, "finite | none"]
+    gradient: Annotated[float | None, "finite >= 0 | none"]
+    prototypes: Annotated[FloatArray, "finite(P,d)"]
+    prototype_labels: Annotated[tuple[Label, ...], "tuple(P) of label"]
+    omega: Annotated[FloatArray | None, "finite(d) | finite(m,d) | finite(c,m,d) | none"]
+    beta: Annotated[float | None, "finite >= 0 | none"]
+    sample_weight: Annotated[FloatArray | None, "finite(n) >= 0 | none"]
+    costs: Annotated[FloatArray, "finite(t)"]
 
     def __str__(self) -> str:
         count = f"{self.errors:,} error{'' if self.errors == 1 else 's'}"
@@ -105,11 +384,11 @@ class PrototypeErrors(Certificate):
         """
         X, y = as_rows(X, y)
         about: dict[str, Any] = {
-            "prototypes": np.array(prototypes, dtype=np.float64),
+            "prototypes": np.asarray(prototypes, dtype=np.float64),  # the model's own memory: a changed model is not proved
             "prototype_labels": tuple(np.asarray(labels).tolist()),
-            "omega": _array(omega),
+            "omega": None if omega is None else np.asarray(omega, dtype=np.float64),
             "beta": None if beta is None else float(beta),
-            "sample_weight": _array(sample_weight),
+            "sample_weight": None if sample_weight is None else held(sample_weight),
             "costs": np.array(costs, dtype=np.float64),
         }
         none = None if beta is None else 0.0
@@ -132,34 +411,18 @@ class PrototypeErrors(Certificate):
         with np.errstate(all="ignore"):  # what is not finite is refused, not warned of
             return survey(X, np.searchsorted(classes, y), given, self.beta, s, give=give)
 
-    def well_formed(self) -> Verdict:
-        """Check types, shapes and ranges of the fields."""
-        labels = isinstance(self.prototype_labels, tuple) and all(is_label(label) for label in self.prototype_labels)
-        paired = labels and is_array(self.prototypes, 2) and self.prototypes.shape[0] == len(self.prototype_labels) >= 1
-        if not paired or self.prototypes.shape[1] < 1:
-            return Verdict.of((False, "there is not one label for each of at least one prototype of finite numbers"))
-        weighted = self.sample_weight is not None
-        counts = isinstance(self.errors, int) and not isinstance(self.errors, bool) and self.errors >= 0
+    def consistent(self) -> list[tuple[bool, str]]:
+        """Check that there are prototypes, that a metric per class has all classes, and that a cost is claimed whole or not."""
         claimed = [value is not None for value in (self.beta, self.cost, self.gradient)]
-        sloped = is_number(self.beta, least=0.0) and is_number(self.cost) and is_number(self.gradient, least=0.0)
-        return Verdict.of(
-            (counts, "the errors are not a count"),
-            (is_number(self.radius, least=0.0, infinite=True), "the radius is not a number >= 0"),
-            (is_number(self.median_radius, least=0.0, infinite=True), "the median radius is not a number >= 0"),
-            (not any(claimed) or (all(claimed) and sloped), "beta, cost and gradient are not numbers, or not all there"),
-            (not any(claimed) or len(set(self.prototype_labels)) > 1, "a cost needs prototypes of two labels"),
-            (self._metric_fits(), "the metric is not an array of shape (d,), (m, d) or (classes, m, d)"),
-            (not weighted or _weights(self.sample_weight), "the sample weights are not numbers >= 0"),
-            (is_array(self.costs, 1) and (any(claimed) or not self.costs.size), "the costs are not a course of the cost"),
-        )
-
-    def _metric_fits(self) -> bool:
-        """Tell whether Ω has a row for every input, and a matrix for every class if it is one per class."""
-        if self.omega is None:
-            return True
-        shaped = any(is_array(self.omega, axes) for axes in (1, 2, 3)) and self.omega.size > 0
-        classes = self.omega.ndim < 3 or self.omega.shape[0] == len(set(self.prototype_labels))
-        return shaped and self.omega.shape[-1] == self.prototypes.shape[1] and classes
+        classes, omega = len(set(self.prototype_labels)), self.omega
+        return [
+            (self.prototypes.size > 0, "there are no prototypes"),
+            (all(claimed) or not any(claimed), "beta, cost and gradient are not all there"),
+            (not any(claimed) or classes > 1, "a cost needs prototypes of two labels"),
+            (omega is None or omega.size > 0, "the metric is empty"),
+            (omega is None or omega.ndim < 3 or omega.shape[0] == classes, "there is not one metric for each class"),
+            (any(claimed) or not self.costs.size, "there is a course of the cost, but no cost"),
+        ]
 
     def fits(self, X: Matrix, y: Labels) -> Verdict:
         """Check that the claim is about data of this shape and these labels."""
@@ -168,7 +431,7 @@ class PrototypeErrors(Certificate):
         return Verdict.of(
             (X.shape[1] == d, f"the prototypes have {d} inputs, but the data {X.shape[1]}"),
             (not strangers, f"y has labels without a prototype: {sorted(map(str, strangers))}"),
-            (self.sample_weight is None or self.sample_weight.shape == y.shape, "one sample weight per example expected"),
+            one_weight_each(self.sample_weight, y.size),
         )
 
     def confirm(self, X: Matrix, y: Labels) -> Verdict:
@@ -202,18 +465,3 @@ class PrototypeErrors(Certificate):
         falls = bool((np.diff(self.costs) <= spare).all())
         ends = self.costs.size == 0 or abs(self.costs[-1] - np.float64(self.cost)) <= 2.0 * spare + 8.0 * slack
         return falls and bool(ends), "the course of the cost rises, or does not end in the cost"
-
-    @classmethod
-    def from_fields(cls, body: dict[str, Any]) -> Self:
-        """Rebuild from the plain form."""
-        arrays = {name: _array(body[name]) for name in ("prototypes", "omega", "sample_weight", "costs")}
-        numbers = {name: float(body[name]) for name in ("radius", "median_radius")}
-        return cls(**{**body, **arrays, **numbers, "prototype_labels": tuple(body["prototype_labels"])})
-
-
-def _weights(value: Any) -> bool:
-    return is_array(value, 1) and bool((value >= 0.0).all())
-
-
-def _array(value: Any) -> FloatArray | None:
-    return None if value is None else np.array(value, dtype=np.float64)

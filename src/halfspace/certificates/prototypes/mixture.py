@@ -13,14 +13,14 @@ the gain gives away four times that, the checker demands one.
 """
 
 from dataclasses import dataclass
-from typing import Any, NamedTuple, Self
+from typing import Annotated, Any, NamedTuple, Self
 
 import numpy as np
 
 from halfspace._typing import FloatArray, Labels, Matrix
-from halfspace.certificates.arithmetic import EPS, as_rows, is_array, is_number
+from halfspace.certificates.arithmetic import EPS, as_rows, one_weight_each
 from halfspace.certificates.base import Unlabelled, Verdict
-from halfspace.certificates.prototypes.nearest import dense_blocks
+from halfspace.certificates.prototypes.quantisation import dense_blocks
 
 __all__ = ["MixtureLikelihood"]
 
@@ -80,15 +80,15 @@ class MixtureLikelihood(Unlabelled):
     """
 
     log_likelihood: float
-    gain: float
-    rows: float
-    weights: FloatArray
-    prototypes: FloatArray
-    sigmas: FloatArray
+    gain: Annotated[float, "finite >= 0"]
+    rows: Annotated[float, "finite > 0"]
+    weights: Annotated[FloatArray, "finite(K) >= 0"]
+    prototypes: Annotated[FloatArray, "finite(K,d)"]
+    sigmas: Annotated[FloatArray, "finite(K) > 0"]
     rule: str
-    floor: float
-    sample_weight: FloatArray | None
-    course: tuple[float, ...] = ()
+    floor: Annotated[float, "finite >= 0"]
+    sample_weight: Annotated[FloatArray | None, "finite(n) >= 0 | none"]
+    course: Annotated[tuple[float, ...], "tuple(t) of finite"] = ()
 
     def __str__(self) -> str:
         K, a_row = self.weights.size, self.log_likelihood / self.rows
@@ -130,36 +130,24 @@ class MixtureLikelihood(Unlabelled):
         parts, found = _Parts(*parts), _Found(*found)
         total = float(n) if s is None else float(s.sum())
         spare = 4.0 * _noise(n, parts, found)
-        pi, W, sigmas = (np.array(part, dtype=np.float64) for part in parts)
+        pi, W, sigmas = (np.asarray(part, dtype=np.float64) for part in parts)
         return cls(found.log_likelihood, max(gain, 0.0) + spare, total, pi, W, sigmas, *sigma, s, tuple(map(float, course)))
 
-    def well_formed(self) -> Verdict:
-        """Check types, shapes and ranges of the fields."""
-        shaped = is_array(self.prototypes, 2) and self.prototypes.size > 0
-        K = self.prototypes.shape[0] if shaped else 0
-        weighed = is_array(self.weights, 1) and self.weights.shape == (K,) and bool((self.weights >= 0.0).all())
-        wide = is_array(self.sigmas, 1) and self.sigmas.shape == (K,) and bool((self.sigmas > 0.0).all())
-        s = self.sample_weight
-        listed = isinstance(self.course, tuple) and all(is_number(value) for value in self.course)
-        return Verdict.of(
-            (is_number(self.log_likelihood), "the log-likelihood is not a number"),
-            (is_number(self.gain, least=0.0), "the gain is not a number >= 0"),
-            (is_number(self.rows, least=0.0) and self.rows > 0.0, "the rows do not weigh a positive number"),
-            (shaped, "the prototypes are not a table of finite numbers"),
-            (weighed and abs(float(self.weights.sum()) - 1.0) <= (K + 8) * EPS, "the weights are not >= 0 with sum 1"),
-            (wide, "there is not one positive sigma per prototype"),
+    def consistent(self) -> list[tuple[bool, str]]:
+        """Check that there are centres, that their weights sum to 1, and that the rule exists."""
+        K = self.weights.size
+        return [
+            (self.prototypes.size > 0, "there are no centres"),
+            (abs(float(self.weights.sum()) - 1.0) <= (K + 8) * EPS, "the weights do not sum to 1"),
             (self.rule in ("common", "each", "fixed"), f"{self.rule!r} is no rule for sigma"),
-            (is_number(self.floor, least=0.0), "the floor is not a number >= 0"),
-            (s is None or (is_array(s, 1) and bool((s >= 0.0).all())), "the sample weights are not numbers >= 0"),
-            (listed, "the course is not one of finite numbers"),
-        )
+        ]
 
     def confirm(self, X: Matrix, y: Labels) -> Verdict:  # noqa: ARG002  (there are no labels)
         """Recompute the log-likelihood and one more step."""
         n, d = X.shape
         shaped = Verdict.of(
             (self.prototypes.shape[1] == d, f"prototypes of {self.prototypes.shape[1]} features, but X has {d}"),
-            (self.sample_weight is None or self.sample_weight.shape == (n,), "one sample weight per example expected"),
+            one_weight_each(self.sample_weight, n),
             (
                 self.rule == "each" or bool((self.sigmas == self.sigmas[0]).all()),
                 f"{self.rule} sigma, but not the same for all",
@@ -185,14 +173,6 @@ class MixtureLikelihood(Unlabelled):
             (bool((np.diff(course) >= -4.0 * noise).all()), "the log-likelihood falls in its course"),
             (self.course in ((), (*self.course[:-1], self.log_likelihood)), "the course does not end in the log-likelihood"),
         )
-
-    @classmethod
-    def from_fields(cls, body: dict[str, Any]) -> Self:
-        """Rebuild from the plain form."""
-        arrays = {name: np.array(body[name], dtype=np.float64) for name in ("weights", "prototypes", "sigmas")}
-        weighted = body["sample_weight"]
-        s = None if weighted is None else np.array(weighted, dtype=np.float64)
-        return cls(**{**body, **arrays, "sample_weight": s, "course": tuple(body.get("course", ()))})
 
 
 def _noise(n: int, parts: _Parts, found: _Found) -> float:

@@ -13,22 +13,41 @@ Quantisation error of prototypes w_1..w_K:  E = Σ s_i min_k ‖x_i - w_k‖². 
 Rounding: squared distances are sums of squared differences, off by (d + 4) eps of themselves; their sum over n rows adds n eps
 of itself. Claims give away four times such a bound, the checker demands one. Rows of any storage are read as dense blocks, so
 dense, sparse and single-precision copies of the same numbers give the same claim.
+
+Rows in dense blocks, and the nearest prototype of each, with no doubt left by rounding.
+
+One matrix product gives all expanded squares  ‖y‖² - 2 y·v + ‖v‖²,  y = x - c and v = w - c about a centre c: each is off by
+at most  (d + 8) eps (‖y‖ + ‖v‖)²  (Higham 2002, section 3.1; y and v are off by eps of themselves). Where that leaves more than
+one prototype possible, the differences x - w are squared and summed: such a distance is off by (d + 4) eps of itself, wherever
+the origin is, and by `TINY` a column where squares are too small for a float.
+
+Blocks are dense float64 arrays whatever X is, so that a claim is the same, bit by bit, for the same numbers in any storage.
+
+A lower bound on the error of any K prototypes, from the eigenvalues of the scatter matrix.
+
+Theorem (Ding and He 2004, theorem 3.1). For any prototypes w_1..w_K and weights s_i >= 0
+
+    Σ s_i min_k ‖x_i - w_k‖²  >=  Σ_{j >= K} λ_j(S),    S = Σ s_i (x_i - m)(x_i - m)ᵀ,   m the weighted mean.
+
+Why: the best prototypes of a partition are its means; these, about m, span at most K - 1 directions, and a projection on
+K - 1 directions takes at most the K - 1 largest eigenvalues from the trace.
+
+The smaller of S (d x d) and the matrix of inner products (n x n), which has the same eigenvalues, is computed.
 """
 
+from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import Any, NamedTuple, Self
+from typing import Annotated, Any, NamedTuple, Self
 
 import numpy as np
 from scipy import sparse
 
 from halfspace._typing import FloatArray, IntArray, Labels, Matrix
-from halfspace.certificates.arithmetic import EPS, as_rows, is_array, is_number
+from halfspace.certificates.arithmetic import EPS, as_rows
 from halfspace.certificates.base import Unlabelled, Verdict
-from halfspace.certificates.prototypes.nearest import TINY, dense_blocks, nearest, own_squares
-from halfspace.certificates.prototypes.scatter import spectral_bound
 from halfspace.errors import InputError
 
-__all__ = ["Quantisation"]
+__all__ = ["TINY", "Quantisation", "dense_blocks", "nearest", "own_squares", "spectral_bound"]
 
 
 @dataclass(frozen=True, eq=False)
@@ -62,13 +81,13 @@ class Quantisation(Unlabelled):
     (True, False)
     """
 
-    error: float
-    lower: float
-    step_gain: float
-    prototypes: FloatArray
-    labels: IntArray
-    sizes: FloatArray
-    sample_weight: FloatArray | None
+    error: Annotated[float, "finite >= 0"]
+    lower: Annotated[float, "finite >= 0"]
+    step_gain: Annotated[float, "finite >= 0"]
+    prototypes: Annotated[FloatArray, "finite(K,d)"]
+    labels: Annotated[IntArray, "int(n) in 0..K"]
+    sizes: Annotated[FloatArray, "finite(K)"]
+    sample_weight: Annotated[FloatArray | None, "finite(n) >= 0 | none"]
 
     def __str__(self) -> str:
         gain = 0.0 if self.step_gain <= 1e-12 * self.error else self.step_gain
@@ -94,7 +113,7 @@ class Quantisation(Unlabelled):
         With `spectral=False`, and where it would take more than about a second, the lower bound is 0.
         """
         X, _ = as_rows(X, np.zeros(X.shape[0]))
-        W = np.array(prototypes, dtype=np.float64)
+        W = np.asarray(prototypes, dtype=np.float64)  # the model's own memory: a changed model is not proved
         s = None if sample_weight is None else np.array(sample_weight, dtype=np.float64)
         _check_shapes(X, W, s)
         found = _measured(X, W, s)
@@ -102,22 +121,12 @@ class Quantisation(Unlabelled):
         error, gain = found.error + 4.0 * found.noise, found.gain + 4.0 * found.gain_noise
         return cls(error, float(np.clip(lower - 4.0 * noise, 0.0, error)), gain, W, found.labels, found.sizes, s)
 
-    def well_formed(self) -> Verdict:
-        """Check types, shapes and ranges of the fields."""
-        numbers = all(is_number(value, least=0.0) for value in (self.error, self.lower, self.step_gain))
-        shaped = is_array(self.prototypes, 2) and self.prototypes.size > 0 and is_array(self.labels, 1, "i")
-        K = self.prototypes.shape[0] if shaped else 0
-        inside = shaped and self.labels.size > 0 and bool(((self.labels >= 0) & (self.labels < K)).all())
-        s = self.sample_weight
-        weighted = s is None or (is_array(s, 1) and s.shape == np.shape(self.labels) and bool((s >= 0.0).all()))
-        sized = is_array(self.sizes, 1) and self.sizes.shape == (K,)
-        return Verdict.of(
-            (numbers and self.lower <= self.error, "error, lower bound and gain are not numbers with 0 <= lower <= error"),
-            (shaped, "the prototypes are not a table of finite numbers, or the labels not whole numbers"),
-            (inside, "a label is not the number of a prototype"),
-            (weighted, "there is not one sample weight >= 0 per label"),
-            (sized, "there is not one size per prototype"),
-        )
+    def consistent(self) -> list[tuple[bool, str]]:
+        """Check that there are prototypes and rows, and the order of the bounds."""
+        return [
+            (self.prototypes.size > 0 and self.labels.size > 0, "there are no prototypes or no rows"),
+            (self.lower <= self.error, "the lower bound is above the error"),
+        ]
 
     def confirm(self, X: Matrix, y: Labels) -> Verdict:  # noqa: ARG002  (there are no labels)
         """Recompute assignment, error, sizes, gain and lower bound."""
@@ -142,18 +151,6 @@ class Quantisation(Unlabelled):
             (bool(below), f"the lower bound is {lower:.6g}, not {self.lower:.6g}"),
             (bool(sized), "the cells have other sizes"),
         )
-
-    @classmethod
-    def from_fields(cls, body: dict[str, Any]) -> Self:
-        """Rebuild from the plain form."""
-        weighted = body["sample_weight"]
-        fields: dict[str, Any] = {
-            "prototypes": np.array(body["prototypes"], dtype=np.float64),
-            "labels": np.array(body["labels"]),
-            "sizes": np.array(body["sizes"], dtype=np.float64),
-            "sample_weight": None if weighted is None else np.array(weighted, dtype=np.float64),
-        }
-        return cls(**{**body, **fields})
 
 
 def _enclosed(claimed: float, found: float, noise: float) -> bool:
@@ -223,3 +220,138 @@ def _summed(own: FloatArray, noise: FloatArray, sums: FloatArray, strays: int, l
     slip = 2.0 * (n + 8) * EPS * np.sqrt(error + total_noise)
     gain_noise = slip * (2.0 * np.sqrt(gain) + slip) + (d + K) * EPS * gain + some * (1.0 + d * sizes.sum())
     return _Found(error, total_noise, gain, float(gain_noise), sizes, labels, strays)
+
+
+BLOCK_ENTRIES = 1 << 18
+"""Entries held at a time: they stay in cache."""
+TINY = float(np.finfo(np.float64).tiny)
+"""A product that underflows is off by less than this."""
+
+
+def dense_blocks(X: Matrix, width: int) -> Iterator[tuple[slice, FloatArray]]:
+    """Yield the rows of X, shape (n, d), as dense float64 blocks of about `BLOCK_ENTRIES` / `width` rows.
+
+    Examples
+    --------
+    >>> [(rows.stop, block.dtype.name) for rows, block in dense_blocks(sparse.csr_array(np.eye(3, dtype="f4")), 3)]
+    [(3, 'float64')]
+    """
+    step = max(1, BLOCK_ENTRIES // width)
+    for first in range(0, X.shape[0], step):
+        rows = slice(first, min(first + step, X.shape[0]))
+        block = X[rows].toarray() if sparse.issparse(X) else X[rows]
+        yield rows, np.ascontiguousarray(block, dtype=np.float64)
+
+
+def own_squares(differences: FloatArray) -> tuple[FloatArray, FloatArray]:
+    """Return Σ_j of squared differences for every row, shape (m,), and a bound on its rounding; exact zeros have none.
+
+    Examples
+    --------
+    >>> squares, noise = own_squares(np.array([[3.0, 4.0], [0.0, 0.0], [1e-200, 0.0]]))
+    >>> squares.tolist(), (noise > 0.0).tolist()
+    ([25.0, 0.0, 0.0], [True, False, True])
+    """
+    d = differences.shape[1]
+    squares: FloatArray = np.einsum("ij,ij->i", differences, differences)
+    noise = (d + 4) * EPS * squares
+    lost = np.flatnonzero(squares < 1e-280)
+    noise[lost] += d * TINY * differences[lost].any(axis=1)
+    return squares, noise
+
+
+def nearest(block: FloatArray, W: FloatArray) -> IntArray:
+    """Return the nearest of the prototypes W, shape (K, d), for every row of a block, shape (m,); of equal ones the first.
+
+    Examples
+    --------
+    >>> nearest(np.array([[0.0], [2.0], [9.0]]) + 1e9, np.array([[1.0], [10.0], [-1e30]]) + 1e9).tolist()
+    [0, 0, 1]
+    """
+    centre = np.median(W, axis=0)  # not the mean, which one prototype far away would move
+    low, high = _expanded(block - centre, W - centre)
+    labels: IntArray = low.argmin(axis=1)
+    possible = ~(low > high.min(axis=1, keepdims=True))  # also where a sum overflowed
+    unsure = np.flatnonzero(np.count_nonzero(possible, axis=1) != 1)
+    if unsure.size:
+        labels[unsure] = np.stack([own_squares(block[unsure] - w)[0] for w in W], axis=1).argmin(axis=1)
+    return labels
+
+
+def _expanded(Y: FloatArray, V: FloatArray) -> tuple[FloatArray, FloatArray]:
+    """Return a lower and an upper bound of ‖y_i - v_k‖², each of shape (m, K)."""
+    squares, norms = np.einsum("ij,ij->i", Y, Y), np.einsum("kj,kj->k", V, V)
+    distances = Y @ (-2.0 * V.T)
+    distances += norms
+    distances += squares[:, None]
+    spare = np.sqrt(squares)[:, None] + np.sqrt(norms)
+    spare *= spare
+    spare *= (V.shape[1] + 8) * EPS
+    spare += 4 * V.shape[1] * TINY
+    return distances - spare, distances + spare
+
+
+LARGEST = 2000
+"""Most rows of the matrix whose eigenvalues are computed."""
+WORK = 2e10
+"""Most multiplications spent on the bound: about a second."""
+
+
+def spectral_bound(X: Matrix, s: FloatArray | None, K: int) -> tuple[float, float]:
+    """Return the sum of all but the K - 1 largest eigenvalues of the scatter, and a bound on its rounding.
+
+    Parameters
+    ----------
+    X : ndarray or CSR matrix, shape (n, d)
+        Rows.
+    s : ndarray, shape (n,), or None
+        Their weights, if not all 1.
+    K : int
+        Number of prototypes.
+
+    Returns
+    -------
+    (float, float)
+        The bound, 0 where computing it would take too long or overflow, and its rounding.
+
+    Examples
+    --------
+    >>> X = np.array([[0.0, 1.0], [0.0, -1.0], [5.0, 1.0], [5.0, -1.0]])
+    >>> round(spectral_bound(X, None, 2)[0], 9)
+    4.0
+    """
+    n, d = X.shape
+    small = min(n, d)
+    weights = np.ones(n) if s is None else s
+    if small > LARGEST or n * d * small + 10 * small**3 > WORK or not weights.any():
+        return 0.0, 0.0
+    matrix, shift = _scatter(X, weights)
+    size = float(np.trace(matrix)) + shift
+    if not np.isfinite(size):
+        return 0.0, 0.0
+    eigenvalues = np.linalg.eigvalsh(matrix)  # rising
+    # The trace, and the sum of the largest K - 1, move by at most 1 + √K times the size of a perturbation (Weyl).
+    noise = 4.0 * (1.0 + np.sqrt(min(K, small))) * (n + d + 64) * EPS * size
+    return float(eigenvalues[: max(small - K + 1, 0)].sum()), float(noise) + small * n * TINY
+
+
+def _scatter(X: Matrix, s: FloatArray) -> tuple[FloatArray, float]:
+    """Return S, or with fewer rows than columns the inner products of rows, and what the mean's rounding may add to it.
+
+    The computed mean is off by n eps of the rows' mean length, which adds its square, weighted, to the scatter.
+    """
+    (n, d), root = X.shape, np.sqrt(s)
+    mean = np.zeros(d)
+    for rows, block in dense_blocks(X, d):
+        mean += (s[rows] / s.sum()) @ block
+    matrix = np.zeros((min(n, d), min(n, d)))
+    if d <= n:
+        for rows, block in dense_blocks(X, d):
+            part = (block - mean) * root[rows, None]
+            matrix += part.T @ part
+    else:
+        columns = X.T.tocsr() if sparse.issparse(X) else X.T
+        for rows, block in dense_blocks(columns, n):
+            part = (block - mean[rows, None]) * root
+            matrix += part.T @ part
+    return matrix, float(s.sum() * (mean @ mean) * n * EPS)

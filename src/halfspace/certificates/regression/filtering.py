@@ -20,14 +20,14 @@ Reference: Cesa-Bianchi, Long and Warmuth 1996 for a constant rate; the form abo
 
 from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import Any, NamedTuple, Self
+from typing import Annotated, Any, NamedTuple, Self
 
 import numpy as np
 from numpy.lib.stride_tricks import sliding_window_view
 from scipy import sparse
 
 from halfspace._typing import FloatArray, Labels, Matrix
-from halfspace.certificates.arithmetic import EPS, is_array, is_number, squares
+from halfspace.certificates.arithmetic import EPS, held, squares
 from halfspace.certificates.base import Certificate, Verdict
 
 __all__ = ["FilterBound", "FilterRun", "most_errors"]
@@ -103,17 +103,17 @@ class FilterBound(Certificate):
     2 samples: errors of 9 while learning, at most 9 by the theorem for any filter True False
     """
 
-    energy: float
-    errors: float
-    noise: float
-    bound: float
-    weights: FloatArray
-    samples: int
+    energy: Annotated[float, "finite >= 0"]
+    errors: Annotated[float, "finite >= 0"]
+    noise: Annotated[float, "finite >= 0"]
+    bound: Annotated[float, "finite >= 0"]
+    weights: Annotated[FloatArray, "finite(d,taps)"]
+    samples: Annotated[int, "int in 1..9007199254740992"]
     normalised: bool
-    rate: float
-    delta: float
-    threshold: float
-    hangover: int
+    rate: Annotated[float, "finite >= 0"]
+    delta: Annotated[float, "finite >= 0"]
+    threshold: Annotated[float, "real >= 0"]
+    hangover: Annotated[int, "int in 0..9007199254740992"]
 
     def __str__(self) -> str:
         return (
@@ -125,7 +125,7 @@ class FilterBound(Certificate):
     def of(cls, run: FilterRun, weights: FloatArray, samples: int, **rule: Any) -> Self:
         """Claim the sums of a run, with the weights (d, n_taps) at its end."""
         bound = most_errors(float(np.square(weights).sum()), run.noise, run.rho)
-        return cls(run.energy, run.errors, run.noise, bound, weights.copy(), samples, **rule)
+        return cls(run.energy, run.errors, run.noise, bound, held(weights), samples, **rule)
 
     @classmethod
     def measure(cls, X: Matrix, y: Labels, *, n_taps: int, **rule: Any) -> Self:
@@ -135,19 +135,12 @@ class FilterBound(Certificate):
         learnt, run = replay.replayed(X, np.asarray(y, dtype=np.float64), known=False)
         return cls.of(run, learnt, X.shape[0], **rule)
 
-    def well_formed(self) -> Verdict:
-        """Check types, shapes and ranges of the fields."""
-        sums = (self.energy, self.errors, self.noise, self.bound)
-        rated = is_number(self.rate, least=0.0) and is_number(self.delta, least=0.0)
-        return Verdict.of(
-            (all(is_number(value, least=0.0) for value in sums), "a sum of squares is not a number >= 0"),
-            (is_array(self.weights, 2) and self.weights.size > 0, "the weights are not a table of finite numbers"),
-            (_is_whole(self.samples) and self.samples > 0, "the number of samples is not a whole number > 0"),
-            (isinstance(self.normalised, bool), "it is not said whether steps are normalised"),
-            (rated and not (self.normalised is True and self.rate >= 2.0), "the rate or delta is out of range"),
-            (is_number(self.threshold, least=0.0, infinite=True), "the threshold is not a number >= 0"),
-            (_is_whole(self.hangover), "the hangover is not a whole number >= 0"),
-        )
+    def consistent(self) -> list[tuple[bool, str]]:
+        """Check that there are taps, and that normalised steps are below 2."""
+        return [
+            (self.weights.size > 0, "the filter has no taps"),
+            (not self.normalised or self.rate < 2.0, "normalised steps need a rate below 2"),
+        ]
 
     def confirm(self, X: Matrix, y: Labels) -> Verdict:
         """Run the filter again and compare."""
@@ -206,13 +199,6 @@ class FilterBound(Certificate):
         moving = (t - last > self.hangover) & (length > VANISHING)
         return np.divide(self.rate, length, out=np.zeros(y.size), where=moving)
 
-    @classmethod
-    def from_fields(cls, body: dict[str, Any]) -> Self:
-        """Rebuild from the plain form."""
-        threshold = body["threshold"]
-        weights = np.asarray(body["weights"], dtype=np.float64)
-        return cls(**{**body, "weights": weights, "threshold": float(threshold) if threshold == "inf" else threshold})
-
 
 def _windows(X: Matrix, taps: int) -> Iterator[FloatArray]:
     """Yield the windows of X (n, d) in blocks of shape (m, taps d), oldest sample first; before the first there is silence."""
@@ -231,7 +217,3 @@ def _close(claimed: float, found: float, tiny: float = 0.0) -> bool:
     """Tell whether two sums of squares agree up to rounding; `tiny` is the square of what rounding adds to a root of them."""
     room = SPARE * found + 2.0 * np.sqrt(found) * np.sqrt(tiny) + tiny
     return bool(np.isfinite(found) and np.isfinite(room) and abs(claimed - found) <= room)
-
-
-def _is_whole(value: Any) -> bool:
-    return isinstance(value, int) and not isinstance(value, bool) and 0 <= value < 2**53

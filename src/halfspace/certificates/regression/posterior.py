@@ -10,13 +10,13 @@ them grows with the condition number of T, and with the ratio of the targets to 
 """
 
 from dataclasses import dataclass
-from typing import Any, NamedTuple, Self
+from typing import Annotated, Any, NamedTuple, Self
 
 import numpy as np
 from scipy import linalg, sparse
 
 from halfspace._typing import FloatArray, Labels, Matrix
-from halfspace.certificates.arithmetic import EPS, is_array, is_number
+from halfspace.certificates.arithmetic import EPS, held
 from halfspace.certificates.base import Certificate, Verdict
 from halfspace.certificates.regression.ridge import fits, read_targets
 
@@ -98,18 +98,18 @@ class GaussianPosterior(Certificate):
     posterior of 1 weight, log evidence -2.26551, to 1e-09 True False
     """
 
-    alpha: float
-    beta: float
-    maximised: tuple[str, ...]
-    weights: FloatArray
-    covariance: FloatArray
+    alpha: Annotated[float, "finite >= 1e-300"]
+    beta: Annotated[float, "finite >= 1e-300"]
+    maximised: Annotated[tuple[str, ...], "tuple(k) of str"]
+    weights: Annotated[FloatArray, "finite(D)"]
+    covariance: Annotated[FloatArray, "finite(D,D)"]
     constant: float
     free: bool
     gamma: float
     log_evidence: float
-    precision: float
+    precision: Annotated[float, "finite >= 0"]
     clamp: float
-    sample_weight: FloatArray | None
+    sample_weight: Annotated[FloatArray | None, "finite(n) >= 0 | none"]
 
     def __str__(self) -> str:
         count = f"{self.weights.size} weight{'' if self.weights.size == 1 else 's'}"
@@ -136,7 +136,7 @@ class GaussianPosterior(Certificate):
             truth = _Posterior.of(sums, alpha, beta)
             gamma = float(weights.size - alpha * np.trace(truth.covariance))
             evidence = _log_evidence(sums, alpha, beta, truth)
-            fields = (alpha, beta, maximised, weights.copy(), covariance.copy(), constant, free, gamma, evidence)
+            fields = (alpha, beta, maximised, held(weights), held(covariance), constant, free, gamma, evidence)
             claim = cls(*fields, 0.0, clamp, sample_weight)
             found = max(value for value, _ in claim._errors(sums))
             lost = np.sqrt(weights.size) * EPS * _magnified(sums, beta, truth.T)
@@ -146,24 +146,15 @@ class GaussianPosterior(Certificate):
         """Check what is handed in: finite examples, and one real target each."""
         return read_targets(X, y, type(self).__name__)
 
-    def well_formed(self) -> Verdict:
-        """Check types, shapes and ranges of the fields."""
+    def consistent(self) -> list[tuple[bool, str]]:
+        """Check what was maximised and fitted, how precise it is, and that some example has weight."""
         s = self.sample_weight
-        weighted = s is None or (is_array(s, 1) and bool((s >= 0).all()) and bool(s.any()))
-        rows = is_array(self.weights, 1) and is_array(self.covariance, 2)
-        named = isinstance(self.maximised, tuple) and all(isinstance(name, str) for name in self.maximised)
-        fitted = is_number(self.constant) and isinstance(self.free, bool) and (self.free or self.constant == 0.0)
-        precise = is_number(self.precision, least=0.0) and self.precision <= COARSEST
-        return Verdict.of(
-            (all(is_number(v, least=1e-300) for v in (self.alpha, self.beta)), "the precisions are not positive numbers"),
-            (named and {*self.maximised} <= {"alpha", "beta"}, "what was maximised is neither alpha nor beta"),
-            (rows and self.covariance.shape == (self.weights.size,) * 2, "mean and covariance do not belong together"),
-            (fitted, "the constant is not a number, or not 0 though it was not fitted"),
-            (is_number(self.gamma) and is_number(self.log_evidence), "the evidence is not a number"),
-            (precise, f"the equations are not claimed to hold to {COARSEST:g}"),
-            (is_number(self.clamp), "the clamped input is not a number"),
-            (weighted, "the sample weights are not numbers >= 0"),
-        )
+        return [
+            ({*self.maximised} <= {"alpha", "beta"}, "what was maximised is neither alpha nor beta"),
+            (self.free or self.constant == 0.0, "the constant is not 0 though it was not fitted"),
+            (self.precision <= COARSEST, f"the equations are not claimed to hold to {COARSEST:g}"),
+            (s is None or bool(s.any()), "no example has a positive weight"),
+        ]
 
     def confirm(self, X: Matrix, y: Labels) -> Verdict:
         """Recompute the sums, and every equation."""
@@ -200,18 +191,6 @@ class GaussianPosterior(Certificate):
             error = np.square(sums.triangle[:, D] - sums.triangle[:, :D] @ m).sum()
             found.append((abs(sums.total - gamma - self.beta * error) / sums.total, "largest evidence by beta"))
         return [(float(value), f"the {name} is off by {value:.2g}") for value, name in found]
-
-    @classmethod
-    def from_fields(cls, body: dict[str, Any]) -> Self:
-        """Rebuild from the plain form."""
-        weighted = body["sample_weight"]
-        arrays = {
-            "weights": np.asarray(body["weights"], dtype=np.float64),
-            "covariance": np.asarray(body["covariance"], dtype=np.float64),
-            "sample_weight": None if weighted is None else np.asarray(weighted, dtype=np.float64),
-            "maximised": tuple(body["maximised"]),
-        }
-        return cls(**{**body, **arrays})
 
 
 def _magnified(sums: Sums, beta: float, T: FloatArray) -> float:

@@ -6,21 +6,38 @@ its best value before g is taken. No objective is further above its least value 
 then the backward error says how far the data A = √S (X̃, 1) would have to move for the weights to be exactly optimal. Of two
 moves the smaller counts: -rrᵀA/‖r‖² takes the gradient from the residuals r, rwᵀ/‖w‖² takes the residuals away (Stewart 1977,
 theorem 3.1; with a λ the rows √λ I belong to the data).
+
+The least-squares certificate: how far the data would have to move for these weights to be exactly optimal.
+
+Weights w minimise ½ ‖Xw - y‖² exactly when the gradient Xᵀr, r = y - Xw, is zero. In general they are the exact minimiser
+for data X + F with  ‖F‖ = ‖Xᵀr‖ / ‖r‖  (Stewart 1977, theorem 3.1). That length, relative to the data's own, is a backward
+error: a number at the level of rounding says that no better weights can be told apart on data known to that precision.
 """
 
 from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import Any, NamedTuple, Self
+from typing import Annotated, Any, NamedTuple, Self
 
 import numpy as np
 from sklearn.utils import check_array, check_consistent_length
 
-from halfspace._typing import FloatArray, Labels, Matrix
-from halfspace.certificates.arithmetic import EPS, combination, is_array, is_number, norm, potentials_and_sums, squares
-from halfspace.certificates.base import Certificate, Verdict, from_dict
+from halfspace._typing import FloatArray, Label, Labels, Matrix
+from halfspace.certificates.arithmetic import (
+    EPS,
+    as_rows,
+    both_signs,
+    combination,
+    held,
+    norm,
+    one_weight_each,
+    potentials_and_sums,
+    signs,
+    squares,
+)
+from halfspace.certificates.base import Certificate, Verdict
 from halfspace.errors import InputError
 
-__all__ = ["PerOutput", "RidgeGap", "fits", "log_likelihood", "read_targets"]
+__all__ = ["LeastSquaresGap", "PerOutput", "RidgeGap", "fits", "log_likelihood", "read_targets"]
 
 SMALLEST = 1e-280
 """Squares below this have lost digits to underflow."""
@@ -74,7 +91,7 @@ def fits(X: Matrix, y: Labels, weights: FloatArray, clamp: float, sample_weight:
     D = X.shape[1] + bool(clamp)
     return Verdict.of(
         (weights.shape == (D,), f"weights for {weights.size} inputs, but the data have {D}"),
-        (sample_weight is None or sample_weight.shape == y.shape[:1], "one sample weight per example expected"),
+        one_weight_each(sample_weight, y.shape[0]),
         (y.shape[1] == 1, f"the certificate is about one target, but y has {y.shape[1]}"),
     )
 
@@ -116,17 +133,17 @@ class RidgeGap(Certificate):
     objective 22.5, at most 6e-26 above the least True
     """
 
-    objective: float
-    gap: float
-    backward_error: float
-    sigma2: float
-    log_likelihood: float
-    ridge: float
-    weights: FloatArray
+    objective: Annotated[float, "finite >= 0"]
+    gap: Annotated[float, "real >= 0"]
+    backward_error: Annotated[float, "real >= 0"]
+    sigma2: Annotated[float, "finite >= 0"]
+    log_likelihood: Annotated[float, "real"]
+    ridge: Annotated[float, "finite >= 0"]
+    weights: Annotated[FloatArray, "finite(D)"]
     constant: float
     free: bool
     clamp: float
-    sample_weight: FloatArray | None
+    sample_weight: Annotated[FloatArray | None, "finite(n) >= 0 | none"]
 
     def __str__(self) -> str:
         near = f"at most {self.gap:.2g} above the least" if self.ridge else f"backward error at most {self.backward_error:.2g}"
@@ -147,7 +164,7 @@ class RidgeGap(Certificate):
         """Measure weights (D,), and an unpenalised constant if there is one, on examples X (n, d) with targets y (n,)."""
         X, Y = read_targets(X, y, "RidgeGap")
         free, c = constant is not None, float(constant or 0.0)
-        rounded = cls(0.0, 0.0, 0.0, 0.0, 0.0, ridge, weights.copy(), c, free, clamp, sample_weight)
+        rounded = cls(0.0, 0.0, 0.0, 0.0, 0.0, ridge, held(weights), c, free, clamp, sample_weight)
         with np.errstate(all="ignore"):
             found = rounded._measured(X, Y[:, 0], slack=4.0)
         if found is None:
@@ -160,23 +177,13 @@ class RidgeGap(Certificate):
         """Check what is handed in: finite examples, and one real target each."""
         return read_targets(X, y, type(self).__name__)
 
-    def well_formed(self) -> Verdict:
-        """Check types, shapes and ranges of the fields."""
+    def consistent(self) -> list[tuple[bool, str]]:
+        """Check that a constant was fitted if there is one, and that some example has weight."""
         s = self.sample_weight
-        weighted = s is None or (is_array(s, 1) and bool((s >= 0).all()) and bool(s.any()))
-        fitted = is_number(self.constant) and isinstance(self.free, bool) and (self.free or self.constant == 0.0)
-        bounds = all(is_number(v, least=0.0, infinite=True) for v in (self.gap, self.backward_error))
-        return Verdict.of(
-            (is_number(self.objective, least=0.0), "the objective is not a number >= 0"),
-            (bounds, "the gap and the backward error are not numbers >= 0"),
-            (is_number(self.sigma2, least=0.0), "the variance is not a number >= 0"),
-            (is_number(self.log_likelihood, infinite=True), "the log-likelihood is not a number"),
-            (is_number(self.ridge, least=0.0), "the ridge is not a number >= 0"),
-            (is_array(self.weights, 1), "the weights are not a row of finite numbers"),
-            (fitted, "the constant is not a number, or not 0 though it was not fitted"),
-            (is_number(self.clamp), "the clamped input is not a number"),
-            (weighted, "the sample weights are not numbers >= 0"),
-        )
+        return [
+            (self.free or self.constant == 0.0, "the constant is not 0 though it was not fitted"),
+            (s is None or bool(s.any()), "no example has a positive weight"),
+        ]
 
     def confirm(self, X: Matrix, y: Labels) -> Verdict:
         """Recompute every number."""
@@ -235,17 +242,6 @@ class RidgeGap(Certificate):
         backward = 0.0 if data == 0.0 or rest == 0.0 else float(np.fmin(*moves))
         return _Measured(objective, float(above), backward, error * error / total, total, blur)
 
-    @classmethod
-    def from_fields(cls, body: dict[str, Any]) -> Self:
-        """Rebuild from the plain form."""
-        weighted = body["sample_weight"]
-        arrays = {
-            "weights": np.asarray(body["weights"], dtype=np.float64),
-            "sample_weight": None if weighted is None else np.asarray(weighted, dtype=np.float64),
-        }
-        numbers = {name: float(body[name]) for name in ("gap", "backward_error", "log_likelihood")}
-        return cls(**{**body, **arrays, **numbers})
-
 
 @dataclass(frozen=True, eq=False)
 class PerOutput(Certificate):
@@ -264,7 +260,7 @@ class PerOutput(Certificate):
     (True, False)
     """
 
-    parts: tuple[Certificate, ...]
+    parts: Annotated[tuple[Certificate, ...], "tuple(m) of certificate"]
 
     def __iter__(self) -> Iterator[Certificate]:
         return iter(self.parts)
@@ -279,11 +275,10 @@ class PerOutput(Certificate):
         """Check what is handed in: finite examples, and a row of real targets each."""
         return read_targets(X, y, "PerOutput")
 
-    def well_formed(self) -> Verdict:
-        """Check that there are sound parts, each about one target."""
-        if not isinstance(self.parts, tuple) or not self.parts or not all(isinstance(part, RidgeGap) for part in self.parts):
-            return Verdict.of((False, "there is not one certificate for each target"))
-        return Verdict.all_of([(f"target {k}", part.well_formed()) for k, part in enumerate(self.parts)])
+    def consistent(self) -> list[tuple[bool, str]]:
+        """Check that each part is about one target."""
+        ridges = len(self.parts) > 0 and all(isinstance(part, RidgeGap) for part in self.parts)
+        return [(ridges, "there is not one RidgeGap for each target")]
 
     def confirm(self, X: Matrix, y: Labels) -> Verdict:
         """Check every part."""
@@ -291,7 +286,93 @@ class PerOutput(Certificate):
             return Verdict.of((False, f"certificates for {len(self.parts)} targets, but y has {y.shape[1]}"))
         return Verdict.all_of([(f"target {k}", part.confirm(X, y[:, k : k + 1])) for k, part in enumerate(self.parts)])
 
+
+INTERPOLATED = 1e-9
+"""Residuals below this, relative to the labels, count as none: the loss could not be lowered by more than 1e-18 of itself."""
+
+
+@dataclass(frozen=True, eq=False)
+class LeastSquaresGap(Certificate):
+    """Loss and backward error of least-squares weights.
+
+    Parameters
+    ----------
+    loss : float
+        ½ Σ s_i (y_i - w·x_i)², with labels ±1.
+    backward_error : float
+        ‖Xᵀr‖ / (‖r‖ ‖X‖): relative change of the data that makes the weights exactly optimal; 0 when
+        ‖r‖ is below 1e-9 ‖y‖.
+    weights : ndarray, shape (D,)
+        The plane, clamped weight last.
+    sample_weight : ndarray, shape (n,), or None
+        Weights s_i of the examples, if not all 1.
+    clamp : float
+        Value of the clamped input; 0 for none.
+    positive : label
+        The label that counts as +1.
+
+    Examples
+    --------
+    >>> X, y = np.array([[1.0], [1.0]]), np.array([1, 0])
+    >>> print(LeastSquaresGap.measure(X, y, weights=np.array([0.0]), positive=1))
+    loss 1, backward error 0
+    """
+
+    loss: Annotated[float, "finite >= 0"]
+    backward_error: Annotated[float, "real >= 0"]
+    weights: Annotated[FloatArray, "finite(D)"]
+    sample_weight: Annotated[FloatArray | None, "finite(n) >= 0 | none"]
+    clamp: float
+    positive: Label
+
+    def __str__(self) -> str:
+        return f"loss {self.loss:.4g}, backward error {self.backward_error:.2g}"
+
     @classmethod
-    def from_fields(cls, body: dict[str, Any]) -> Self:
-        """Rebuild from the plain form."""
-        return cls(tuple(from_dict(part) for part in body["parts"]))
+    def measure(
+        cls,
+        X: Matrix,
+        y: Labels,
+        *,
+        weights: FloatArray,
+        sample_weight: FloatArray | None = None,
+        clamp: float = 0.0,
+        positive: Label,
+    ) -> Self:
+        """Measure loss and backward error of weights (D,) on examples X (n, d) with labels y (n,)."""
+        X, y = as_rows(X, y)
+        loss, backward = _loss_and_error(X, signs(y, positive), weights, sample_weight, clamp)
+        return cls(loss, backward, held(weights), sample_weight, clamp, positive)
+
+    def confirm(self, X: Matrix, y: Labels) -> Verdict:
+        """Recompute both numbers."""
+        D = X.shape[1] + bool(self.clamp)
+        shaped = Verdict.of(
+            (self.weights.shape == (D,), f"weights for {self.weights.size} inputs, but the data have {D}"),
+            one_weight_each(self.sample_weight, y.size),
+            both_signs(y, self.positive),
+        )
+        if not shaped:
+            return shaped
+        loss, backward = _loss_and_error(X, signs(y, self.positive), self.weights, self.sample_weight, self.clamp)
+        noise = 64 * max(X.shape) * EPS
+        total = y.size if self.sample_weight is None else float(self.sample_weight.sum())
+        close = np.isfinite(loss) and abs(loss - self.loss) <= 1e-9 * loss + noise * noise * total
+        better = np.isfinite(backward) and self.backward_error >= backward - noise
+        return Verdict.of(
+            (bool(close), f"the loss is {loss:.6g}, not {self.loss:.6g}"),
+            (bool(better), f"the backward error is {backward:.3g}, not {self.backward_error:.3g}"),
+        )
+
+
+def _loss_and_error(X: Matrix, y: FloatArray, w: FloatArray, s: FloatArray | None, clamp: float) -> tuple[float, float]:
+    """Return ½ Σ s r² and ‖Xᵀ s r‖ / (‖√s r‖ ‖√s X‖), the norm of X by Frobenius; a reproduced y has error 0."""
+    s = np.ones(y.size) if s is None else s
+    outputs, _ = potentials_and_sums(X, w[None], np.zeros((1, y.size)), clamp)
+    r = y - outputs[:, 0]
+    size = np.sqrt(float((s * (squares(X) + clamp * clamp)).sum()))
+    loss = 0.5 * float((s * r * r).sum())
+    if np.sqrt(2 * loss) <= INTERPOLATED * norm(np.sqrt(s)) or size == 0.0:
+        return loss, 0.0
+    gradient = norm(combination(X, (s * r)[None], clamp))
+    return loss, gradient / (np.sqrt(2.0 * loss) * size)

@@ -2,6 +2,7 @@
 
 import time
 from functools import cached_property
+from itertools import combinations
 from numbers import Real
 from typing import Any, Self
 
@@ -11,24 +12,24 @@ from sklearn.callback import CallbackSupportMixin, with_callbacks
 from sklearn.utils import check_random_state
 
 from halfspace._typing import FloatArray, Labels, Matrix
-from halfspace.certificates import KernelGap
+from halfspace.certificates import Certificate, KernelGap
+from halfspace.errors import InputError
 from halfspace.kernels import Kernel
 from halfspace.kernels.gram import LazyGram
-from halfspace.models.kernel.large import fit_large
-from halfspace.models.kernel.margin import (
-    Claims,
-    KernelPlan,
-    Solved,
+from halfspace.models.kernel.cells import Cells, learn_cells
+from halfspace.models.kernel.margin import Claims, KernelPlan, Solved, Work
+from halfspace.models.kernel.prediction import Expansion, KernelPlaneMixin
+from halfspace.models.multiclass import (
     Task,
-    groups_of,
-    solve_tasks,
+    certificate_of,
+    fit_outcome,
+    history_of,
+    pair_groups,
+    report_outcome,
+    support_table,
     tasks_of,
-    together,
+    votes,
 )
-from halfspace.models.kernel.outcome import announced, told
-from halfspace.models.kernel.prediction import Expansion
-from halfspace.models.kernel.routes import RoutedMixin
-from halfspace.models.kernel.routes import _votes as _votes  # noqa: PLC0414  (kernel_path takes it from here)
 from halfspace.models.parameters import (
     Examples,
     as_float,
@@ -38,19 +39,34 @@ from halfspace.models.parameters import (
     require_choice,
     require_number,
     restored_on_error,
+    usable_rows,
 )
 from halfspace.models.progress import Reporter
 from halfspace.rows.labels import example_weights
-from halfspace.solvers.kernel.machine import KernelAnswer, KernelLimits
+from halfspace.solvers.kernel.machine import KernelAnswer
+from halfspace.solvers.outcome import Reason
+from halfspace.solvers.run import Budget, Run, run_all
 
 __all__ = ["KernelAdaTron"]
 
+EXTREME = 1e18
+"""Largest value of a kernel on the examples, and 1 over the smallest that the largest may be: squares fit single precision."""
+EARLY: set[Reason] = {"iteration budget spent", "time budget spent", "rounding limit reached"}
+"""Reasons to warn."""
+UNSEPARATED = (
+    "Use a finite C, which tolerates errors, or a kernel that tells the examples better apart (a larger gamma); no kernel "
+    "separates equal examples with different labels."
+)
 
-class KernelAdaTron(RoutedMixin, ClassifierMixin, CallbackSupportMixin, BaseEstimator):
+
+class KernelAdaTron(KernelPlaneMixin, ClassifierMixin, CallbackSupportMixin, BaseEstimator):
     """The plane of maximal margin in a kernel's space (C = inf), or of the best trade with errors: a support vector machine.
 
     With a free bias the optimum is LIBSVM's. The fit stops when the relative duality gap, computed in double precision, is at
     most `tol`: a proof of how far the answer can be from the best one.
+
+    By the kernel trick the rule is that of `AdaTron`. The strengths are the Lagrange multipliers of the Wolfe dual; with a
+    polynomial kernel the answer is a polynomial threshold function.
 
     Parameters
     ----------
@@ -78,12 +94,8 @@ class KernelAdaTron(RoutedMixin, ClassifierMixin, CallbackSupportMixin, BaseEsti
     max_time : float, optional
         Time limit in seconds.
     cache_size : float, default 2000.0
-        Most megabytes for kernel values.
-    approximation : {None, "nystroem"}, default None
-        For many examples: only functions of `n_components` of them, chosen at random.
-    n_components : int, default 1000
-        Number of these landmarks.
-    cells : int, optional
+        Memory limit for kernel values, in megabytes.
+    n_cells : int, optional
         For many examples: cut them into about so many cells (K-means), with a machine for each.
     class_weight : dict or "balanced", optional
         Multiplies C per class.
@@ -98,7 +110,7 @@ class KernelAdaTron(RoutedMixin, ClassifierMixin, CallbackSupportMixin, BaseEsti
 
     Attributes
     ----------
-    certificate_ : KernelGap, PerClass or PerPair; PerCell; LandmarkGap
+    certificate_ : KernelGap, PerClass or PerPair, or PerCell
         Primal and dual value and their relative gap; `certificate_.verify(X, y)` recomputes them.
     outcome_ : Outcome
         Why the fit stopped, and a remedy.
@@ -126,6 +138,10 @@ class KernelAdaTron(RoutedMixin, ClassifierMixin, CallbackSupportMixin, BaseEsti
     (True, [1.414, 1.414])
     """
 
+    certificate_: Certificate
+    _cells: Cells | None
+    _voting: bool
+
     def __init__(
         self,
         kernel: Any = "rbf",
@@ -142,9 +158,7 @@ class KernelAdaTron(RoutedMixin, ClassifierMixin, CallbackSupportMixin, BaseEsti
         max_iter: int = 10_000,
         max_time: float | None = None,
         cache_size: float = 2000.0,
-        approximation: str | None = None,
-        n_components: int = 1000,
-        cells: int | None = None,
+        n_cells: int | None = None,
         class_weight: dict[Any, float] | str | None = None,
         warm_start: bool = False,
         n_jobs: int | None = None,
@@ -164,9 +178,7 @@ class KernelAdaTron(RoutedMixin, ClassifierMixin, CallbackSupportMixin, BaseEsti
         self.max_iter = max_iter
         self.max_time = max_time
         self.cache_size = cache_size
-        self.approximation = approximation
-        self.n_components = n_components
-        self.cells = cells
+        self.n_cells = n_cells
         self.class_weight = class_weight
         self.warm_start = warm_start
         self.n_jobs = n_jobs
@@ -194,21 +206,31 @@ class KernelAdaTron(RoutedMixin, ClassifierMixin, CallbackSupportMixin, BaseEsti
         with restored_on_error(self):
             began = time.perf_counter()
             self._check_parameters()
-            before = dict(vars(self))
+            before = dict(vars(self)) if self.warm_start else {}
             data = read_examples(self, X, y, self._asked_clamp())
             data.inspection()
             s = example_weights(self.class_weight, sample_weight, data.classes, data.target, type(self).__name__)
-            if self.cells is not None or self.approximation is not None:
-                fit_large(self, self._plan(), data, s, began, (X, y))
-                return self
+            if self.n_cells is not None:
+                return self._fit_cells(data, s, began, (X, y))
             kernel, shift = self._proved_kernel(data.X)
             self._refuse_large(data)
             tasks = tasks_of(data, s, pairs=self.multi_class == "ovo")
             self._fitted_clamp, self.classes_ = data.clamp, data.classes
             self._cells, self._voting = None, self.multi_class == "ovo" and data.classes.size > 2
-            claims = Claims.about(data, kernel, shift, self._plan())
-            solved = self._solve(claims, data, tasks, before if self.warm_start else {}, began, (X, y))
-            self._conclude(kernel, data, tasks, [answer for answer, _ in solved], [part for _, part in solved])
+            claims, gram = Claims.about(data, kernel, shift, self._plan()), LazyGram(kernel, data.X, data.clamp)
+            reporter = Reporter(self, X, y, lambda: {"classes_": self.classes_}, int(self.max_iter) + 1)
+            works = self._works(claims, gram, tasks, before)
+            runners = [work.runner(reporter, k, len(works)) for k, work in enumerate(works, 1)]
+            runs = run_all(runners, self._budget(began), self.n_jobs)
+            answers = [work.answer(done) for work, done in zip(works, runs, strict=True)]
+            parts = [claims.claim(task, answer) for task, answer in zip(tasks, answers, strict=True)]
+            for k, tol in claims.unproved(runs, answers, parts):  # rounding is to be paid for
+                work = claims.work(gram, tasks[k], works[k].seed, np.abs(answers[k].b), tol)
+                runs[k] = run_all([work.runner()], self._budget(began), 1)[0]
+                answers[k] = work.answer(runs[k])
+                parts[k] = claims.claim(tasks[k], answers[k])
+            reporter.close()
+            self._conclude(kernel, data, tasks, runs, answers, parts)
             return self
 
     def _check_parameters(self) -> None:
@@ -223,7 +245,9 @@ class KernelAdaTron(RoutedMixin, ClassifierMixin, CallbackSupportMixin, BaseEsti
         require_choice(self, "solver", "auto", "sweep")
         require(self, "solver", "'auto' for C = inf", holds=self.solver == "auto" or bool(np.isfinite(self.C)))
         self._asked_kernel()
-        self._check_large()
+        count = isinstance(self.n_cells, int | np.integer) and not isinstance(self.n_cells, bool) and int(self.n_cells) > 0
+        require(self, "n_cells", "a positive integer, or None", holds=self.n_cells is None or count)
+        require(self, "multi_class", "'ovr' with n_cells", holds=self.n_cells is None or self.multi_class == "ovr")
         check_common(self)
 
     def _plan(self) -> KernelPlan:
@@ -231,38 +255,49 @@ class KernelAdaTron(RoutedMixin, ClassifierMixin, CallbackSupportMixin, BaseEsti
         room = max(int(np.sqrt(1e6 * self.cache_size / 4)), 64)
         return KernelPlan(float(self.C), 0.98 * float(self.tol), self.intercept == "free", self.solver == "sweep", room)
 
-    def _solve(
-        self,
-        claims: Claims,
-        data: Examples,
-        tasks: list[Task],
-        before: dict[str, Any],
-        began: float,
-        given: tuple[Any, Any],
-    ) -> list[tuple[KernelAnswer, KernelGap]]:
-        """Solve every two-class problem, from where `before` left off if it fits."""
-        gram = LazyGram(claims.kernel, data.X, data.clamp)
+    def _budget(self, began: float) -> Budget:
+        """Return what is left of the budget of a fit that began then; a tenth of the time is for the rest of the work."""
+        left = None if self.max_time is None else max(began + 0.9 * float(self.max_time) - time.perf_counter(), 0.0)
+        return Budget(int(self.max_iter), left)
+
+    def _works(self, claims: Claims, gram: LazyGram, tasks: list[Task], before: dict[str, Any]) -> list[Work]:
+        """Return how every two-class problem is solved, from where `before` left off if it fits."""
         seeds = check_random_state(self.random_state).randint(np.iinfo(np.int32).max, size=len(tasks)).tolist()
-        known = "_solved" in before and np.array_equal(before["classes_"], data.classes)
-        starts = before["_solved"].starts(tasks, data.y.size) if known else [None] * len(tasks)
-        deadline = None if self.max_time is None else began + 0.9 * float(self.max_time)
-        reporter = Reporter(self, *given, lambda: {"classes_": self.classes_}, int(self.max_iter) + 1)
+        known = "_solved" in before and np.array_equal(before["classes_"], self.classes_)
+        starts = before["_solved"].starts(tasks, gram.n) if known else [None] * len(tasks)
+        return [claims.work(gram, *each) for each in zip(tasks, seeds, starts, strict=True)]
 
-        def watch(rounds: int, gap: float) -> bool:
-            return len(tasks) == 1 and reporter.tell(f"round {rounds}: relative gap {gap:.2g}")
-
-        def work(k: int, limits: KernelLimits) -> tuple[KernelAnswer, KernelGap]:
-            answer, part = claims.solve(gram, tasks[k], limits, seeds[k], starts[k])
-            if len(tasks) > 1:
-                reporter.line(f"problem {k + 1} of {len(tasks)}: relative gap {part.relative_gap:.2g}")
-            return answer, part
-
-        solved = solve_tasks(work, len(tasks), KernelLimits(int(self.max_iter), deadline, watch), self.n_jobs)
+    def _fit_cells(self, data: Examples, s: FloatArray, began: float, given: tuple[Any, Any]) -> Self:
+        """Learn a machine for each cell, and say how it went."""
+        kernel, n_cells = self._asked_kernel().resolved(data.X), int(self.n_cells or 1)
+        if kernel.is_precomputed:
+            msg = f"{type(self).__name__}: n_cells needs examples, not a precomputed kernel matrix; use fewer rows"
+            raise InputError(msg)
+        _refuse_extreme(kernel, data.X, type(self).__name__)
+        tasks_of(data, s)  # refuses a class without weight
+        seed = int(check_random_state(self.random_state).randint(1 << 30))
+        reporter = Reporter(self, *given, lambda: {"classes_": data.classes}, n_cells + 1)
+        learnt = learn_cells(kernel, self._plan(), data, s, n_cells, seed, self._budget(began), self.n_jobs, reporter.tell)
         reporter.close()
-        return solved
+        self._expansion, self._alpha, self._cells, self.certificate_ = learnt[:4]
+        self._fitted_clamp, self.classes_, self._voting = data.clamp, data.classes, False
+        slowest = max(learnt.machines, key=lambda machine: machine.rounds)
+        self.n_iter_, self.history_ = slowest.rounds, slowest.history
+        count, gap = len(learnt.machines), max(machine.gap for machine in learnt.machines)
+        about = f"This is an approximation: {count} cells, each with a machine and a gap of its own (the widest is given)."
+        reasons = [machine.outcome.reason for machine in learnt.machines]
+        self.outcome_ = fit_outcome(self, gap, reasons, "round", unseparated=UNSEPARATED, about=about)
+        report_outcome(self, gap, EARLY, stacklevel=4)
+        return self
 
     def _conclude(
-        self, kernel: Kernel, data: Examples, tasks: list[Task], answers: list[KernelAnswer], parts: list[KernelGap]
+        self,
+        kernel: Kernel,
+        data: Examples,
+        tasks: list[Task],
+        runs: list[Run],
+        answers: list[KernelAnswer],
+        parts: list[KernelGap],
     ) -> None:
         """Store what was learnt, why it stopped, and the proof."""
         for stale in ("_alpha", "_potentials"):
@@ -272,18 +307,16 @@ class KernelAdaTron(RoutedMixin, ClassifierMixin, CallbackSupportMixin, BaseEsti
             s[task.rows] = task.s
         rows, c = self._solved.coefficients()
         bias = np.array([answer.bias for answer in answers]) + data.clamp**2 * c.sum(axis=1)
-        self._expansion, self._lengths = (
-            Expansion(kernel, data.X[rows], rows, c, bias, groups_of(data, rows) if self._voting else ()),
-            self._solved.lengths(),
-        )
+        groups = pair_groups(data, rows) if self._voting else ()
+        self._expansion, self._lengths = Expansion(kernel, data.X[rows], rows, c, bias, groups), self._solved.lengths()
         self._caps, self._labels = np.where(s > 0, float(self.C) * np.maximum(s, 1e-300), 0.0), data.y.copy()
-        slowest = max(answers, key=lambda answer: answer.rounds)
-        self.n_iter_ = slowest.rounds
-        self.history_ = dict(zip(("round", "seconds", "primal", "dual"), np.array(slowest.course).T, strict=True))
-        self.certificate_ = together(data, tasks, parts)
+        slowest = max(range(len(runs)), key=lambda k: runs[k].rounds)
+        self.n_iter_ = runs[slowest].rounds
+        self.history_ = history_of(runs[slowest], "round", answers[slowest].primal, answers[slowest].dual)
+        self.certificate_ = certificate_of(data, parts)
         gap = max(float(part.relative_gap) for part in parts)
-        self.outcome_ = told(self, gap, [answer.reason for answer in answers])
-        announced(self, gap)
+        self.outcome_ = fit_outcome(self, gap, [done.outcome.reason for done in runs], "round", unseparated=UNSEPARATED)
+        report_outcome(self, gap, EARLY, stacklevel=4)
 
     @cached_property
     def _alpha(self) -> FloatArray:  # type: ignore[override]
@@ -294,3 +327,70 @@ class KernelAdaTron(RoutedMixin, ClassifierMixin, CallbackSupportMixin, BaseEsti
     def _potentials(self) -> FloatArray:  # type: ignore[override]
         """Potentials, shape (K, n), made when asked for."""
         return self._solved.potentials()
+
+    def _proved_kernel(self, X: Matrix) -> tuple[Kernel, float]:
+        kernel, shift = super()._proved_kernel(X)
+        _refuse_extreme(kernel, X, type(self).__name__)
+        return kernel, shift
+
+    def _refuse_large(self, data: Examples) -> None:
+        """Refuse what cannot fit the stated memory, and say what to do."""
+        n, d = data.X.shape
+        needed = 8e-6 * n * n if self.solver == "sweep" else 12e-6 * n  # megabytes
+        if needed > self.cache_size:
+            msg = (
+                f"{type(self).__name__}: {n:,} x {d:,} examples need about {needed:,.0f} MB, but "
+                f"cache_size={self.cache_size:g} MB. Raise cache_size, use solver='auto', n_cells=..., "
+                "fewer rows, make_pipeline(Nystroem(...), AdaTron()), or KernelPerceptron(budget=...)."
+            )
+            raise InputError(msg)
+
+    def _scores(self, X: Matrix) -> FloatArray:
+        if self._cells is not None:
+            usable_rows(X, 0.0, type(self).__name__)
+            return self._cells.outputs(self._expansion, X)
+        scores = super()._scores(X)
+        return votes(scores, self.classes_.size) if self._voting else scores
+
+    def support_table(self, *, everyone: bool = False) -> Any:
+        """List the support vectors: row, label, strength, stability, slack and role (with more than two classes: class).
+
+        Parameters
+        ----------
+        everyone : bool, default False
+            List the examples of strength 0 too.
+
+        Returns
+        -------
+        DataFrame or structured array
+            Of the last `fit`; a structured array where pandas is not installed. With `multi_class="ovo"` the column "class"
+            names the pair, and lists the examples of its two classes.
+
+        Examples
+        --------
+        >>> import numpy as np, halfspace as hs
+        >>> X, y = np.array([[1.0], [2.0], [-1.0]]), np.array([1, 1, 0])
+        >>> table = hs.KernelAdaTron("linear", C=10.0, tol=1e-9).fit(X, y).support_table()
+        >>> table["row"].tolist(), table["role"].tolist()
+        ([0, 2], ['free', 'free'])
+        """
+        alpha = self._known()[1]
+        if self._cells is not None:
+            msg = f"{type(self).__name__}.support_table is about one machine, but this model has one per cell; see alpha_"
+            raise AttributeError(msg)
+        if not self._voting:
+            return super().support_table(everyone=everyone)
+        names = [f"{a} or {b}" for a, b in combinations(self.classes_.tolist(), 2)]
+        table = support_table(alpha, self._potentials, self._lengths, self._caps, self._labels, names, everyone=everyone)
+        return table[~np.isnan(np.asarray(table["slack"]))]
+
+
+def _refuse_extreme(kernel: Kernel, X: Matrix, owner: str) -> None:
+    """Refuse kernel values that single precision cannot hold."""
+    largest = float((X.diagonal() if kernel.is_precomputed else kernel.exact_diagonal(X)).max())
+    if largest != 0.0 and not 1.0 / EXTREME <= largest <= EXTREME:
+        msg = (
+            f"{owner}: the largest value of the kernel {kernel} on these rows is {largest:.3g}, but from {1 / EXTREME:g} "
+            f"to {EXTREME:g} is expected. Scale the features, e.g. with StandardScaler, or the kernel."
+        )
+        raise InputError(msg)

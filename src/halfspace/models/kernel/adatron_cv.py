@@ -5,18 +5,14 @@ import warnings
 from typing import Any, Self
 
 import numpy as np
-from sklearn.base import BaseEstimator, ClassifierMixin
-from sklearn.model_selection import check_cv
-from sklearn.utils import check_random_state
-from sklearn.utils.validation import check_is_fitted
 
-from halfspace._typing import FloatArray, IntArray, Labels, Matrix
-from halfspace.certificates import Certificate
+from halfspace._typing import FloatArray, Labels, Matrix
 from halfspace.errors import GapWarning
 from halfspace.kernels import Kernel
+from halfspace.models.cv import CrossValidated
 from halfspace.models.kernel.adatron import KernelAdaTron
-from halfspace.models.kernel.margin import tasks_of
-from halfspace.models.kernel.path import Width, announced, decided, matrices_of, problems_of, read_grid
+from halfspace.models.kernel.path import Width, class_numbers, matrices_of, problems_of, progress_printer, read_grid
+from halfspace.models.multiclass import tasks_of
 from halfspace.models.parameters import (
     Examples,
     read_examples,
@@ -27,14 +23,13 @@ from halfspace.models.parameters import (
     restored_on_error,
 )
 from halfspace.rows.labels import example_weights, mean_per_class
-from halfspace.solvers.kernel.grid_search import GridLimits, GridRun, Machine, search_grid
-from halfspace.solvers.kernel.grid_table import chosen_point, results_table
+from halfspace.solvers.kernel.grid_search import GridPlan, GridRun, Machine, chosen_point, results_table, search_grid
 from halfspace.solvers.outcome import Outcome
 
 __all__ = ["KernelAdaTronCV"]
 
 
-class KernelAdaTronCV(ClassifierMixin, BaseEstimator):
+class KernelAdaTronCV(CrossValidated):
     """A kernel AdaTron whose cap C and width gamma are chosen by stratified cross-validation.
 
     For each gamma all folds and caps share one kernel matrix, and each cap starts from the machine of the one before. A point
@@ -64,7 +59,7 @@ class KernelAdaTronCV(ClassifierMixin, BaseEstimator):
     tol : float, default 1e-3
         Relative duality gap of the final fit, certified.
     cache_size : float, default 2000.0
-        Most megabytes for kernel values: the search needs about 10 n² bytes per thread and 4 n² for all.
+        Memory limit for kernel values, in megabytes: the search needs about 10 n² bytes per thread and 4 n² for all.
     max_time : float, optional
         Time limit in seconds; the search stops at four fifths of it and the best point so far is fitted.
     degree, coef0, intercept, intercept_scaling, multi_class, max_iter, class_weight, n_jobs, verbose, random_state
@@ -144,9 +139,8 @@ class KernelAdaTronCV(ClassifierMixin, BaseEstimator):
         self.random_state = random_state
 
     def __sklearn_tags__(self) -> Any:
-        """Say that sparse matrices are welcome, and that rows of a precomputed kernel belong together with their columns."""
+        """Say that rows of a precomputed kernel belong together with their columns."""
         tags = super().__sklearn_tags__()
-        tags.input_tags.sparse = True
         tags.input_tags.pairwise = getattr(self.kernel, "is_precomputed", False) or self.kernel == "precomputed"
         return tags
 
@@ -199,25 +193,15 @@ class KernelAdaTronCV(ClassifierMixin, BaseEstimator):
         def score(_width: int, _cap: int, fold: int, machines: list[Machine]) -> float:
             test = folds[fold][1]
             outputs = np.stack([machine.outputs(test) for machine in machines], axis=1)
-            right = decided(outputs, data.classes.size, voting=voting) == data.target[test]
+            right = class_numbers(outputs, data.classes.size, voting=voting) == data.target[test]
             return float(mean_per_class(right, data.target[test]) if balanced else np.mean(right))
 
-        deadline = None if self.max_time is None else began + 0.8 * float(self.max_time)
         skip = not (self.full_grid or self.one_standard_error)
-        limits = GridLimits(float(self.cv_tol), self.intercept == "free", deadline, skip, announced(owner, self.verbose))
-        run = GridRun(matrices, caps, problems, score, limits)
-        search_grid(run, workers)
+        plan = GridPlan(float(self.cv_tol), self.intercept == "free", skip, progress_printer(owner, self.verbose))
+        run = GridRun(matrices, caps, problems, score, plan)
+        seconds = None if self.max_time is None else max(began + 0.8 * float(self.max_time) - time.perf_counter(), 0.0)
+        search_grid(run, workers, seconds)
         return run
-
-    def _folds(self, data: Examples) -> list[tuple[IntArray, IntArray]]:
-        """Return the rows to learn from and to score, for every fold."""
-        cv = check_cv(self.cv, data.y, classifier=True)
-        if isinstance(self.cv, int | np.integer):
-            require(self, "cv", "at least 2 folds, or a splitter", holds=int(self.cv) >= 2)
-            cv.shuffle, cv.random_state = True, check_random_state(self.random_state).randint(np.iinfo(np.int32).max)
-            fewest = int(np.bincount(data.target).min())
-            require(self, "cv", f"at most {fewest}, the size of the smallest class", holds=int(self.cv) <= fewest)
-        return list(cv.split(data.X, data.target))
 
     def _refit(
         self, X: Matrix, y: Labels, sample_weight: Any, run: GridRun, caps: FloatArray, widths: list[Width], began: float
@@ -242,30 +226,11 @@ class KernelAdaTronCV(ClassifierMixin, BaseEstimator):
                 warnings.warn(f"{type(self).__name__}: {self.outcome_}", GapWarning, stacklevel=3)
 
     # ------------------------------------------------------------ the model chosen
-    def _chosen(self) -> KernelAdaTron:
-        check_is_fitted(self, "estimator_")
-        model: KernelAdaTron = self.estimator_
-        return model
-
-    @property
-    def certificate_(self) -> Certificate:
-        """The proof of the model fitted to all examples."""
-        return self._chosen().certificate_
-
     @property
     def kernel_(self) -> Kernel:
         """The kernel chosen, every parameter a number."""
-        return self._chosen().kernel_
-
-    @property
-    def alpha_(self) -> FloatArray:
-        """Strengths, shape (n,) or (K, n)."""
-        return self._chosen().alpha_
-
-    @property
-    def support_(self) -> IntArray:
-        """Rows of positive strength in any class, shape (m,)."""
-        return self._chosen().support_
+        kernel: Kernel = self._chosen().kernel_
+        return kernel
 
     @property
     def support_vectors_(self) -> Matrix:
@@ -275,26 +240,5 @@ class KernelAdaTronCV(ClassifierMixin, BaseEstimator):
     @property
     def dual_coef_(self) -> FloatArray:
         """Strength times label of every support vector, shape (K, m)."""
-        return self._chosen().dual_coef_
-
-    @property
-    def intercept_(self) -> FloatArray:
-        """Bias, shape (K,)."""
-        return self._chosen().intercept_
-
-    @property
-    def n_iter_(self) -> int:
-        """Rounds of the fit to all examples."""
-        return self._chosen().n_iter_
-
-    def support_table(self, *, everyone: bool = False) -> Any:
-        """List the support vectors, as `KernelAdaTron.support_table` does."""
-        return self._chosen().support_table(everyone=everyone)
-
-    def decision_function(self, X: Matrix) -> FloatArray:
-        """Return the outputs f(x), shape (n,) for two classes and (n, K) for more."""
-        return self._chosen().decision_function(X)
-
-    def predict(self, X: Matrix) -> Labels:
-        """Return the predicted labels, shape (n,)."""
-        return self._chosen().predict(X)
+        coefficients: FloatArray = self._chosen().dual_coef_
+        return coefficients

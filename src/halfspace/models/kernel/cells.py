@@ -1,16 +1,36 @@
-"""Cells: the examples cut by nearest centres, and the machines that know one cell each."""
+"""Kernel machines for more examples than one machine can handle: one machine per cell.
 
+K-means cuts the space; the examples of a cell train a machine of their own, and a new row is asked of the machine of its
+nearest centre (as in liquidSVM's large mode). Work grows like n² / cells. This answers another problem than the one machine
+for all examples; it proves the gaps of the problems it did solve.
+"""
+
+import threading
+import time
 import warnings
+from collections.abc import Callable
+from functools import partial
 from typing import Any, NamedTuple
 
 import numpy as np
 from sklearn.cluster import KMeans
 
 from halfspace._typing import FloatArray, IntArray, Matrix
-from halfspace.certificates.cells import nearest_centres
+from halfspace.certificates import Certificate, OneLabel, PerCell
+from halfspace.certificates.expansion import indefiniteness
+from halfspace.certificates.groups import nearest_centres
+from halfspace.errors import InputError
+from halfspace.kernels import Kernel
+from halfspace.kernels.gram import LazyGram
+from halfspace.models.kernel.margin import Claims, KernelPlan
 from halfspace.models.kernel.prediction import Expansion
+from halfspace.models.multiclass import certificate_of, history_of, tasks_of
+from halfspace.models.parameters import Examples
+from halfspace.rows.views import view_of
+from halfspace.solvers.outcome import Outcome
+from halfspace.solvers.run import Budget, Course, Run, run_all
 
-__all__ = ["Cells", "cut"]
+__all__ = ["Cells", "CellsLearnt", "cut", "learn_cells"]
 
 SAMPLE = 100
 """Examples per centre that K-means sees."""
@@ -91,3 +111,144 @@ def cut(X: Matrix, count: int, seed: int) -> tuple[FloatArray, IntArray]:
         cells = nearest_centres(X, centres)
     used, cells = np.unique(cells, return_inverse=True)
     return centres[used], cells
+
+
+# ------------------------------------------------------------ learning
+class _Machine(NamedTuple):
+    """What was learnt in one cell."""
+
+    present: IntArray  # numbers of the classes that live there
+    signed: FloatArray  # (problems, rows) strengths times labels; no rows of one class only
+    bias: FloatArray  # (problems,)
+    proof: Certificate
+    gap: float
+    outcome: Outcome
+    rounds: int
+    history: dict[str, FloatArray]
+
+
+class CellsLearnt(NamedTuple):
+    """What was learnt in all cells."""
+
+    expansion: Expansion
+    alpha: FloatArray  # (K, n)
+    cells: Cells
+    certificate: PerCell
+    machines: list[_Machine]
+
+
+def _learn_cell(
+    kernel: Kernel, plan: KernelPlan, data: Examples, rows: IntArray, s: FloatArray, seed: int, budget: Budget
+) -> _Machine:
+    """Learn from the examples of one cell."""
+    present, target = np.unique(data.target[rows], return_inverse=True)
+    classes = data.classes[present]
+    if present.size == 1:
+        nothing, solved = np.zeros((0, rows.size)), Outcome("solved", "")
+        history = history_of(Run(None, solved, 0, Course(("primal", "dual"))), "round", 0.0, 0.0)
+        return _Machine(present, nothing, np.zeros(0), OneLabel(classes.tolist()[0]), 0.0, solved, 0, history)
+    X, began = data.X[rows], time.perf_counter()
+    part = Examples(X, data.y[rows], view_of(X, data.clamp), classes, target, data.q[rows], data.clamp)
+    shift, objection = indefiniteness(kernel, X)
+    if objection is not None:
+        msg = f"KernelAdaTron, in a cell of {rows.size:,} examples: {objection}"
+        raise InputError(msg)
+    tasks, gram = tasks_of(part, s[rows]), LazyGram(kernel, X, data.clamp)
+    claims = Claims.about(part, kernel, shift, plan)
+
+    def left() -> Budget:
+        spent = time.perf_counter() - began
+        return budget._replace(max_time=None if budget.max_time is None else max(budget.max_time - spent, 0.0))
+
+    def solve(k: int, start: FloatArray | None = None, tol: float | None = None) -> None:
+        work = claims.work(gram, tasks[k], seed + k, start, tol)
+        runs[k] = work.runner()(left())
+        answers[k] = work.answer(runs[k])
+        gaps[k] = claims.claim(tasks[k], answers[k])
+
+    runs, answers, gaps = ([None] * len(tasks) for _ in range(3))  # type: tuple[list[Any], list[Any], list[Any]]
+    for k in range(len(tasks)):
+        solve(k)
+        if runs[k].outcome.reason == "interrupted":
+            budget = budget._replace(cancelled=lambda: True)
+    for k, tol in claims.unproved(runs, answers, gaps):
+        solve(k, np.abs(answers[k].b), tol)
+    slowest = max(range(len(runs)), key=lambda k: runs[k].rounds)
+    outcome = next((done.outcome for done in runs if done.outcome.reason != "converged"), runs[slowest].outcome)
+    signed = np.stack([answer.b for answer in answers])
+    bias = np.array([answer.bias for answer in answers]) + data.clamp**2 * signed.sum(axis=1)
+    widest, proof = max(gap.relative_gap for gap in gaps), certificate_of(part, gaps)
+    history = history_of(runs[slowest], "round", answers[slowest].primal, answers[slowest].dual)
+    return _Machine(present, signed, bias, proof, widest, outcome, runs[slowest].rounds, history)
+
+
+def learn_cells(
+    kernel: Kernel,
+    plan: KernelPlan,
+    data: Examples,
+    s: FloatArray,
+    n_cells: int,
+    seed: int,
+    budget: Budget,
+    n_jobs: int | None,
+    tell: Callable[[str], Any],
+) -> CellsLearnt:
+    """Cut the examples of positive weight into cells and learn a machine for each, side by side.
+
+    Parameters
+    ----------
+    kernel, plan, data, s
+        The kernel with numbers for parameters, how to solve, checked examples and their weights.
+    n_cells, seed : int
+        About how many cells to cut, and the random seed of that.
+    budget, n_jobs
+        For all cells.
+    tell : callable
+        Called with a sentence after each cell, one at a time.
+    """
+    used = np.flatnonzero(s > 0)
+    centres, found = cut(data.X if used.size == s.size else data.X[used], n_cells, seed)
+    cells = np.full(s.size, -1)
+    cells[used] = found
+    by_cell = np.split(used[np.argsort(found, kind="stable")], np.cumsum(np.bincount(found))[:-1])
+    order = np.argsort([-rows.size for rows in by_cell], kind="stable")  # the large ones first: no thread waits for one
+    lock = threading.Lock()
+
+    def learn(k: int, budget: Budget) -> _Machine:
+        cell = int(order[k])
+        machine = _learn_cell(kernel, plan, data, by_cell[cell], s, seed + cell, budget)
+        with lock:
+            tell(f"cell {k + 1} of {order.size}, {by_cell[cell].size:,} examples: relative gap {machine.gap:.2g}")
+        return machine
+
+    solved = run_all([partial(learn, k) for k in range(order.size)], budget, n_jobs)
+    machines = [solved[k] for k in np.argsort(order)]
+    proof = PerCell(centres, cells, tuple(machine.proof for machine in machines))
+    return CellsLearnt(*_joined(kernel, data, by_cell, machines, centres), proof, machines)
+
+
+def _joined(
+    kernel: Kernel, data: Examples, by_cell: list[IntArray], machines: list[_Machine], centres: FloatArray
+) -> tuple[Expansion, FloatArray, Cells]:
+    """Return the functions of all cells as one expansion, the strengths of all examples, and who knows which part of it."""
+    n, K = data.y.size, data.positive.size
+    signed, bias, present = np.zeros((K, n)), np.full((len(machines), K), -1.0), np.ones((len(machines), K), dtype=bool)
+    for k, (rows, machine) in enumerate(zip(by_cell, machines, strict=True)):
+        mine = machine.present
+        if mine.size == 1:
+            if K > 1 or mine[0] == 1:
+                bias[k, mine[0] if K > 1 else 0] = 1.0
+            continue
+        if K > 1:
+            present[k] = np.isin(np.arange(K), mine)
+        turns = np.array([[1.0]]) if K == 1 else np.array([[-1.0], [1.0]])  # two of many classes: one is the other turned
+        both = (turns * machine.signed, turns[:, 0] * machine.bias) if mine.size == 2 else (machine.signed, machine.bias)
+        problems = np.zeros(1, dtype=int) if K == 1 else mine
+        signed[np.ix_(problems, rows)], bias[k, problems] = both
+    support = np.flatnonzero(signed.any(axis=0))
+    number = np.full(n, -1)
+    number[support] = np.arange(support.size)
+    columns = [held[held >= 0] for held in (number[rows] for rows in by_cell)]
+    single = bias[0] if len(machines) == 1 else np.full(K, np.nan)
+    expansion = Expansion(kernel, data.X[support], support, signed[:, support], single)
+    return expansion, np.abs(signed), Cells(centres, columns, bias, present)

@@ -1,44 +1,28 @@
-"""What kernel machines of large margin share: the two-class problems of a data set, solved side by side and certified."""
+"""What kernel machines of large margin share: how a two-class problem is solved, and what its answer proves."""
 
-import threading
-import time
 from collections.abc import Callable
-from concurrent.futures import ThreadPoolExecutor
-from contextlib import nullcontext
-from itertools import combinations
-from typing import Any, NamedTuple, TypeVar
+from functools import partial
+from typing import NamedTuple
 
 import numpy as np
-from joblib import effective_n_jobs
 from scipy import sparse
 
-from halfspace._typing import FloatArray, IntArray, Label
-from halfspace.certificates import Certificate, KernelGap, PerClass, PerPair
+from halfspace._typing import FloatArray, IntArray
+from halfspace.certificates import KernelGap
 from halfspace.certificates.arithmetic import EPS
 from halfspace.certificates.expansion import Scales, scales
-from halfspace.certificates.margins.margin import SLACK
-from halfspace.errors import InputError
+from halfspace.certificates.margins.bracket import SLACK
 from halfspace.kernels import Kernel
 from halfspace.kernels.gram import LazyGram
+from halfspace.models.multiclass import Task
 from halfspace.models.parameters import Examples
-from halfspace.rows.threads import alone, one_blas_thread
-from halfspace.solvers.kernel.hard_margin import solve_hard
-from halfspace.solvers.kernel.machine import KernelAnswer, KernelLimits, KernelProblem, solve_kernel
-from halfspace.solvers.kernel.sweep import solve_sweep
-from halfspace.solvers.linear.free_bias import balanced
+from halfspace.models.progress import Reporter
+from halfspace.solvers.kernel.machine import KernelAnswer, KernelMachine, KernelProblem
+from halfspace.solvers.kernel.sweep import KernelSweep
+from halfspace.solvers.linear.soft_margin import balanced
+from halfspace.solvers.run import Budget, Progress, Run, run
 
-__all__ = ["Claims", "KernelPlan", "Solved", "Task", "groups_of", "solve_tasks", "tasks_of", "together"]
-
-T = TypeVar("T")
-
-
-class Task(NamedTuple):
-    """One two-class problem: the examples it is about, their labels ±1 and weights, and the label that counts as +1."""
-
-    rows: IntArray
-    sign: FloatArray
-    s: FloatArray
-    positive: Label
+__all__ = ["Claims", "KernelPlan", "Solved", "Work"]
 
 
 class Solved(NamedTuple):
@@ -97,75 +81,40 @@ class KernelPlan(NamedTuple):
     sweep: bool
     room: int
 
-    def solve(
-        self, gram: LazyGram, task: Task, limits: KernelLimits, seed: int, start: FloatArray | None = None
-    ) -> KernelAnswer:
-        """Solve one problem; `start` are signed strengths of its examples."""
-        used = np.flatnonzero(task.s > 0)
-        c = np.full(used.size, np.inf) if np.isinf(self.C) else self.C * task.s[used]
-        problem = KernelProblem(gram, task.rows[used], task.sign[used], c, self.free, self.room)
-        if start is not None:
-            start = np.clip(np.abs(start[used]), 0.0, c)
-            start = problem.y * (balanced(start, problem) if self.free else start)
-        if self.sweep:
-            return _spread(solve_sweep(problem, self.tol, limits, start=start), used, task)
-        solver = solve_hard if np.isinf(self.C) else solve_kernel
-        return _spread(solver(problem, self.tol, limits, np.random.default_rng(seed), start), used, task)
 
+class Work(NamedTuple):
+    """A two-class problem to be solved: its method, where that begins, and the random seed of its order."""
 
-def _spread(answer: KernelAnswer, used: IntArray, task: Task) -> KernelAnswer:
-    """Return strengths of all examples of a task, 0 for those without weight; their potentials are not known."""
-    if used.size == task.rows.size:
-        return answer
-    b, h, error = np.zeros(task.rows.size), np.full(task.rows.size, np.nan), np.zeros(task.rows.size)
-    b[used], h[used], error[used] = answer.b, answer.h, answer.error
-    return answer._replace(b=b, h=h, error=error)
+    method: KernelMachine | KernelSweep
+    start: FloatArray | None
+    task: Task
+    used: IntArray  # the examples of the task that have weight
+    seed: int
 
+    def runner(self, reporter: Reporter | None = None, number: int = 1, count: int = 1) -> Callable[[Budget], Run]:
+        """Return what runs the method within a budget; it reports every round, or, one of many, its end."""
 
-def tasks_of(data: Examples, s: FloatArray, *, pairs: bool) -> list[Task]:
-    """Return the two-class problems of a data set: each class against the rest, or each pair of classes."""
-    labels: list[Label] = data.classes.tolist()
-    absent = np.bincount(data.target[s > 0], minlength=data.classes.size) == 0
-    if absent.any():
-        msg = f"Every class needs an example of positive weight, but these have none: {data.classes[absent].tolist()}."
-        raise InputError(msg)
-    if not pairs or data.classes.size == 2:
-        everyone = np.arange(data.y.size)
-        return [Task(everyone, np.where(data.target == k, 1.0, -1.0), s, labels[k]) for k in data.positive]
-    tasks = []
-    for i, j in combinations(range(data.classes.size), 2):
-        rows = np.flatnonzero((data.target == i) | (data.target == j))
-        tasks.append(Task(rows, np.where(data.target[rows] == j, 1.0, -1.0), s[rows], labels[j]))
-    return tasks
+        def tell(at: Progress) -> bool:
+            return reporter is not None and reporter.tell(f"round {at.round}: relative gap {at.state.gap:.2g}")
 
+        def told(budget: Budget) -> Run:
+            done = run(self.method, budget, self.method.start(self.start))
+            if reporter is not None:
+                reporter.line(f"problem {number} of {count}: relative gap {done.state.gap:.2g}")
+            return done
 
-def groups_of(data: Examples, rows: IntArray) -> tuple[tuple[IntArray, IntArray], ...]:
-    """Return, of each class, which of these examples are in it, and the problems of pairs that it is part of."""
-    pairs = np.array(list(combinations(range(data.classes.size), 2)))
-    classes = range(data.classes.size)
-    members = [np.flatnonzero(data.target[rows] == k) for k in classes]
-    return tuple((members[k], np.flatnonzero((pairs == k).any(axis=1))) for k in classes if members[k].size)
+        if count > 1:
+            return told
+        return partial(run, self.method, state=self.method.start(self.start), watch=tell)
 
-
-def solve_tasks(work: Callable[[int, KernelLimits], T], count: int, limits: KernelLimits, n_jobs: int | None) -> list[T]:
-    """Solve all problems, side by side in threads; the answers do not depend on how many there are."""
-    stop, waiting_still = threading.Event(), iter(range(count, 0, -1))
-
-    def one(k: int) -> T:
-        now, still, own = time.perf_counter(), next(waiting_still), limits._replace(cancelled=stop.is_set)
-        if own.deadline is not None:  # those that wait need their share of the time that is left
-            own = own._replace(deadline=now + min(1.0, workers / still) * max(own.deadline - now, 0.0))
-        with nullcontext() if count < 2 * workers else alone():
-            return work(k, own)
-
-    workers = min(effective_n_jobs(-1 if n_jobs is None else n_jobs), count)
-    with one_blas_thread(), ThreadPoolExecutor(workers) as pool:
-        waiting = [pool.submit(one, k) for k in range(count)]
-        try:
-            return [future.result() for future in waiting]
-        except KeyboardInterrupt:
-            stop.set()
-            return [future.result() for future in waiting]
+    def answer(self, done: Run) -> KernelAnswer:
+        """Return strengths of all examples of the task, 0 for those without weight; their potentials are not known."""
+        answer, n = self.method.certify(done.state), self.task.rows.size
+        if self.used.size == n:
+            return answer
+        b, h, error = np.zeros(n), np.full(n, np.nan), np.zeros(n)
+        b[self.used], h[self.used], error[self.used] = answer.b, answer.h, answer.error
+        return answer._replace(b=b, h=h, error=error)
 
 
 class Claims(NamedTuple):
@@ -194,26 +143,23 @@ class Claims(NamedTuple):
         error = answer.error / SLACK + 32 * EPS * float(np.abs(answer.b).sum()) * size.radius**2  # of the compiled exponential
         return draft.claim(own, task.sign, np.nan_to_num(E, posinf=1e300), error=error)
 
-    def solve(
-        self, gram: LazyGram, task: Task, limits: KernelLimits, seed: int, start: FloatArray | None
-    ) -> tuple[KernelAnswer, KernelGap]:
-        """Solve a problem until the gap that can be claimed, rounding paid for, is as small as asked."""
-        plan = self.plan
-        answer = plan.solve(gram, task, limits, seed, start)
-        part = self.claim(task, answer)
-        paid = part.relative_gap - (answer.primal - answer.dual) / max(answer.primal, 1e-300)
-        if answer.reason == "converged" and plan.tol < part.relative_gap < np.inf and paid < 0.9 * plan.tol:
-            tighter = plan._replace(tol=0.95 * (plan.tol - paid))
-            answer = tighter.solve(gram, task, limits, seed, np.abs(answer.b))
-            part = self.claim(task, answer)
-        return answer, part
+    def work(self, gram: LazyGram, task: Task, seed: int, start: FloatArray | None = None, tol: float | None = None) -> Work:
+        """Return how a task is solved; `start` are the strengths of its examples, `tol` is that of the plan by default."""
+        plan, used = self.plan, np.flatnonzero(task.s > 0)
+        c = np.full(used.size, np.inf) if np.isinf(plan.C) else plan.C * task.s[used]
+        problem = KernelProblem(gram, task.rows[used], task.sign[used], c, plan.free, plan.room)
+        if start is not None:
+            start = np.clip(np.abs(start[used]), 0.0, c)
+            start = problem.y * (balanced(start, problem) if plan.free else start)
+        tol = plan.tol if tol is None else tol
+        method = KernelSweep(problem, tol) if plan.sweep else KernelMachine(problem, tol, seed)
+        return Work(method, start, task, used, seed)
 
-
-def together(data: Examples, tasks: list[Task], parts: list[KernelGap]) -> Certificate:
-    """Return one certificate of the parts: of the only one, of each class, or of each pair of classes."""
-    if len(parts) == 1:
-        return parts[0]
-    labels: tuple[Any, ...] = tuple(data.classes.tolist())
-    if len(tasks) == len(labels) and tasks[0].rows.size == data.y.size:
-        return PerClass(labels, tuple(parts))
-    return PerPair(labels, tuple(combinations(range(len(labels)), 2)), tuple(parts))
+    def unproved(self, runs: list[Run], answers: list[KernelAnswer], parts: list[KernelGap]) -> list[tuple[int, float]]:
+        """Return the problems whose gap, rounding paid for, is not as small as asked, and a tolerance to go on with."""
+        short, tol = [], self.plan.tol
+        for k, (done, answer, part) in enumerate(zip(runs, answers, parts, strict=True)):
+            paid = part.relative_gap - (answer.primal - answer.dual) / max(answer.primal, 1e-300)
+            if done.outcome.reason == "converged" and tol < part.relative_gap < np.inf and paid < 0.9 * tol:
+                short.append((k, 0.95 * (tol - paid)))
+        return short

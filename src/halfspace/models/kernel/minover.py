@@ -28,9 +28,9 @@ from halfspace.models.progress import Reporter
 from halfspace.solvers.kernel.minover import State, Table, solve, start
 from halfspace.solvers.kernel.rows import KernelRows
 from halfspace.solvers.linear.minover_loop import Progress, Run
-from halfspace.solvers.loop import Budget
 from halfspace.solvers.outcome import Outcome
 from halfspace.solvers.rules.minover import width
+from halfspace.solvers.run import Budget
 
 __all__ = ["KernelMinOver"]
 

@@ -15,16 +15,15 @@ from halfspace.certificates.expansion import indefiniteness
 from halfspace.errors import GapWarning, InputError
 from halfspace.kernels import Kernel
 from halfspace.kernels.gram import LazyGram
-from halfspace.models.kernel.adatron import KernelAdaTron, _votes
-from halfspace.models.kernel.margin import Task, tasks_of
+from halfspace.models.kernel.adatron import KernelAdaTron
+from halfspace.models.multiclass import Task, tasks_of, votes
 from halfspace.models.parameters import Examples, read_examples
 from halfspace.models.planes.adatron_path import read_caps
 from halfspace.rows.labels import example_weights
-from halfspace.solvers.kernel.grid import Place
-from halfspace.solvers.kernel.grid_matrices import WidthMatrices
-from halfspace.solvers.kernel.grid_search import GridLimits, GridRun, Machine, search_grid
+from halfspace.solvers.kernel.grid import Place, WidthMatrices
+from halfspace.solvers.kernel.grid_search import GridPlan, GridRun, Machine, search_grid
 
-__all__ = ["KernelPath", "Width", "announced", "decided", "kernel_path", "matrices_of", "problems_of", "read_grid"]
+__all__ = ["KernelPath", "Width", "class_numbers", "kernel_path", "matrices_of", "problems_of", "progress_printer", "read_grid"]
 
 CAPS = np.logspace(-1.0, 3.0, 10)
 WIDTHS = np.logspace(-1.0, 2.0, 10)
@@ -120,15 +119,15 @@ def matrices_of(
     return WidthMatrices([width.kernel for width in widths], data.X, data.clamp), workers
 
 
-def decided(outputs: FloatArray, classes: int, *, voting: bool) -> IntArray:
+def class_numbers(outputs: FloatArray, classes: int, *, voting: bool) -> IntArray:
     """Return the class numbers that outputs, shape (n, problems), stand for."""
     if voting:
-        outputs = _votes(outputs, classes)
+        outputs = votes(outputs, classes)
     numbers: IntArray = (outputs[:, 0] > 0).astype(np.int64) if outputs.shape[1] == 1 else outputs.argmax(axis=1)
     return numbers
 
 
-def announced(owner: str, verbose: int) -> Callable[[float], None]:
+def progress_printer(owner: str, verbose: int) -> Callable[[float], None]:
     """Return what prints the share that is done and the time that is left."""
     began, printed = time.perf_counter(), [time.perf_counter()]
 
@@ -205,7 +204,7 @@ class _Walk:
         outputs = np.stack([machine.outputs(everyone) for machine in machines], axis=1)
         for k, machine in enumerate(machines):
             self.alphas[width, cap, k], self.biases[width, cap, k] = np.abs(machine.at.b), machine.bias
-        numbers = decided(outputs, self.data.classes.size, voting=self.voting)
+        numbers = class_numbers(outputs, self.data.classes.size, voting=self.voting)
         self.errors[width, cap] = np.mean(numbers != self.data.target)
         return 1.0 - float(self.errors[width, cap])
 
@@ -255,12 +254,12 @@ def kernel_path(
     tasks = tasks_of(data, s, pairs=model.multi_class == "ovo")
     matrices, workers = matrices_of("kernel_path", widths, data, model.cache_size, model.n_jobs)
     walk = _Walk(data, caps, widths, len(tasks), model)
-    deadline = None if model.max_time is None else began + float(model.max_time)
-    tell = announced("kernel_path", model.verbose)
-    limits = GridLimits(0.98 * model.tol, walk.free, deadline, skip=False, tell=tell, anew=walk.anew)
+    tell = progress_printer("kernel_path", model.verbose)
+    plan = GridPlan(0.98 * model.tol, walk.free, skip=False, tell=tell, anew=walk.anew)
     n = data.y.size
-    run = GridRun(matrices, caps, [problems_of(tasks, np.arange(n), n, "kernel_path")], walk, limits)
-    search_grid(run, workers)
+    run = GridRun(matrices, caps, [problems_of(tasks, np.arange(n), n, "kernel_path")], walk, plan)
+    seconds = None if model.max_time is None else max(began + float(model.max_time) - time.perf_counter(), 0.0)
+    search_grid(run, workers, seconds)
     gaps = run.gaps[:, :, 0]
     missed = int(np.count_nonzero(~(gaps <= model.tol)))
     if missed:

@@ -26,9 +26,9 @@ from halfspace.models.parameters import (
 from halfspace.models.progress import Reporter
 from halfspace.rows.labels import example_weights
 from halfspace.solvers.kernel.loop import Progress, solve
-from halfspace.solvers.loop import Budget
 from halfspace.solvers.outcome import Outcome
 from halfspace.solvers.rules.sweep import Task
+from halfspace.solvers.run import Budget
 
 __all__ = ["KernelPerceptron"]
 

@@ -11,8 +11,8 @@ from halfspace.certificates.expansion import indefiniteness, outputs, scales, sq
 from halfspace.errors import InputError
 from halfspace.kernels import Kernel, as_kernel
 from halfspace.kernels.fast.blocked_products import Group, combined
+from halfspace.models.multiclass import support_table
 from halfspace.models.parameters import Examples, usable_rows
-from halfspace.models.planes.large_margin import support_table
 from halfspace.models.planes.prediction import PredictingMixin
 
 __all__ = ["Expansion", "KernelPlaneMixin", "Measured", "measured", "stacked"]

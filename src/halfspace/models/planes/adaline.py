@@ -10,21 +10,22 @@ from halfspace._typing import FloatArray, Labels, Matrix
 from halfspace.certificates import Certificate, LeastSquaresGap, PerClass
 from halfspace.errors import InputError
 from halfspace.models.parameters import Examples, read_examples, require_choice, require_number, restored_on_error
-from halfspace.models.planes.prediction import PlaneMixin
+from halfspace.models.planes.prediction import shared
 from halfspace.models.planes.presenting import PresentingClassifier
 from halfspace.rows.labels import example_weights
-from halfspace.rows.orders import Harmonic
-from halfspace.solvers.loop import Progress, Run
 from halfspace.solvers.outcome import Outcome
 from halfspace.solvers.regression.least_squares import least_squares
 from halfspace.solvers.rules.delta import Delta
-from halfspace.solvers.rules.sweep import State, Task, start
+from halfspace.solvers.rules.sweep import Forget, State, Task, start
+from halfspace.solvers.run import run
 
 __all__ = ["Adaline"]
 
 
-class Adaline(PlaneMixin, PresentingClassifier):
+class Adaline(PresentingClassifier):
     """Adaptive linear element: the plane with the least squared error to labels ±1, at once or by the delta rule.
+
+    The delta rule of Widrow and Hoff is gradient descent on the squared error, with the learning rate `eta0`.
 
     Parameters
     ----------
@@ -127,7 +128,9 @@ class Adaline(PlaneMixin, PresentingClassifier):
             if sample_weight is not None:
                 msg = "Adaline(solver='online') takes no sample_weight: use solver='exact', or class_weight."
                 raise InputError(msg)
-            return self._fit(X, y)
+            data, method, training = self._prepare(X, y)
+            reporter = self._reporter(X, y, data, method, training)
+            return self._store(data, method, run(method, self._budget(), training, reporter.watch), reporter)
 
     def _check_parameters(self) -> None:
         super()._check_parameters()
@@ -147,28 +150,17 @@ class Adaline(PlaneMixin, PresentingClassifier):
         W, signed = least_squares(data.X, signs, s, data.clamp)
         task = Task(data.view, data.target, data.positive, data.q, s)
         self._state: State = start(task, W)._replace(alpha=signed * signs.T)
-        self._memory, self._began, self._native = self._remembering(self._state), np.zeros_like(W), False
+        self._memory, self._began, self._native = Forget(), np.zeros_like(W), False
         self.classes_, self.n_iter_, self.history_, self.mistakes_ = data.classes, 1, {}, self._mistakes()
         self.certificate_ = self._certify(data, W, self._state.alpha, s, {})
         self.outcome_ = Outcome("solved", f"Solved: {self.certificate_}.")
         return self
 
-    def _rule(self) -> Callable[[int], Any]:
-        falling = Harmonic(float(self.eta0), float(self.half_life))
-        return lambda epoch: Delta(falling.at(epoch))
+    def _rule(self) -> Delta:
+        return Delta(float(self.eta0), float(self.half_life))
 
-    def _run(self, task: Task, data: Examples, watch: Callable[..., bool]) -> Run:
-        due = 0
-
-        def precise(at: Progress) -> bool:
-            nonlocal due
-            stop = watch(at)
-            if at.epoch < due:
-                return stop
-            due = int(1.2 * at.epoch) + 1  # a certificate costs about an epoch: take one ever more rarely
-            return stop or self._backward_error(self._certify(data, at.state.W, at.state.alpha, task.s, {})) <= self.tol
-
-        return super()._run(task, data, precise)
+    def _enough(self, data: Examples, s: FloatArray) -> Callable[[State], bool]:
+        return lambda state: self._backward_error(self._certify(data, state.W, state.alpha, s, {})) <= self.tol
 
     def _certify(
         self, data: Examples, W: FloatArray, alpha: FloatArray, s: FloatArray, proofs: dict[int, FloatArray]
@@ -177,7 +169,7 @@ class Adaline(PlaneMixin, PresentingClassifier):
         labels = data.classes[data.positive].tolist()
         parts = [
             LeastSquaresGap.measure(data.X, data.y, weights=w, sample_weight=weight, clamp=data.clamp, positive=label)
-            for w, label in zip(W, labels, strict=True)
+            for w, label in zip(shared(W), labels, strict=True)
         ]
         return parts[0] if len(parts) == 1 else PerClass(tuple(labels), tuple(parts))
 

@@ -1,6 +1,7 @@
 """The AdaTron: planes of maximal margin, with or without errors."""
 
 import time
+from functools import partial
 from numbers import Real
 from typing import Any, Self
 
@@ -10,9 +11,17 @@ from sklearn.callback import CallbackSupportMixin, with_callbacks
 from sklearn.utils import check_random_state
 
 from halfspace._typing import FloatArray, Labels, Matrix
-from halfspace.certificates import Certificate, PerClass
-from halfspace.certificates.margins.duality import DualityGap
+from halfspace.certificates.margins.gap import DualityGap
 from halfspace.certificates.margins.separability import Separability
+from halfspace.models.multiclass import (
+    Task,
+    certificate_of,
+    fit_outcome,
+    history_of,
+    report_outcome,
+    support_table,
+    tasks_of,
+)
 from halfspace.models.parameters import (
     as_float,
     check_common,
@@ -22,20 +31,14 @@ from halfspace.models.parameters import (
     require_number,
     restored_on_error,
 )
-from halfspace.models.planes.large_margin import (
-    Fitting,
-    announce,
-    explained,
-    prove_inseparable,
-    solve_classes,
-    support_table,
-)
+from halfspace.models.planes.large_margin import Fitting, prove_inseparable
 from halfspace.models.planes.prediction import PlaneMixin
 from halfspace.models.progress import Reporter
 from halfspace.rows.labels import example_weights
 from halfspace.rows.outputs import outputs
-from halfspace.solvers.linear.large_margin import Answer, Limits, Plan
+from halfspace.solvers.linear.large_margin import LargeMargin, Plan
 from halfspace.solvers.linear.soft_margin import Point, Problem, combined
+from halfspace.solvers.run import Budget, Progress, Run, run, run_all
 
 __all__ = ["AdaTron"]
 
@@ -46,6 +49,10 @@ class AdaTron(PlaneMixin, ClassifierMixin, CallbackSupportMixin, BaseEstimator):
     The fit stops when the relative duality gap, a proof of how far the plane can be from the best one, is at most `tol`. It
     chooses by the shape of the data between sweeps of Anlauf and Biehl's rule and a second-order finish; both lead to
     the same plane.
+
+    In the words of lectures: a quadratic program. The strengths `alpha_` (embedding strengths) are the Lagrange multipliers
+    of the constraints on the local potentials, the lower value of the gap is the Wolfe dual, and a gap of zero says that
+    the Kuhn-Tucker conditions hold, complementarity included; see `support_table`.
 
     Parameters
     ----------
@@ -161,11 +168,11 @@ class AdaTron(PlaneMixin, ClassifierMixin, CallbackSupportMixin, BaseEstimator):
             before = dict(vars(self))
             data = read_examples(self, X, y, self._asked_clamp())
             data.inspection()
-            planes = 1 if data.classes.size == 2 else data.classes.size
-            reserve = (1.0 + planes) * (time.perf_counter() - began)  # proving answers reads the data as checking them did
             s = example_weights(self.class_weight, sample_weight, data.classes, data.target, type(self).__name__)
-            deadline = None if self.max_time is None else max(began + float(self.max_time) - reserve, began)
-            return self._learn(Fitting.of(data, s), before if self.warm_start else {}, deadline, (X, y))
+            tasks = tasks_of(data, s)
+            reserve = (1.0 + len(tasks)) * (time.perf_counter() - began)  # proving answers reads the data as checking them did
+            seconds = None if self.max_time is None else max(began + float(self.max_time) - reserve - time.perf_counter(), 0.0)
+            return self._learn(Fitting.of(data, s), tasks, before if self.warm_start else {}, seconds, (X, y))
 
     def _check_parameters(self) -> None:
         number = isinstance(self.C, Real) and not isinstance(self.C, bool)
@@ -180,79 +187,89 @@ class AdaTron(PlaneMixin, ClassifierMixin, CallbackSupportMixin, BaseEstimator):
         require_choice(self, "intercept", "clamped", "free", "none")
         check_common(self)
 
-    def _learn(self, fitting: Fitting, before: dict[str, Any], deadline: float | None, given: tuple[Any, Any]) -> Self:
+    def _learn(
+        self, fitting: Fitting, tasks: list[Task], before: dict[str, Any], seconds: float | None, given: tuple[Any, Any]
+    ) -> Self:
         """Solve the problem of every class and certify the answers."""
-        self._conclude(fitting, *self._solve(fitting, before, deadline, given))
+        self._conclude(fitting, tasks, *self._solve(fitting, tasks, before, seconds, given))
         return self
 
     def _solve(
-        self, fitting: Fitting, before: dict[str, Any], deadline: float | None, given: tuple[Any, Any]
-    ) -> tuple[list[Answer], dict[int, Separability]]:
+        self, fitting: Fitting, tasks: list[Task], before: dict[str, Any], seconds: float | None, given: tuple[Any, Any]
+    ) -> tuple[list[Run], list[Point], dict[int, Separability]]:
         """Solve the problem of every class, from where `before` left off if it fits."""
-        data = fitting.data
+        data, K = fitting.data, len(tasks)
         self._fitted_clamp, self.classes_, C = data.clamp, data.classes, float(self.C)
-        problems = [fitting.problem(number, C) for number in data.positive]
-        seeds = check_random_state(self.random_state).randint(np.iinfo(np.int32).max, size=len(problems)).tolist()
+        problems = [fitting.problem(task, C) for task in tasks]
+        seeds = check_random_state(self.random_state).randint(np.iinfo(np.int32).max, size=K).tolist()
         plan = Plan(0.95 * self.tol, self.rate, self.solver == "sweep", self.intercept == "free")
         starts = fitting.starts(problems, before, free=plan.free)
-        proofs: dict[int, Separability] = {}
+        self._W = np.zeros((K, data.X.shape[1] + bool(data.clamp)))
+        self._alpha, self._bias, proofs = np.zeros((K, data.y.size)), np.zeros(K), {}
+        deadline = None if seconds is None else time.perf_counter() + seconds
         reporter = Reporter(self, *given, self._so_far, int(self.max_iter) + 1)
 
-        def limits(k: int) -> Limits:
-            def inseparable() -> bool:
-                proof = prove_inseparable(fitting, data.positive[k], intercept=self.intercept != "none", deadline=deadline)
-                if proof is not None:
-                    proofs[k] = proof
-                return proof is not None
+        def inseparable(k: int) -> bool:
+            proof = prove_inseparable(fitting, tasks[k], intercept=self.intercept != "none", deadline=deadline)
+            if proof is not None:
+                proofs[k] = proof
+            return proof is not None
 
-            def watch(iteration: int, point: Point) -> bool:
-                if len(problems) > 1:
-                    return False
-                self._W[0], self._alpha[0], self._bias[0] = point.w, fitting.spread(point.alpha), point.bias
-                return reporter.tell(f"iteration {iteration}: relative gap {point.gap:.2g}")
+        def watch(at: Progress) -> bool:
+            point = at.state.point()
+            self._W[0], self._alpha[0], self._bias[0] = point.w, fitting.spread(point.alpha), point.bias
+            return reporter.tell(f"iteration {at.round}: relative gap {point.gap:.2g}")
 
-            return Limits(int(self.max_iter), deadline, inseparable, watch)
-
-        self._W = np.zeros((len(problems), data.X.shape[1] + bool(data.clamp)))
-        self._alpha, self._bias = np.zeros((len(problems), data.y.size)), np.zeros(len(problems))
-        answers = solve_classes(problems, plan, [limits(k) for k in range(len(problems))], seeds, starts, self.n_jobs)
-        for k, answer in enumerate(answers):
-            self._W[k], self._bias[k] = answer.point.w, answer.point.bias
-            self._alpha[k] = fitting.spread(answer.point.alpha)
+        methods = [LargeMargin(problem, plan, seeds[k], partial(inseparable, k)) for k, problem in enumerate(problems)]
+        watched = {"watch": watch, "every": 1 << 62} if K == 1 else {}  # to watch changes nothing: pieces stay as large
+        works = [partial(_solved, method, start, watched) for method, start in zip(methods, starts, strict=True)]
+        runs = run_all(works, Budget(int(self.max_iter), seconds), self.n_jobs)
+        points = [method.certify(done.state) for method, done in zip(methods, runs, strict=True)]
+        for k, point in enumerate(points):
+            self._W[k], self._bias[k], self._alpha[k] = point.w, point.bias, fitting.spread(point.alpha)
         self._caps = np.where(fitting.s > 0, C * np.maximum(fitting.s, 1e-300), 0.0)
         reporter.close()
-        return answers, proofs
+        return runs, points, proofs
 
     def _so_far(self) -> dict[str, Any]:
         """Return what a callback needs to rebuild the model while it is being fitted."""
         names = ("_W", "_alpha", "_bias", "_fitted_clamp", "classes_", "n_features_in_")
         return {name: vars(self)[name] for name in names}
 
-    def _conclude(self, fitting: Fitting, answers: list[Answer], proofs: dict[int, Separability]) -> None:
+    def _conclude(
+        self,
+        fitting: Fitting,
+        tasks: list[Task],
+        runs: list[Run],
+        points: list[Point],
+        proofs: dict[int, Separability],
+    ) -> None:
         """Store what was learnt, why it stopped, and the proof."""
         data, s = fitting.data, fitting.s
         view = fitting.view if fitting.rows is None else data.view
-        slowest = max(answers, key=lambda answer: answer.iterations)
-        self.n_iter_ = slowest.iterations
-        columns = np.array(slowest.course or [(0, 0.0, np.inf, 0.0)]).T
-        self.history_ = dict(zip(("iteration", "seconds", "primal", "dual"), columns, strict=True))
-        labels = data.classes[data.positive].tolist()
+        slowest = max(range(len(runs)), key=lambda k: runs[k].rounds)
+        self.n_iter_ = runs[slowest].rounds
+        self.history_ = history_of(runs[slowest], "iteration", points[slowest].primal, points[slowest].dual)
         weight = None if (s == 1.0).all() else s
-        signs = np.where(data.target == data.positive[:, None], 1.0, -1.0)
+        signs = np.stack([task.sign for task in tasks])
         self._potentials = signs * (outputs(view, self._W) + self._bias).T
-        parts: list[Certificate] = []
-        for k, label in enumerate(labels):
+        parts: list[Any] = []
+        for k, task in enumerate(tasks):
             if k in proofs:
                 parts.append(proofs[k])
                 continue
             bias = float(self._bias[k]) if self.intercept == "free" else None
-            draft = DualityGap.draft(self._W[k], self._alpha[k], float(self.C), weight, bias, data.clamp, label)
+            draft = DualityGap.draft(self._W[k], self._alpha[k], float(self.C), weight, bias, data.clamp, task.positive)
             v = combined(Problem(view, signs[k], s, data.q), self._alpha[k])
             parts.append(draft.claim(self._potentials[k], v, data.radius, signs[k]))
-        self.certificate_: Certificate = parts[0] if len(parts) == 1 else PerClass(tuple(labels), tuple(parts))
+        self.certificate_ = certificate_of(data, parts)
         self._labels = data.y.copy()
-        self.outcome_ = explained(self, parts, [answer.reason for answer in answers])
-        announce(self, parts)
+        gap = max((part.relative_gap for part in parts if isinstance(part, DualityGap)), default=np.inf)
+        faster = " solver='auto' is faster." if self.solver == "sweep" else ""
+        decide = f"hs.separability(X, y) decides whether a plane exists; if so raise max_iter or max_time.{faster}"
+        reasons = [done.outcome.reason for done in runs]
+        self.outcome_ = fit_outcome(self, gap, reasons, "iteration", unseparated=decide)
+        report_outcome(self, gap, {"proved inseparable", "iteration budget spent", "time budget spent"}, stacklevel=5)
 
     # ------------------------------------------------------------ what was learnt
     def _answer(self) -> tuple[FloatArray, FloatArray]:
@@ -293,3 +310,8 @@ class AdaTron(PlaneMixin, ClassifierMixin, CallbackSupportMixin, BaseEstimator):
         length = np.linalg.norm(W, axis=1)
         classes = [None] if alpha.shape[0] == 1 else self.classes_.tolist()
         return support_table(alpha, self._potentials, length, self._caps, self._labels, classes, everyone=everyone)
+
+
+def _solved(method: LargeMargin, start: Point | None, watched: dict[str, Any], budget: Budget) -> Run:
+    """Run a method from a start; computing that one takes its time too, so it is done here, in the thread."""
+    return run(method, budget, method.start(start), **watched)

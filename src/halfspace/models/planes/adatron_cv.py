@@ -1,32 +1,26 @@
 """The AdaTron whose cap is chosen by cross-validation."""
 
-import time
 from collections.abc import Sequence
-from concurrent.futures import ThreadPoolExecutor
 from typing import Any, Self
 
 import numpy as np
-from joblib import effective_n_jobs
-from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.metrics import check_scoring
-from sklearn.model_selection import check_cv
-from sklearn.utils import check_random_state
-from sklearn.utils.validation import check_is_fitted
 
 from halfspace._typing import FloatArray, IntArray, Labels, Matrix
-from halfspace.certificates import Certificate
-from halfspace.models.parameters import Examples, read_examples, require, require_number, require_switch, restored_on_error
+from halfspace.models.cv import CrossValidated
+from halfspace.models.multiclass import tasks_of
+from halfspace.models.parameters import Examples, read_examples, require_number, require_switch, restored_on_error
 from halfspace.models.planes.adatron import AdaTron
 from halfspace.models.planes.adatron_path import climb, read_caps
 from halfspace.models.planes.large_margin import Fitting
 from halfspace.rows.labels import example_weights
-from halfspace.rows.threads import one_blas_thread
+from halfspace.rows.threads import one_blas_thread, side_by_side
 from halfspace.solvers.outcome import Outcome
 
 __all__ = ["AdaTronCV"]
 
 
-class AdaTronCV(ClassifierMixin, BaseEstimator):
+class AdaTronCV(CrossValidated):
     """An AdaTron whose cap is chosen by stratified cross-validation.
 
     The data are checked and read once; in every fold the caps are climbed from the smallest, each fit starting where the
@@ -106,12 +100,6 @@ class AdaTronCV(ClassifierMixin, BaseEstimator):
         self.verbose = verbose
         self.random_state = random_state
 
-    def __sklearn_tags__(self) -> Any:
-        """Say that sparse matrices are welcome."""
-        tags = super().__sklearn_tags__()
-        tags.input_tags.sparse = True
-        return tags
-
     def _model(self, C: float, *, n_jobs: int | None) -> AdaTron:
         """Return an unfitted AdaTron with a cap and the parameters of this one."""
         shared = ("tol", "intercept", "intercept_scaling", "max_iter", "max_time", "class_weight", "random_state")
@@ -152,31 +140,22 @@ class AdaTronCV(ClassifierMixin, BaseEstimator):
             self.estimator_.verbose = self.verbose
             names = {"n_features_in_", "feature_names_in_"}
             self.estimator_.__dict__.update({name: value for name, value in vars(self).items() if name in names})
-            deadline = None if self.max_time is None else time.perf_counter() + float(self.max_time)
-            self.estimator_._learn(Fitting.of(data, s), {}, deadline, (X, y))  # noqa: SLF001
+            seconds = None if self.max_time is None else float(self.max_time)
+            self.estimator_._learn(Fitting.of(data, s), tasks_of(data, s), {}, seconds, (X, y))  # noqa: SLF001
             return self
 
     def _scores(self, data: Examples, s: FloatArray, caps: list[float]) -> FloatArray:
         """Return the score of every cap in every fold."""
-        cv = check_cv(self.cv, data.y, classifier=True)
-        if isinstance(self.cv, int | np.integer):
-            require(self, "cv", "at least 2 folds, or a splitter", holds=int(self.cv) >= 2)
-            seed = check_random_state(self.random_state).randint(np.iinfo(np.int32).max)
-            cv.shuffle, cv.random_state = True, seed
-            fewest = int(np.bincount(data.target).min())
-            require(self, "cv", f"at most {fewest}, the size of the smallest class", holds=int(self.cv) <= fewest)
-        folds = [test for _, test in cv.split(data.X, data.target)]
 
         def work(test: IntArray) -> list[float]:
             kept = s.copy()
             kept[test] = 0.0
             models = [self._model(C, n_jobs=1).set_params(tol=self.tol if self.cv_tol is None else self.cv_tol) for C in caps]
-            climb(models, Fitting.of(data, kept), (None, None), certify=False)
+            climb(models, Fitting.of(data, kept), tasks_of(data, kept), (None, None), certify=False)
             return [self._score(model, data, test) for model in models]
 
-        workers = min(effective_n_jobs(-1 if self.n_jobs is None else self.n_jobs), len(folds))
-        with one_blas_thread(), ThreadPoolExecutor(workers) as pool:
-            return np.array(list(pool.map(work, folds))).T
+        with one_blas_thread():
+            return np.array(side_by_side(work, [test for _, test in self._folds(data)], self.n_jobs)).T
 
     def _score(self, model: AdaTron, data: Examples, test: IntArray) -> float:
         """Score a model on examples it has not seen."""
@@ -186,53 +165,14 @@ class AdaTronCV(ClassifierMixin, BaseEstimator):
         return float(check_scoring(model, self.scoring)(model, X, y))
 
     # ------------------------------------------------------------ the model chosen
-    def _chosen(self) -> AdaTron:
-        check_is_fitted(self, "estimator_")
-        return self.estimator_
-
-    @property
-    def certificate_(self) -> Certificate:
-        """The proof of the model fitted to all examples."""
-        return self._chosen().certificate_
-
     @property
     def outcome_(self) -> Outcome:
         """Why the last fit stopped."""
-        return self._chosen().outcome_
-
-    @property
-    def alpha_(self) -> FloatArray:
-        """Strengths, shape (n,) or (K, n)."""
-        return self._chosen().alpha_
-
-    @property
-    def support_(self) -> IntArray:
-        """Rows of positive strength in any class, shape (m,)."""
-        return self._chosen().support_
-
-    def support_table(self, *, everyone: bool = False) -> Any:
-        """List the support vectors, as `AdaTron.support_table` does."""
-        return self._chosen().support_table(everyone=everyone)
-
-    @property
-    def n_iter_(self) -> int:
-        """Iterations of the fit to all examples."""
-        return self._chosen().n_iter_
+        outcome: Outcome = self._chosen().outcome_
+        return outcome
 
     @property
     def coef_(self) -> FloatArray:
         """Weights of the features, shape (K, d)."""
-        return self._chosen().coef_
-
-    @property
-    def intercept_(self) -> FloatArray:
-        """Bias, shape (K,)."""
-        return self._chosen().intercept_
-
-    def decision_function(self, X: Matrix) -> FloatArray:
-        """Return the outputs f(x), shape (n,) for two classes and (n, K) for more."""
-        return self._chosen().decision_function(X)
-
-    def predict(self, X: Matrix) -> Labels:
-        """Return the predicted labels, shape (n,)."""
-        return self._chosen().predict(X)
+        weights: FloatArray = self._chosen().coef_
+        return weights

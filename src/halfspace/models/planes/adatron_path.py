@@ -1,6 +1,5 @@
 """The AdaTron for many caps: the regularisation path."""
 
-import time
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -10,6 +9,7 @@ import numpy as np
 from halfspace._typing import FloatArray, IntArray, Labels, Matrix
 from halfspace.certificates import Certificate
 from halfspace.errors import InputError
+from halfspace.models.multiclass import Task, tasks_of
 from halfspace.models.parameters import read_examples
 from halfspace.models.planes.adatron import AdaTron
 from halfspace.models.planes.large_margin import Fitting
@@ -75,16 +75,14 @@ def read_caps(Cs: Any, owner: str) -> list[float]:
     return [float(C) for C in caps]
 
 
-def climb(models: list[AdaTron], fitting: Fitting, given: tuple[Any, Any], *, certify: bool) -> None:
+def climb(models: list[AdaTron], fitting: Fitting, tasks: list[Task], given: tuple[Any, Any], *, certify: bool) -> None:
     """Fit the models in the order of their caps, each from where the one before ended."""
     before: dict[str, Any] = {}
     for model in sorted(models, key=lambda model: float(model.C)):
-        deadline = None if model.max_time is None else time.perf_counter() + float(model.max_time)
+        seconds = None if model.max_time is None else float(model.max_time)
         model.n_features_in_ = fitting.data.X.shape[1]
-        if certify:
-            model._learn(fitting, before, deadline, given)  # noqa: SLF001  (a model and its path are one)
-        else:
-            model._solve(fitting, before, deadline, given)  # noqa: SLF001
+        learn = model._learn if certify else model._solve  # noqa: SLF001  (a model and its path are one)
+        learn(fitting, tasks, before, seconds, given)
         before = dict(vars(model))
 
 
@@ -126,7 +124,7 @@ def adatron_path(
     data = read_examples(first, X, y, first._asked_clamp())  # noqa: SLF001
     data.inspection()
     s = example_weights(first.class_weight, sample_weight, data.classes, data.target, "adatron_path")
-    climb(models, Fitting.of(data, s), (X, y), certify=True)
+    climb(models, Fitting.of(data, s), tasks_of(data, s), (X, y), certify=True)
     for model in models:
         model.__dict__.update({name: value for name, value in vars(first).items() if name == "feature_names_in_"})
     return AdaTronPath(tuple(models))

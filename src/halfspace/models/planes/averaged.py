@@ -2,17 +2,17 @@
 
 from typing import Any
 
-from halfspace._typing import FloatArray
-from halfspace.models.planes.prediction import PlaneMixin
-from halfspace.models.planes.rosenblatt import RosenblattClassifier
+from halfspace._typing import FloatArray, Matrix
+from halfspace.models.planes.presenting import PresentingClassifier
 from halfspace.solvers.outcome import Outcome
-from halfspace.solvers.rules.averaged import Mean, mean, settle, start_mean
+from halfspace.solvers.rules.averaged import Mean, mean, start_mean, sum_up
+from halfspace.solvers.rules.presenting import Training
 from halfspace.solvers.rules.sweep import State, Task
 
 __all__ = ["AveragedPerceptron"]
 
 
-class AveragedPerceptron(PlaneMixin, RosenblattClassifier):
+class AveragedPerceptron(PresentingClassifier):
     """The mean of all weights a perceptron ever had: nearly as good as a vote, as cheap as one plane.
 
     Tolerates inseparable data, and is the strong simple model to beat. Costs little more than the plain rule: only mistakes
@@ -88,18 +88,15 @@ class AveragedPerceptron(PlaneMixin, RosenblattClassifier):
         self.verbose = verbose
         self.random_state = random_state
 
-    def _remembering(self, state: State) -> Mean:
-        return start_mean(state)
+    def _remembering(self, state: State, memory: Mean | None = None) -> Mean:
+        return start_mean(state, None if memory is None else memory.total)
 
-    def _renewed(self, memory: Mean | None, state: State) -> Mean:
-        fresh = start_mean(state)
-        return fresh if memory is None else fresh._replace(U=memory.U)
-
-    def _settled(self, task: Task) -> None:
-        settle(self._memory, task)
+    def _settle(self, X: Matrix, task: Task, training: Training) -> None:
+        sum_up(training.memory, task)
+        self._W, self._alpha = mean(training.memory, training.state)
 
     def _answer(self) -> tuple[FloatArray, FloatArray]:
-        return mean(self._memory, self._state)
+        return self._W, self._alpha
 
     def _explained(self, outcome: Outcome) -> Outcome:
         if outcome.reason != "iteration budget spent":

@@ -2,7 +2,6 @@
 
 import sys
 import time
-from collections.abc import Iterator
 from math import ceil
 from numbers import Real
 from typing import Any, NamedTuple, Self
@@ -13,8 +12,8 @@ from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted
 
-from halfspace._typing import FloatArray, IntArray, Labels, Matrix
-from halfspace.certificates.margins.vote import CommitteeVote, Count, count_votes
+from halfspace._typing import FloatArray, Labels, Matrix
+from halfspace.certificates.margins.vote import TIE_BREAK, CommitteeVote, Count, count_votes
 from halfspace.models.parameters import (
     Examples,
     check_common,
@@ -29,13 +28,14 @@ from halfspace.models.parameters import (
 )
 from halfspace.models.planes.prediction import PredictingMixin
 from halfspace.rows.labels import example_weights
-from halfspace.rows.orders import shuffled
+from halfspace.rows.orders import Orders
 from halfspace.rows.outputs import outputs
 from halfspace.rows.views import entries_per_row, view_of
-from halfspace.solvers.loop import Budget, Method, solve
 from halfspace.solvers.outcome import Outcome
+from halfspace.solvers.rules.presenting import Presenting
 from halfspace.solvers.rules.rosenblatt import Rosenblatt
-from halfspace.solvers.rules.sweep import Task, start
+from halfspace.solvers.rules.sweep import Task
+from halfspace.solvers.run import Budget, run
 
 __all__ = ["PerceptronCommittee"]
 
@@ -50,6 +50,8 @@ class _Member(NamedTuple):
 
 class PerceptronCommittee(PredictingMixin, ClassifierMixin, BaseEstimator):
     """Several perceptrons that saw the examples differently, and vote; their disagreement says where to be careful.
+
+    An ensemble, or committee machine with a fixed vote: its members learn independently of each other.
 
     Parameters
     ----------
@@ -210,18 +212,17 @@ class PerceptronCommittee(PredictingMixin, ClassifierMixin, BaseEstimator):
             used = np.sort(rng.choice(d, max(1, round(float(self.max_features) * d)), replace=False))
             view = view_of(data.X[:, used], data.clamp)
         task = Task(view, data.target, data.positive, data.q, s)
-        orders = shuffled(n, entries_per_row(view), data.target, rng)
+        orders = Orders.shuffled(n, entries_per_row(view), data.target, int(rng.integers(2**62)))
         if self.diversity == "bootstrap":
-            orders = _permutations(rng.integers(n, size=n), rng)
-        rule = Rosenblatt(float(self.eta0), float(self.margin))
-        run = solve(Method(lambda _: rule), task, start(task), orders, budget)
-        W = np.zeros((data.positive.size, d + bool(data.clamp)))
-        W[:, used] = run.state.W[:, : used.size]
-        W[:, d:] = run.state.W[:, used.size :]
+            orders = Orders(rng.integers(n, size=n), 1, orders.seed)
+        end = run(Presenting(Rosenblatt(float(self.eta0), float(self.margin)), task, orders), budget)
+        W, found = np.zeros((data.positive.size, d + bool(data.clamp))), end.state.state.W
+        W[:, used] = found[:, : used.size]
+        W[:, d:] = found[:, used.size :]
         if self.verbose:
             seconds = time.perf_counter() - begin
-            sys.stderr.write(f"[{type(self).__name__}] a member in {run.epochs} epochs, {seconds:.1f} s: {run.outcome}\n")
-        return _Member(W, run.epochs, run.outcome)
+            sys.stderr.write(f"[{type(self).__name__}] a member in {end.rounds} epochs, {seconds:.1f} s: {end.outcome}\n")
+        return _Member(W, end.rounds, end.outcome)
 
     def _explained(self, members: list[_Member]) -> Outcome:
         """Say how far the members came."""
@@ -255,6 +256,26 @@ class PerceptronCommittee(PredictingMixin, ClassifierMixin, BaseEstimator):
     def _scores(self, X: Matrix) -> FloatArray:
         return self._count(X).scores
 
+    def to_graph(self, graph: Any, X: str) -> str:
+        """Add the nodes of `count_votes` to an ONNX graph (`halfspace.exports`); return the name of the scores of rows X."""
+        (M, K, _), clamp, R = self.members_.shape, self._clamp, self._radius or 1.0
+        lengths = np.linalg.norm(self.members_, axis=2)
+        W = self.members_[:, :, :-1] if clamp else self.members_
+        bias = self.members_[:, :, -1] * clamp if clamp else np.zeros((M, K))
+        outputs = graph("Add", graph("MatMul", X, W.reshape(M * K, -1).T), bias.ravel())
+        planes = graph("Reshape", outputs, np.array([-1, M, K]))
+        stability = graph("ReduceMean", graph("Div", planes, np.where(lengths > 0, lengths, 1.0)), np.array([1]), keepdims=0)
+        if self._fitted_vote == "stability":
+            return str(stability)
+        if K == 1:
+            shares = graph("Where", graph("Greater", planes, 0.0), 1.0, -1.0)
+        else:
+            shares = graph("Gather", np.eye(K), graph("ArgMax", planes, axis=2, keepdims=0), axis=0)
+        units = graph("Div", stability, R)
+        broken = graph("Mul", graph("Div", units, graph("Add", graph("Abs", units), 1.0)), TIE_BREAK)
+        votes = graph("Add", graph("ReduceSum", shares, np.array([1]), keepdims=0), broken)
+        return str(graph("Div", votes, float(M)))
+
     def disagreement(self, X: Matrix) -> FloatArray:
         """Return the share of members voting against the committee, shape (n,): 0 where all agree.
 
@@ -265,9 +286,3 @@ class PerceptronCommittee(PredictingMixin, ClassifierMixin, BaseEstimator):
         """
         check_is_fitted(self)
         return self._count(X if is_ready(self, X) else read_matrix(self, X, reset=False)).disagreement()
-
-
-def _permutations(sample: IntArray, rng: np.random.Generator) -> Iterator[IntArray]:
-    """Yield the drawn rows in a fresh order for ever."""
-    while True:
-        yield rng.permutation(sample)

@@ -1,6 +1,5 @@
 """Hebb's classifier."""
 
-from collections.abc import Callable
 from typing import Any, Self
 
 from sklearn.callback import with_callbacks
@@ -8,16 +7,18 @@ from sklearn.callback import with_callbacks
 from halfspace._typing import FloatArray, Labels, Matrix
 from halfspace.certificates import Certificate
 from halfspace.models.parameters import restored_on_error
-from halfspace.models.planes.prediction import PlaneMixin
 from halfspace.models.planes.presenting import PresentingClassifier
 from halfspace.solvers.outcome import Outcome
 from halfspace.solvers.rules.hebb import Hebb
+from halfspace.solvers.run import run
 
 __all__ = ["HebbClassifier"]
 
 
-class HebbClassifier(PlaneMixin, PresentingClassifier):
+class HebbClassifier(PresentingClassifier):
     """Hebb's rule: add every example once, times its label. The simplest thing that learns.
+
+    Hebbian learning: all embedding strengths are equal, but for class weights.
 
     Parameters
     ----------
@@ -80,7 +81,9 @@ class HebbClassifier(PlaneMixin, PresentingClassifier):
             Weights of the examples; a weight of 2 is the same as showing an example twice.
         """
         with restored_on_error(self):
-            return self._fit(X, y, sample_weight)
+            data, method, training = self._prepare(X, y, sample_weight)
+            reporter = self._reporter(X, y, data, method, training)
+            return self._store(data, method, run(method, self._budget(), training, reporter.watch), reporter)
 
     def partial_fit(self, X: Matrix, y: Labels, classes: Labels | None = None, sample_weight: Any = None) -> Self:
         """Learn from the next examples of a stream; see `Perceptron.partial_fit`.
@@ -98,8 +101,8 @@ class HebbClassifier(PlaneMixin, PresentingClassifier):
         """
         return self._partial_fit(X, y, classes, sample_weight)
 
-    def _rule(self) -> Callable[[int], Any]:
-        return lambda _: Hebb()
+    def _rule(self) -> Hebb:
+        return Hebb()
 
     def _claim(self, mistakes: int, bracket: Certificate, s: FloatArray, began: float) -> Certificate:
         return bracket

@@ -24,9 +24,9 @@ from halfspace.models.parameters import (
 from halfspace.models.planes.prediction import PlaneMixin
 from halfspace.models.progress import Reporter
 from halfspace.solvers.linear.minover_loop import Progress, Run, solve
-from halfspace.solvers.loop import Budget
 from halfspace.solvers.outcome import Outcome
 from halfspace.solvers.rules.minover import Problem, State, start, width
+from halfspace.solvers.run import Budget
 
 __all__ = ["MinOver"]
 
@@ -38,6 +38,8 @@ class MinOver(PlaneMixin, ClassifierMixin, CallbackSupportMixin, BaseEstimator):
     far it is from the best plane and stops when the two are within `tol` of each other. The pushes needed grow like 1/tol²:
     MinOver shows how stability is found, `AdaTron(C=inf)` is the fast way to it. It tolerates no errors: on inseparable data
     it stops at a budget, or with a proof that no plane exists. The bias is a clamped input; a free one is not offered.
+
+    In the words of lectures: the perceptron of optimal stability, the centre of the largest ball in version space.
 
     Parameters
     ----------

@@ -1,6 +1,5 @@
 """The passive-aggressive classifiers."""
 
-from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -8,7 +7,6 @@ import numpy as np
 from halfspace._typing import FloatArray
 from halfspace.certificates import PassiveAggressiveBound
 from halfspace.models.parameters import require_choice, require_number
-from halfspace.models.planes.prediction import PlaneMixin
 from halfspace.models.planes.presenting import PresentingClassifier
 from halfspace.solvers.outcome import Outcome
 from halfspace.solvers.rules.passive_aggressive import PassiveAggressive as Rule
@@ -16,7 +14,7 @@ from halfspace.solvers.rules.passive_aggressive import PassiveAggressive as Rule
 __all__ = ["PassiveAggressive"]
 
 
-class PassiveAggressive(PlaneMixin, PresentingClassifier):
+class PassiveAggressive(PresentingClassifier):
     """Do the least that makes the present example right with a margin of 1: made for streams.
 
     Parameters
@@ -101,9 +99,8 @@ class PassiveAggressive(PlaneMixin, PresentingClassifier):
         cap = float(self.C) if self.variant == "PA-I" else np.inf
         return cap, 0.5 / float(self.C) if self.variant == "PA-II" else 0.0
 
-    def _rule(self) -> Callable[[int], Any]:
-        rule = Rule(*self._caps())
-        return lambda _: rule
+    def _rule(self) -> Rule:
+        return Rule(*self._caps())
 
     def _theorem(self, s: FloatArray, began: float) -> PassiveAggressiveBound:
         cap, softness = self._caps()

@@ -6,20 +6,20 @@ import numpy as np
 
 from halfspace._typing import FloatArray
 from halfspace.models.parameters import require_choice
-from halfspace.models.planes.prediction import PlaneMixin
-from halfspace.models.planes.rosenblatt import RosenblattClassifier
+from halfspace.models.planes.presenting import PresentingClassifier
 from halfspace.solvers.outcome import Outcome
-from halfspace.solvers.rules.sweep import Task
 
 __all__ = ["Perceptron"]
 
 
-class Perceptron(PlaneMixin, RosenblattClassifier):
+class Perceptron(PresentingClassifier):
     """Rosenblatt's perceptron: on a mistake, add the example; stop when an epoch brings none.
 
     On separable data it stops, after at most (R/kappa)² mistakes, and says so with a proof. On inseparable data it never
     settles: it stops at `max_iter` or `max_time`, or earlier with a proof that no plane exists, and `outcome_` says what to
     try instead.
+
+    `E_i = y_i w·x_i` is the local potential of an example, `alpha_` its embedding strength: w = Σ alpha_i y_i x_i.
 
     Parameters
     ----------
@@ -38,7 +38,7 @@ class Perceptron(PlaneMixin, RosenblattClassifier):
     max_time : float, optional
         Time limit in seconds.
     shuffle : bool, default True
-        New order in every epoch, in blocks of neighbouring rows for large data (see `halfspace.rows.orders.shuffled`).
+        New order in every epoch, in blocks of neighbouring rows for large data (see `halfspace.rows.orders.Orders`).
     multi_class : {"ovr", "native"}, default "ovr"
         More than two classes: one plane each against the rest, or all together (truth up, winner down).
     class_weight : dict or "balanced", optional
@@ -113,10 +113,10 @@ class Perceptron(PlaneMixin, RosenblattClassifier):
         super()._check_parameters()
         require_choice(self, "start", "zero", "unit")
 
-    def _first_weights(self, task: Task) -> FloatArray | None:
+    def _first_weights(self, shape: tuple[int, int]) -> FloatArray | None:
         if self.start == "zero":
             return None
-        W = np.zeros((task.positive.size, self.n_features_in_ + bool(self._clamp)))
+        W = np.zeros(shape)
         W[:, 0] = 1.0
         return W
 

@@ -1,24 +1,21 @@
 """The pocket perceptron."""
 
-from collections.abc import Callable
 from typing import Any
 
 import numpy as np
 
-from halfspace._typing import FloatArray
-from halfspace.models.parameters import Examples
-from halfspace.models.planes.prediction import PlaneMixin
-from halfspace.models.planes.rosenblatt import RosenblattClassifier
+from halfspace._typing import FloatArray, Matrix
+from halfspace.models.planes.presenting import PresentingClassifier
 from halfspace.rows.outputs import outputs
-from halfspace.solvers.loop import Run
 from halfspace.solvers.outcome import Outcome
 from halfspace.solvers.rules.pocket import Pocket, close_runs, start_pocket
+from halfspace.solvers.rules.presenting import Training, copied
 from halfspace.solvers.rules.sweep import State, Task
 
 __all__ = ["PocketPerceptron"]
 
 
-class PocketPerceptron(PlaneMixin, RosenblattClassifier):
+class PocketPerceptron(PresentingClassifier):
     """The perceptron that keeps its best plane in a pocket: for data no plane separates.
 
     Finding the plane with the fewest errors is NP-hard, so the answer says "best found", never "best".
@@ -90,27 +87,20 @@ class PocketPerceptron(PlaneMixin, RosenblattClassifier):
         self.verbose = verbose
         self.random_state = random_state
 
-    def _remembering(self, state: State) -> Pocket:
-        return start_pocket(state, ratchet=self.ratchet)
-
-    def _renewed(self, memory: Pocket | None, state: State) -> Pocket:
-        memory = start_pocket(state, ratchet=False) if memory is None else memory
+    def _remembering(self, state: State, memory: Pocket | None = None) -> Pocket:
+        if memory is None:
+            return start_pocket(state, ratchet=self.ratchet)
         return memory._replace(alpha=np.zeros_like(state.alpha), ratchet=np.zeros(1, dtype=np.int64))
 
-    def _run(self, task: Task, data: Examples, watch: Callable[..., bool]) -> Run:
-        run = super()._run(task, data, watch)
-        close_runs(self._memory, task, self._state)
-        wrong = self._wrong(task)
+    def _settle(self, X: Matrix, task: Task, training: Training) -> None:
+        best = copied(training.memory)
+        close_runs(best, task, training.state)
+        self._W, self._alpha = best.W, best.alpha
+        wrong = ((outputs(task.X, best.W) > 0) != (task.target[:, None] == task.positive)).sum(axis=0)
         self.errors_ = int(wrong[0]) if wrong.size == 1 else wrong
-        return run
-
-    def _wrong(self, task: Task) -> Any:
-        """Count the examples the pocket gets wrong, per problem."""
-        answers = outputs(task.X, self._answer()[0]) > 0
-        return (answers != (task.target[:, None] == task.positive)).sum(axis=0)
 
     def _answer(self) -> tuple[FloatArray, FloatArray]:
-        return self._memory.W, self._memory.alpha
+        return self._W, self._alpha
 
     def _explained(self, outcome: Outcome) -> Outcome:
         if outcome.converged:

@@ -9,7 +9,14 @@ from halfspace._typing import FloatArray, IntArray, Labels, Matrix
 from halfspace.models.parameters import is_ready, read_matrix, usable_rows
 from halfspace.rows.outputs import outputs
 
-__all__ = ["PlaneMixin", "PredictingMixin"]
+__all__ = ["PlaneMixin", "PredictingMixin", "shared"]
+
+
+def shared(W: FloatArray) -> FloatArray:
+    """See weights as read-only: a certificate then holds the very array that predicts, not a copy."""
+    view = W.view()
+    view.flags.writeable = False
+    return view
 
 
 class PredictingMixin:

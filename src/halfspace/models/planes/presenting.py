@@ -1,7 +1,7 @@
-"""What all models that learn by presenting examples share: fitting a data set, with its proof and its outcome."""
+"""What all models that learn by presenting examples share: data sets, streams, proofs and outcomes."""
 
 import warnings
-from collections.abc import Callable
+from collections.abc import Iterator
 from copy import deepcopy
 from typing import Any, Self
 
@@ -9,29 +9,35 @@ import numpy as np
 from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.callback import CallbackSupportMixin, with_callbacks
 from sklearn.utils import check_random_state
+from sklearn.utils.validation import check_is_fitted
 
-from halfspace._typing import FloatArray, Labels, Matrix
-from halfspace.certificates import Certificate, KeslerBracket, MarginBracket, MistakeBound, PerClass
+from halfspace._typing import FloatArray, IntArray, Labels, Matrix
+from halfspace.certificates import Certificate, KeslerBracket, MarginBracket, MistakeBound, Novikoff, PerClass
 from halfspace.certificates.arithmetic import combination, vanishes_exactly
-from halfspace.certificates.margins.kesler import rivals_only
-from halfspace.certificates.margins.margin import Sides
+from halfspace.certificates.margins.bracket import Sides, rivals_only
 from halfspace.errors import NotSeparatedWarning
 from halfspace.models.parameters import (
     Examples,
     check_common,
     read_examples,
+    read_matrix,
     require_choice,
+    require_number,
     restored_on_error,
+    usable_rows,
 )
+from halfspace.models.planes.prediction import PlaneMixin, shared
 from halfspace.models.planes.stream import StreamMixin
 from halfspace.models.progress import Reporter
-from halfspace.rows.labels import example_weights
-from halfspace.rows.orders import in_order, shuffled
+from halfspace.rows.labels import class_numbers, example_weights
+from halfspace.rows.orders import Orders
 from halfspace.rows.outputs import outputs
 from halfspace.rows.views import entries_per_row
-from halfspace.solvers.loop import Budget, Method, Progress, Run, solve
 from halfspace.solvers.outcome import Outcome
-from halfspace.solvers.rules.sweep import Forget, State, Task, start
+from halfspace.solvers.rules.presenting import Presenting, Training, copied, overlaps
+from halfspace.solvers.rules.rosenblatt import Rosenblatt
+from halfspace.solvers.rules.sweep import EPOCH, SEED, Forget, State, Task, start
+from halfspace.solvers.run import Budget, Course, Progress, Run, ended, run, steps
 
 __all__ = ["PresentingClassifier"]
 
@@ -39,35 +45,64 @@ OVERLAPPED = 1 << 20
 """Entries from which measuring the rows beside the first epoch pays."""
 
 
-class PresentingClassifier(StreamMixin, ClassifierMixin, CallbackSupportMixin, BaseEstimator):
-    """A model that learns by presenting one example after another.
+class PresentingClassifier(PlaneMixin, StreamMixin, ClassifierMixin, CallbackSupportMixin, BaseEstimator):
+    """A model that learns by presenting one example after another: by Rosenblatt's rule, unless a subclass says otherwise.
 
-    A subclass says which rule (`_rule`), keeps a memory if it needs one (`_remembering`, `_answer`), and knows its theorem
-    (`_claim`). It has the parameters `intercept`, `intercept_scaling`, `max_iter`, `max_time`, `class_weight`, `warm_start`
-    and `verbose`, and where they make sense `shuffle`, `random_state` and `multi_class`.
+    A subclass says which rule (`_rule`) and knows its theorem (`_theorem`, or `_claim`); it keeps a memory if it needs one
+    (`_remembering`, `_settle`), and adds a remedy to the outcome (`_explained`). It has the parameters `intercept`,
+    `intercept_scaling`, `class_weight` and `verbose`, and where they make sense `max_iter`, `max_time`, `warm_start`,
+    `shuffle`, `random_state` and `multi_class`.
     """
 
-    _reads_norms: bool = True
-    """Whether the rule reads the squared norms; if not, they are measured beside the first epoch."""
+    eta0: float = 1.0
+    margin: float = 0.0
     shuffle: bool = False
     random_state: Any = None
     verbose: int
+    _state: State
+    _memory: Any
+    _began: FloatArray
 
     # ------------------------------------------------------------ what a subclass says
-    def _answer(self) -> tuple[FloatArray, FloatArray]:
-        return self._state.W, self._state.alpha
+    def _rule(self) -> Any:
+        """Return the rule."""
+        return Rosenblatt(float(self.eta0), float(self.margin))
+
+    def _theorem(self, s: FloatArray, began: float) -> Any:
+        """Return the theorem that bounds the mistakes, given the weights of the examples and the length of the start."""
+        return Novikoff(float(self.eta0 * s.min()), float(self.eta0 * s.max()), float(self.margin), began)
 
     def _claim(self, mistakes: int, bracket: Any, s: FloatArray, began: float) -> Certificate:
         """Return the certificate of one problem, from its mistakes, its bracket, the weights of examples and the start."""
         return MistakeBound.of(mistakes, bracket, self._theorem(s, began))
 
-    def _theorem(self, s: FloatArray, began: float) -> Any:
-        """Return the theorem that bounds the mistakes."""
-        raise NotImplementedError
+    def _remembering(self, state: State, memory: Any = None) -> Any:
+        """Return a fresh memory for a state; of an earlier one, what concerns the weights stays, what concerns rows goes."""
+        return Forget()
+
+    def _settle(self, X: Matrix, task: Task, training: Training) -> None:
+        """Bring the answer up to date with the memory, which stays as it is: the run may go on."""
+
+    def _answer(self) -> tuple[FloatArray, FloatArray]:
+        return self._state.W, self._state.alpha
+
+    def _first_weights(self, shape: tuple[int, int]) -> FloatArray | None:
+        """Return the weights to start from, shape (K, D); None for zero."""
+        return None
+
+    def _enough(self, data: Examples, s: FloatArray) -> Any:
+        """Return a function of the state that tells whether it will do; None to go on until nothing changes."""
+        return None
+
+    def _explained(self, outcome: Outcome) -> Outcome:
+        """Add what the certificate knows, and a remedy, to why the run stopped."""
+        return outcome
 
     def _check_parameters(self) -> None:
         require_choice(self, "intercept", "clamped", "none")
         require_choice(self, "multi_class", "ovr", "native")
+        require_number(self, "eta0")
+        require_number(self, "margin", least=0.0)
         check_common(self)
 
     # ------------------------------------------------------------ learning from a data set
@@ -88,84 +123,175 @@ class PresentingClassifier(StreamMixin, ClassifierMixin, CallbackSupportMixin, B
             With `certificate_`, `outcome_`, `coef_`, `intercept_`, `alpha_`, `mistakes_`, `history_`, `n_iter_`, `classes_`.
         """
         with restored_on_error(self):
-            return self._fit(X, y)
+            data, method, training = self._prepare(X, y)
+            reporter = self._reporter(X, y, data, method, training)
+            return self._store(data, method, run(method, self._budget(), training, reporter.watch), reporter)
 
-    def _fit(self, X: Matrix, y: Labels, sample_weight: Any = None) -> Self:
+    def steps(self, X: Matrix, y: Labels) -> Iterator[Progress]:
+        """Learn from examples like `fit`, pausing after every epoch: for animations, and for stopping rules of your own.
+
+        The model predicts from the state of the moment. When the iteration ends by itself, it is as `fit` would have left it.
+
+        Parameters
+        ----------
+        X : array or CSR matrix, shape (n, d)
+            Examples.
+        y : array, shape (n,)
+            Labels.
+
+        Yields
+        ------
+        Progress
+            Epochs finished (`round`), seconds, and the state: `state.state.W` are the weights of the moment.
+        """
+        data, method, training = self._prepare(X, y)
+        for name in {"certificate_", "outcome_", "history_", "n_iter_"} & vars(self).keys():
+            delattr(self, name)
+        budget, course, at = self._budget(), Course(method.columns), Progress(0, 0, training, 0.0)
+        for at in steps(method, training, budget, every=1):
+            course.note(at)
+            if at.finished:
+                self._settle(data.X, method.task, training)
+                yield at
+        self._store(data, method, ended(method, at, budget, course))
+
+    def _prepare(self, X: Matrix, y: Labels, sample_weight: Any = None) -> tuple[Examples, Presenting, Training]:
+        """Check parameters and examples; return the examples, what to do with them, and where to begin."""
         self._check_parameters()
         before = dict(vars(self))
         data = read_examples(self, X, y, self._asked_clamp())
-        self._fitted_clamp = data.clamp
+        self._fitted_clamp, self.classes_ = data.clamp, data.classes
+        self._native = self.multi_class == "native" and data.classes.size > 2
         s = example_weights(self.class_weight, sample_weight, data.classes, data.target, type(self).__name__)
         task = Task(data.view, data.target, data.positive, data.q, s)
-        self.classes_ = data.classes
-        self._native = self.multi_class == "native" and data.classes.size > 2
-        self._state, self._memory, self._began = self._begin(task, data, before)
-
-        def so_far() -> dict[str, Any]:
-            self._settled(task)
-            return deepcopy({name: value for name, value in vars(self).items() if name.startswith("_") or name == "classes_"})
-
-        if self._reads_norms or entries_per_row(data.view) * data.y.size < OVERLAPPED:
+        first, resumed = self._resumed(task, data, before)
+        entries, n = entries_per_row(data.view), data.y.size
+        orders = Orders.in_order(n)
+        if self.shuffle:
+            drawn = check_random_state(self.random_state).randint(np.iinfo(np.int32).max)
+            orders = Orders.shuffled(n, entries, data.target, int(resumed[0].clock[SEED]) if resumed else int(drawn))
+        rule = self._rule()
+        if entries * n < OVERLAPPED or not isinstance(rule, Rosenblatt):  # the one rule that reads no norms
             data.inspection()
-        reporter = Reporter(self, X, y, so_far, self._budget().max_iter)
 
-        def watch(at: Progress) -> bool:
-            data.inspection()
-            return reporter(at)
+        def prove(k: int, strengths: FloatArray) -> bool:
+            signs = np.where(data.target == data.positive[k], 1.0, -1.0)
+            return vanishes_exactly(data.X, strengths * signs, data.clamp)
 
-        run = self._run(task, data, watch)
-        data.inspection()
-        self._settled(task)
-        self._conclude(run, data, s)
-        reporter.line(str(self.outcome_))
-        reporter.close()
-        return self
+        method = Presenting(
+            rule,
+            task,
+            orders,
+            native=self._native,
+            first=first,
+            remembering=self._remembering,
+            prove=prove,
+            enough=self._enough(data, s),
+            inspect=data.inspection,
+            claim=lambda training: self._certify(data, *self._answer(), s, training.proofs),
+        )
+        training = method.start(resumed)
+        self._state, self._memory = training.state, training.memory
+        self._began = before["_began"] if resumed else training.state.W.copy()
+        self._settle(data.X, task, training)
+        return data, method, training
 
-    def _begin(self, task: Task, data: Examples, before: dict[str, Any]) -> tuple[State, Any, FloatArray]:
-        """Return state, memory and starting weights: fresh ones, or those of the last fit if `warm_start`."""
+    def _resumed(self, task: Task, data: Examples, before: dict[str, Any]) -> tuple[FloatArray | None, Any]:
+        """Return the weights to start from, and for a warm start on the same data copies of the last fit's state and memory."""
         old: State | None = before.get("_state") if getattr(self, "warm_start", False) else None
-        width = task.positive.size, data.X.shape[1] + bool(data.clamp)
-        if old is None or old.W.shape != width or not np.array_equal(before["classes_"], data.classes):
-            state = start(task, self._first_weights(task))
-            return state, self._remembering(state), state.W.copy()
-        began = before["_began"]
+        shape = task.positive.size, data.X.shape[1] + bool(data.clamp)
+        if old is None or old.W.shape != shape or not np.array_equal(before["classes_"], data.classes):
+            return self._first_weights(shape), None
         if old.alpha.shape[1] == data.y.size:
             signs = np.where(data.target == task.positive[:, None], 1.0, -1.0)
             with np.errstate(all="ignore"):  # a bad value is refused when the rows have been inspected
-                learnt = began + combination(data.X, old.alpha * signs, data.clamp)
+                learnt = before["_began"] + combination(data.X, old.alpha * signs, data.clamp)
             if np.allclose(learnt, old.W, rtol=1e-9, atol=1e-9 * np.abs(old.W).max(initial=0.0)):
-                return _copied(old), _copied(before["_memory"]), began
-        state = start(task, old.W)
-        return state, self._remembering(state), state.W.copy()
+                return None, (copied(old), copied(before["_memory"]))
+        return old.W, None
 
-    def _run(self, task: Task, data: Examples, watch: Callable[..., bool]) -> Run:
-        """Drive the loop."""
-        n = data.y.size
-        seed = check_random_state(self.random_state).randint(np.iinfo(np.int32).max) if self.shuffle else 0
-        rng = np.random.default_rng(seed)
-        orders = shuffled(n, entries_per_row(data.view), data.target, rng) if self.shuffle else in_order(n)
-        method = Method(self._rule(), self._memory, self._native)
+    def _reporter(self, X: Matrix, y: Labels, data: Examples, method: Presenting, training: Training) -> Reporter:
+        """Return who tells of the progress."""
 
-        def prove(k: int, strengths: FloatArray) -> bool:
-            signs = np.where(data.target == task.positive[k], 1.0, -1.0)
-            return vanishes_exactly(data.X, strengths * signs, data.clamp)
+        def so_far() -> dict[str, Any]:
+            self._settle(data.X, method.task, training)
+            return deepcopy({name: value for name, value in vars(self).items() if name.startswith("_") or name == "classes_"})
 
-        exact = prove if isinstance(self._memory, Forget) and not self._native else None
-        return solve(method, task, self._state, orders, self._budget(), prove=exact, watch=watch)
+        def text(at: Progress) -> str:
+            return f"epoch {at.round}: {int(at.state.state.mistakes.sum()):,} mistakes, {at.seconds:.1f} s"
+
+        return Reporter(self, X, y, so_far, self._budget().max_iter, text)
 
     def _budget(self) -> Budget:
         """Return how long to go on: one epoch for a model that has no such parameters."""
         return Budget(getattr(self, "max_iter", 1), getattr(self, "max_time", None))
 
-    def _conclude(self, run: Run, data: Examples, s: FloatArray) -> None:
+    def _store(self, data: Examples, method: Presenting, end: Run, reporter: Reporter | None = None) -> Self:
         """Store what was learnt, why it stopped, and the proof."""
-        W, alpha = self._answer()
-        self.n_iter_ = run.epochs
-        self.history_ = run.course.history(W)
+        data.inspection()
+        self._settle(data.X, method.task, end.state)
+        self.n_iter_ = end.rounds
+        self.history_ = overlaps(end, self._answer()[0])
         self.mistakes_ = self._mistakes()
-        self.certificate_ = self._certify(data, W, alpha, s, run.proofs)
-        self.outcome_ = self._explained(run.outcome)
+        self.certificate_ = method.certify(end.state)
+        self.outcome_ = self._explained(self._described(end.outcome))
+        if reporter is not None:
+            reporter.line(str(self.outcome_))
+            reporter.close()
+        return self
 
+    def _described(self, outcome: Outcome) -> Outcome:
+        """Say what it means that a run of presentations stopped."""
+        epoch = int(self._state.clock[EPOCH])
+        if outcome.reason == "converged":
+            return Outcome("converged", f"Converged: epoch {epoch} brought no mistake, so none will come.")
+        if outcome.reason == "proved inseparable":
+            return Outcome(outcome.reason, f"Proved inseparable in epoch {epoch}: the weights came back to where they were.")
+        if outcome.reason == "diverged":
+            return Outcome("diverged", "The weights overflowed.", "Use a smaller eta0, or scale the features.")
+        return outcome
+
+    def _mistakes(self) -> int | IntArray:
+        """Mistakes so far: a number, or one per class for one-vs-rest."""
+        counts = self._state.mistakes
+        return int(counts.sum()) if counts.size == 1 or self._native else counts.copy()
+
+    def _warn(self, outcome: Outcome) -> None:
+        """Warn that the classes were not separated."""
+        warnings.warn(f"{type(self).__name__}: {outcome}", NotSeparatedWarning, stacklevel=5)
+
+    # ------------------------------------------------------------ learning from a stream
+    def _take_in(self, X: Matrix, y: Labels, sample_weight: Any) -> Self:
+        """Present checked rows in order, once."""
+        owner = type(self).__name__
+        view, q = usable_rows(X, self._clamp, owner)
+        target = class_numbers(y, self.classes_, owner)
+        s = example_weights(self.class_weight, sample_weight, self.classes_, target, owner)
+        positive = np.array([1]) if self.classes_.size == 2 else np.arange(self.classes_.size)
+        task = Task(view, target, positive, q, s)
+        if hasattr(self, "_state"):
+            old = copied(self._state) if "certificate_" in vars(self) else self._state  # a certificate holds the weights
+            state = old._replace(alpha=np.zeros((positive.size, target.size)))
+            state.earlier[:] = state.updates
+            state.clock[EPOCH:SEED] = 0
+        else:
+            state = start(task, self._first_weights((positive.size, X.shape[1] + bool(self._clamp))))
+            self._began, self._memory = state.W.copy(), None
+        method = Presenting(self._rule(), task, Orders.in_order(target.size), native=self._native)
+        memory = self._remembering(state) if self._memory is None else self._memory
+        training = method.start((state, self._remembering(state, memory)))
+        training.pages = getattr(self, "_pages", [])
+        for _ in steps(method, training, Budget(1)):
+            pass
+        self._state, self._memory = training.state, training.memory
+        self._settle(X, task, training)
+        self.mistakes_, self.n_iter_ = self._mistakes(), 1
+        self.outcome_ = Outcome("passes done", f"{int(state.clock[0]):,} examples of a stream, each seen once.")
+        for name in {"certificate_", "history_"} & vars(self).keys():
+            delattr(self, name)
+        return self
+
+    # ------------------------------------------------------------ proofs
     def _certify(
         self, data: Examples, W: FloatArray, alpha: FloatArray, s: FloatArray, proofs: dict[int, FloatArray]
     ) -> Certificate:
@@ -174,7 +300,7 @@ class PresentingClassifier(StreamMixin, ClassifierMixin, CallbackSupportMixin, B
         The claims are made of what the solver has: its outputs, and `w - w_start`, which is Σ alpha_i y_i x_i up to the
         rounding of as many additions as there were updates. The checker computes both sums anew.
         """
-        scores = outputs(data.view, W)
+        scores, W = outputs(data.view, W), shared(W)
         terms = sum(data.X.shape) + int(self._state.updates.sum())
         mistakes, began = self._state.mistakes, np.linalg.norm(self._began, axis=1)
         if self._native:
@@ -213,15 +339,30 @@ class PresentingClassifier(StreamMixin, ClassifierMixin, CallbackSupportMixin, B
             return KeslerBracket.measure(data.X, data.y, weights=W, strengths=alpha, clamp=data.clamp, classes=data.classes)
         return KeslerBracket.claim(sides, weights=W, strengths=alpha, clamp=data.clamp, classes=data.classes)
 
-    def _explained(self, outcome: Outcome) -> Outcome:
-        """Add what the certificate knows, and a remedy, to why the loop stopped."""
-        return outcome
+    def certify(self, X: Matrix, y: Labels) -> Certificate:
+        """Measure the margin bracket of the current plane on any examples.
 
-    def _warn(self, outcome: Outcome) -> None:
-        """Say aloud that the classes were not separated."""
-        warnings.warn(f"{type(self).__name__}: {outcome}", NotSeparatedWarning, stacklevel=6)
+        Parameters
+        ----------
+        X : array or CSR matrix, shape (n, d)
+            Examples.
+        y : array, shape (n,)
+            Their labels, of the classes the model knows.
 
-
-def _copied(arrays: Any) -> Any:
-    """Copy a state or a memory, so that a fit that fails leaves the old one as it was."""
-    return type(arrays)(*(part.copy() if isinstance(part, np.ndarray) else part for part in arrays))
+        Returns
+        -------
+        MarginBracket, KeslerBracket or PerClass
+            For these examples; not stored on the model.
+        """
+        check_is_fitted(self)
+        X, y = read_matrix(self, X, y, reset=False)
+        class_numbers(y, self.classes_, type(self).__name__)
+        usable_rows(X, self._clamp, type(self).__name__)
+        W = self._answer()[0].copy()
+        if self._native:
+            nothing = np.zeros((W.shape[0], y.size))
+            return KeslerBracket.measure(X, y, weights=W, strengths=nothing, clamp=self._clamp, classes=self.classes_)
+        labels = self.classes_.tolist()
+        positives = labels[1:] if len(labels) == 2 else labels
+        parts = [MarginBracket.measure(X, y, weights=W[k], clamp=self._clamp, positive=p) for k, p in enumerate(positives)]
+        return parts[0] if len(parts) == 1 else PerClass(tuple(labels), tuple(parts))

@@ -1,18 +1,17 @@
 """The voted perceptron."""
 
-from collections.abc import Callable
-from typing import Any, Self
+from typing import Any
 
 import numpy as np
 from scipy import sparse
 
 from halfspace._typing import FloatArray, IntArray, Labels, Matrix
 from halfspace.models.parameters import Examples, usable_rows
-from halfspace.models.planes.rosenblatt import RosenblattClassifier
-from halfspace.solvers.loop import Progress, Run
+from halfspace.models.planes.presenting import PresentingClassifier
 from halfspace.solvers.outcome import Outcome
+from halfspace.solvers.rules.presenting import Presenting, Training
 from halfspace.solvers.rules.sweep import State, Task
-from halfspace.solvers.rules.voted import Log, drain, join, poll, start_log, votes_of
+from halfspace.solvers.rules.voted import Log, join, poll, start_log, votes_of
 
 __all__ = ["VotedPerceptron"]
 
@@ -20,7 +19,7 @@ BLOCK = 1 << 22
 """Inner products held at a time while predicting."""
 
 
-class VotedPerceptron(RosenblattClassifier):
+class VotedPerceptron(PresentingClassifier):
     """Every weight vector a perceptron ever had votes, as often as it survived examples.
 
     The decision is not a plane, so there is no `coef_`; memory and prediction time grow with the number of mistakes.
@@ -92,46 +91,34 @@ class VotedPerceptron(RosenblattClassifier):
         self.verbose = verbose
         self.random_state = random_state
 
-    def _remembering(self, state: State) -> Log:
-        if not (self.warm_start and hasattr(self, "_pages")):
-            self._pages: list[tuple[Matrix, Log]] = []
-        self._loose: list[Log] = []
+    def _remembering(self, state: State, memory: Log | None = None) -> Log:
         return start_log(state.alpha.size)
 
-    def _renewed(self, memory: Log | None, state: State) -> Log:
-        return self._remembering(state) if memory is None else start_log(state.alpha.size)
+    def _prepare(self, X: Matrix, y: Labels, sample_weight: Any = None) -> tuple[Examples, Presenting, Training]:
+        before = (self._state, self._pages) if self.warm_start and hasattr(self, "_pages") else None
+        data, method, training = super()._prepare(X, y, sample_weight)
+        if before is not None and (self._began.any() or training.state.clock[0] > 0):  # the old vectors keep their votes
+            training.state.clock[0], training.pages = before[0].clock[0], before[1]
+            self._settle(data.X, method.task, training)
+        return data, method, training
 
-    def _begin(self, task: Task, data: Examples, before: dict[str, Any]) -> tuple[State, Log, FloatArray]:
-        state, memory, began = super()._begin(task, data, before)
-        if began.any():  # new data after a warm start: the old vectors keep their votes
-            state.clock[:] = before["_state"].clock
-        elif state.clock[0] == 0:  # from scratch
-            self._pages = []
-        return state, memory, began
-
-    def _run(self, task: Task, data: Examples, watch: Callable[..., bool]) -> Run:
-        def keep(at: Progress) -> bool:
-            self._loose.append(drain(self._memory))
-            return watch(at)
-
-        run = super()._run(task, data, keep)
-        self._file(data.X)
-        return run
-
-    def _take_in(self, X: Matrix, y: Labels, sample_weight: Any) -> Self:
-        super()._take_in(X, y, sample_weight)
-        self._file(X)
-        return self
-
-    def _file(self, X: Matrix) -> None:
+    def _settle(self, X: Matrix, task: Task, training: Training) -> None:
         """Put the log away, together with the rows its mistakes were made on."""
-        log = join([*self._loose, drain(self._memory)])
-        self._loose = []
+        log = join(training.logs)
         rows, local = np.unique(log.row, return_inverse=True)
-        self._pages = [*self._pages, (X[rows], log._replace(row=local.astype(np.int64)))]
+        self._pages: list[tuple[Matrix, Log]] = [*training.pages, (X[rows], log._replace(row=local.astype(np.int64)))]
 
-    def _answer(self) -> tuple[FloatArray, FloatArray]:
-        return self._state.W, self._state.alpha
+    @property
+    def coef_(self) -> FloatArray:
+        """There is none: the decision is not a plane."""
+        msg = "VotedPerceptron has no coef_: many planes vote, see votes_."
+        raise AttributeError(msg)
+
+    @property
+    def intercept_(self) -> FloatArray:
+        """There is none: the decision is not a plane."""
+        msg = "VotedPerceptron has no intercept_: many planes vote, see votes_."
+        raise AttributeError(msg)
 
     def _votes(self) -> list[FloatArray]:
         """Return the votes page by page."""
@@ -157,6 +144,17 @@ class VotedPerceptron(RosenblattClassifier):
                 products = np.asarray(_dense(X[rows].astype(np.float64) @ support.T.astype(np.float64))) + self._clamp**2
                 poll(np.ascontiguousarray(products), log, votes, output[rows], tally[rows])
         return tally / max(int(self._state.clock[0]), 1)
+
+    def to_graph(self, graph: Any, X: str) -> str:
+        """Add the nodes of the vote to an ONNX graph (`halfspace.exports`); return the name of the scores of the rows X."""
+        logs, first = [], 0
+        for support, log in self._pages:
+            logs.append(log._replace(row=log.row + first))
+            first += support.shape[0]
+        support = np.concatenate([_dense(rows) for rows, _ in self._pages]).astype(np.float64)
+        products = graph("Add", graph("MatMul", X, support.T), self._clamp**2)
+        tally = graph.running_votes(products, join(logs), np.concatenate(self._votes()), self._state.W.shape[0])
+        return str(graph("Div", tally, max(float(self._state.clock[0]), 1.0)))
 
     def _explained(self, outcome: Outcome) -> Outcome:
         if outcome.reason != "iteration budget spent":

@@ -1,10 +1,10 @@
 """Quantisation errors over the number of prototypes: the elbow."""
 
 import sys
-import time
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
-from typing import Any, NamedTuple
+from time import perf_counter
+from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 from sklearn.base import clone
@@ -14,7 +14,9 @@ from halfspace._typing import FloatArray, IntArray, Matrix
 from halfspace.certificates.prototypes.quantisation import Quantisation
 from halfspace.errors import InputError
 from halfspace.models.prototypes.k_means import KMeans
-from halfspace.solvers.outcome import Outcome
+from halfspace.models.prototypes.starts import parameter_of_count
+from halfspace.solvers.outcome import Outcome, Reason
+from halfspace.solvers.run import Budget, Progress, run
 
 __all__ = ["Elbow", "ElbowRow", "elbow"]
 
@@ -104,7 +106,8 @@ def elbow(
     Ks : iterable of int, default 1 to 10
         Numbers of prototypes, all different; they are fitted in rising order.
     estimator : estimator, optional
-        What to fit: `KMeans(n_starts=10)` unless given; any with `n_prototypes` and a `Quantisation` as its certificate.
+        What to fit: `KMeans(n_init=10)` unless given; any with `n_clusters` or `n_prototypes`, and a `Quantisation`
+        as its certificate.
     sample_weight : array, shape (n,), optional
         Weights of the rows, if the estimator takes them.
     random_state : int, RandomState or None, default 0
@@ -128,37 +131,67 @@ def elbow(
     """
     rows = check_array(X, accept_sparse="csr", dtype=[np.float64, np.float32], estimator="elbow")
     counts = _read_counts(Ks, rows.shape[0])
-    model = KMeans(n_starts=10) if estimator is None else estimator
+    model = KMeans(n_init=10) if estimator is None else estimator
     fitting = {} if sample_weight is None else {"sample_weight": sample_weight}
-    began, done = time.perf_counter(), list[ElbowRow]()
-    outcome = Outcome("solved", f"All {len(counts)} numbers of prototypes were fitted.")
     total = _fitted(KMeans(), 1, rows, fitting, random_state)[1].error
-    for K in counts:
-        if done and max_time is not None and time.perf_counter() - began >= max_time:
-            outcome = Outcome("time budget spent", f"Stopped after K = {done[-1].K} of {counts[-1]}.", "Raise max_time.")
-            break
-        try:
-            at = time.perf_counter()
-            fitted, proof = _fitted(model, K, rows, fitting, random_state)
-        except KeyboardInterrupt:
-            if not done:
-                raise
-            outcome = Outcome("interrupted", f"Interrupted after K = {done[-1].K} of {counts[-1]}.", "Ask for the other Ks.")
-            break
-        share = proof.error / total if total > 0.0 else 1.0
-        done.append(ElbowRow(K, proof.error, proof.lower, share, time.perf_counter() - at, fitted))
+
+    def watch(at: Progress) -> bool:
         if verbose:
-            sys.stderr.write(f"[elbow] K = {K}: {proof}\n")
+            sys.stderr.write(f"[elbow] K = {at.state[-1].K}: {at.state[-1].certificate}\n")
+        return False
+
+    method = _Counts(counts, lambda K: _fitted(model, K, rows, fitting, random_state), total)
+    end = run(method, Budget(len(counts), max_time), watch=watch)
+    done, reason = end.state, end.outcome.reason
+    if not done:
+        raise KeyboardInterrupt
+    outcome = Outcome("solved", f"All {len(counts)} numbers of prototypes were fitted.")
+    if reason != "solved":
+        remedy = "Raise max_time." if reason == "time budget spent" else "Ask for the other Ks."
+        sentence = f"{'Interrupted' if reason == 'interrupted' else 'Stopped'} after K = {done[-1].K} of {counts[-1]}."
+        outcome = Outcome(reason, sentence, remedy)
     return Elbow(tuple(done), outcome)
+
+
+@dataclass(frozen=True)
+class _Counts:
+    """The method that fits one number of prototypes after the other; `total` is the error of one prototype."""
+
+    counts: list[int]
+    fitted: Callable[[int], tuple[Any, Quantisation]]
+    total: float
+    unit: ClassVar[str] = "fit"
+    columns: ClassVar[tuple[str, ...]] = ("error",)
+
+    def start(self, before: Any = None) -> list[ElbowRow]:
+        """Return the rows before the first fit."""
+        return before or []
+
+    def step(self, state: list[ElbowRow], most: int) -> tuple[FloatArray, ...]:
+        """Fit the next number of prototypes."""
+        del most
+        began = perf_counter()
+        model, proof = self.fitted(self.counts[len(state)])
+        share = proof.error / self.total if self.total > 0.0 else 1.0
+        state.append(ElbowRow(self.counts[len(state)], proof.error, proof.lower, share, perf_counter() - began, model))
+        return (np.array([proof.error]),)
+
+    def status(self, state: list[ElbowRow]) -> Reason | None:
+        """Return why nothing is left to do, or None."""
+        return "solved" if len(state) == len(self.counts) else None
+
+    def certify(self, state: list[ElbowRow]) -> Quantisation:
+        """Return the proof of the last fit."""
+        return state[-1].certificate
 
 
 def _fitted(estimator: Any, K: int, X: Matrix, fitting: dict[str, Any], random_state: Any) -> tuple[Any, Quantisation]:
     """Fit a copy of an estimator with K prototypes; return it with its proof."""
     model = clone(estimator)
     try:
-        model.set_params(n_prototypes=K, random_state=random_state)
+        model.set_params(**{parameter_of_count(model): K, "random_state": random_state})
     except ValueError as error:
-        msg = f"elbow: the estimator must have the parameters n_prototypes and random_state, as KMeans has. {error}"
+        msg = f"elbow: the estimator must have the parameters n_clusters or n_prototypes, and random_state. {error}"
         raise InputError(msg) from error
     proof = model.fit(X, **fitting).certificate_
     if not isinstance(proof, Quantisation):

@@ -2,12 +2,12 @@
 
 from typing import Any
 
-from halfspace.models.prototypes.generalised_lvq import GeneralisedLVQ
+from halfspace.models.prototypes.classifier import PrototypeClassifier
 
 __all__ = ["GLVQ"]
 
 
-class GLVQ(GeneralisedLVQ):
+class GLVQ(PrototypeClassifier):
     """Generalised LVQ: prototypes that minimise a cost, so that learning them has an end.
 
     The cost is Φ = Σ f(μ), μ = (d₊ - d₋) / (d₊ + d₋), with d₊ the squared distance of the nearest prototype of a row's class,
@@ -22,9 +22,10 @@ class GLVQ(GeneralisedLVQ):
         Start: k-means within each class, its mean (several: with some noise), or rows drawn at random.
     beta : float, default 20.0
         Slope of the sigmoid f; the larger, the nearer the cost is to the number of errors. 0: f(μ) = μ.
-    optimizer : {"auto", "batch", "online"}, default "auto"
+    optimizer : {"auto", "batch", "online", "plain"}, default "auto"
         "batch" descends the whole cost by L-BFGS, which never rises; "online" presents one row after another, which is
-        much faster on many rows; "auto" takes "batch" up to 2,000 rows and with sample_weight.
+        much faster on many rows; "auto" takes "batch" up to 2,000 rows and with sample_weight; "plain" is "online" by the
+        rule as it is written in `halfspace.solvers.prototypes.glvq`, slow but easy to follow.
     eta0 : float, default 0.01
         Online rate of the prototypes in the first epoch, and throughout a stream: about the share of the way to the row, where
         f is steepest. It needs no adapting to the units of the inputs.

@@ -9,12 +9,12 @@ from sklearn.utils.validation import check_is_fitted
 from halfspace._typing import FloatArray, Matrix
 from halfspace.errors import InputError
 from halfspace.models.parameters import read_matrix, require, require_number, require_switch, usable_rows
-from halfspace.models.prototypes.generalised_lvq import GeneralisedLVQ
+from halfspace.models.prototypes.classifier import PrototypeClassifier
 
 __all__ = ["GMLVQ"]
 
 
-class GMLVQ(ClassNamePrefixFeaturesOutMixin, TransformerMixin, GeneralisedLVQ):
+class GMLVQ(ClassNamePrefixFeaturesOutMixin, TransformerMixin, PrototypeClassifier):
     """Generalised matrix LVQ: prototypes, and the directions in input space that tell the classes apart.
 
     The cost is that of `GLVQ` with d = ‖Ω(x - w)‖² = (x - w)ᵀΛ(x - w), Λ = ΩᵀΩ of trace 1. `relevances_` are Λ's diagonal;
@@ -36,9 +36,10 @@ class GMLVQ(ClassNamePrefixFeaturesOutMixin, TransformerMixin, GeneralisedLVQ):
         Start: k-means within each class, its mean (several: with some noise), or rows drawn at random.
     beta : float, default 20.0
         Slope of the sigmoid f; the larger, the nearer the cost is to the number of errors. 0: f(μ) = μ.
-    optimizer : {"auto", "batch", "online"}, default "auto"
+    optimizer : {"auto", "batch", "online", "plain"}, default "auto"
         "batch" descends the whole cost by L-BFGS, which never rises; "online" presents one row after another, which is
-        much faster on many rows; "auto" takes "batch" up to 2,000 rows and with sample_weight.
+        much faster on many rows; "auto" takes "batch" up to 2,000 rows and with sample_weight; "plain" is "online" by the
+        rule as it is written in `halfspace.solvers.prototypes.glvq`, slow but easy to follow.
     eta0 : float, default 0.01
         Online rate of the prototypes in the first epoch, and throughout a stream: about the share of the way to the row, where
         f is steepest. It needs no adapting to the units of the inputs.
@@ -99,7 +100,6 @@ class GMLVQ(ClassNamePrefixFeaturesOutMixin, TransformerMixin, GeneralisedLVQ):
     """
 
     _learns_metric = True
-    omega_: FloatArray
 
     def __init__(
         self,
@@ -151,7 +151,7 @@ class GMLVQ(ClassNamePrefixFeaturesOutMixin, TransformerMixin, GeneralisedLVQ):
             whole = isinstance(value, int | np.integer) and not isinstance(value, bool) and int(value) > 0
             words = "a positive integer or None" if optional else "a positive integer"
             require(self, name, words, holds=whole or (optional and value is None))
-        if self.per_class and self.optimizer == "online":
+        if self.per_class and self.optimizer in ("online", "plain"):
             msg = "GMLVQ(per_class=True) learns by the batch optimiser only: use optimizer='batch' or 'auto'."
             raise InputError(msg)
 
@@ -160,12 +160,6 @@ class GMLVQ(ClassNamePrefixFeaturesOutMixin, TransformerMixin, GeneralisedLVQ):
         m = d if self.rank is None else min(int(self.rank), d)
         omega = (np.eye(d) if m == d else _directions(W, m, rng)) / np.sqrt(m)
         return np.tile(omega, (n_classes, 1, 1)) if self.per_class else omega
-
-    def _metric(self) -> FloatArray:
-        return self.omega_
-
-    def _keep_metric(self, omega: FloatArray) -> None:
-        self.omega_ = omega
 
     @property
     def lambda_(self) -> FloatArray:

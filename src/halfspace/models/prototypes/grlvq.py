@@ -8,12 +8,12 @@ from sklearn.utils.validation import check_is_fitted
 
 from halfspace._typing import FloatArray, Matrix
 from halfspace.models.parameters import read_matrix, require_number, usable_rows
-from halfspace.models.prototypes.generalised_lvq import GeneralisedLVQ
+from halfspace.models.prototypes.classifier import PrototypeClassifier
 
 __all__ = ["GRLVQ"]
 
 
-class GRLVQ(OneToOneFeatureMixin, TransformerMixin, GeneralisedLVQ):
+class GRLVQ(OneToOneFeatureMixin, TransformerMixin, PrototypeClassifier):
     """Generalised relevance LVQ: prototypes, and how much each feature counts in the distance to them.
 
     The cost is that of `GLVQ` with d = Σ λ_j (x_j - w_j)², relevances λ_j >= 0 that sum to 1. Those of features in different
@@ -27,9 +27,10 @@ class GRLVQ(OneToOneFeatureMixin, TransformerMixin, GeneralisedLVQ):
         Start: k-means within each class, its mean (several: with some noise), or rows drawn at random.
     beta : float, default 20.0
         Slope of the sigmoid f; the larger, the nearer the cost is to the number of errors. 0: f(μ) = μ.
-    optimizer : {"auto", "batch", "online"}, default "auto"
+    optimizer : {"auto", "batch", "online", "plain"}, default "auto"
         "batch" descends the whole cost by L-BFGS, which never rises; "online" presents one row after another, which is
-        much faster on many rows; "auto" takes "batch" up to 2,000 rows and with sample_weight.
+        much faster on many rows; "auto" takes "batch" up to 2,000 rows and with sample_weight; "plain" is "online" by the
+        rule as it is written in `halfspace.solvers.prototypes.glvq`, slow but easy to follow.
     eta0 : float, default 0.01
         Online rate of the prototypes in the first epoch, and throughout a stream: about the share of the way to the row, where
         f is steepest. It needs no adapting to the units of the inputs.
@@ -61,8 +62,10 @@ class GRLVQ(OneToOneFeatureMixin, TransformerMixin, GeneralisedLVQ):
         In the units of the inputs, sorted by class.
     prototype_labels_ : ndarray, shape (P,)
         Their labels.
+    omega_ : ndarray, shape (d,)
+        ω: the features are multiplied by these before distances are taken.
     relevances_ : ndarray, shape (d,)
-        λ: how much each feature counts; they sum to 1.
+        λ = ω²: how much each feature counts; they sum to 1.
     cost_ : float
         Φ at the end.
     certificate_ : PrototypeErrors
@@ -86,7 +89,6 @@ class GRLVQ(OneToOneFeatureMixin, TransformerMixin, GeneralisedLVQ):
     """
 
     _learns_metric = True
-    relevances_: FloatArray
 
     def __init__(
         self,
@@ -130,11 +132,11 @@ class GRLVQ(OneToOneFeatureMixin, TransformerMixin, GeneralisedLVQ):
     def _first_metric(self, W: FloatArray, n_classes: int, rng: Any) -> FloatArray:
         return np.full(W.shape[1], 1.0 / np.sqrt(W.shape[1]))
 
-    def _metric(self) -> FloatArray:
-        return np.sqrt(self.relevances_)
-
-    def _keep_metric(self, omega: FloatArray) -> None:
-        self.relevances_ = np.square(omega) / np.square(omega).sum()
+    @property
+    def relevances_(self) -> FloatArray:
+        """λ_j = ω_j², shape (d,)."""
+        squares = np.square(self.omega_)
+        return np.asarray(squares / squares.sum())
 
     def transform(self, X: Matrix) -> FloatArray:
         """Return the features times the roots of their relevances, shape (n, d): there the metric is the plain one.
@@ -147,6 +149,6 @@ class GRLVQ(OneToOneFeatureMixin, TransformerMixin, GeneralisedLVQ):
         check_is_fitted(self)
         X = read_matrix(self, X, reset=False)
         usable_rows(X, 0.0, type(self).__name__)
-        roots = self._metric().astype(X.dtype)
+        roots = np.sqrt(self.relevances_).astype(X.dtype)
         scaled: FloatArray = X.multiply(roots).tocsr() if hasattr(X, "multiply") else X * roots
         return scaled

@@ -1,6 +1,5 @@
 """The mixture of isotropic Gaussians, learnt by expectation and maximisation."""
 
-import time
 from typing import Any, Self
 
 import numpy as np
@@ -9,20 +8,19 @@ from sklearn.callback import CallbackSupportMixin, with_callbacks
 from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted
 
-from halfspace._typing import FloatArray, IntArray, Matrix, View
+from halfspace._typing import FloatArray, IntArray, Matrix
 from halfspace.certificates.prototypes.mixture import MixtureLikelihood
 from halfspace.models import parameters as _checks
 from halfspace.models.parameters import read_matrix, require_choice, require_number
-from halfspace.models.planes.seeds import first_prototypes, row_weights
 from halfspace.models.progress import Reporter
-from halfspace.solvers.outcome import Outcome
-from halfspace.solvers.prototypes.mixture import Climb, Common, Each, Fixed, Limits, Sigma, carried, climb, quantised, spread
-from halfspace.solvers.prototypes.mixture_pass import Mixture, responsibilities
+from halfspace.models.prototypes.starts import first_prototypes, row_weights
+from halfspace.solvers.outcome import Outcome, Reason
+from halfspace.solvers.prototypes.em import Climb, Climbing, State, quantised, spread
+from halfspace.solvers.prototypes.mixture import Common, Each, Fixed, Mixture, Sigma, carried, responsibilities
+from halfspace.solvers.run import Budget, Progress, run
 
 __all__ = ["IsotropicMixture"]
 
-UNREPEATED = {"interrupted", "time budget spent", "stopped by callback"}
-"""Reasons to make no further start."""
 NO_SPREAD = 1e-140
 """Deviation below which rows count as all the same: squares of the smallest sigma would underflow."""
 
@@ -135,7 +133,7 @@ class IsotropicMixture(DensityMixin, CallbackSupportMixin, BaseEstimator):
             Weights >= 0 of the rows; a weight of 2 is the same as a row twice.
         """
         with _checks.restored_on_error(self):
-            return self._fit(X, y, sample_weight)
+            return self._learn(X, y, sample_weight)
 
     def fit_predict(self, X: Matrix, y: Any = None, sample_weight: Any = None) -> IntArray:
         """Learn from examples X, shape (n, d), and return the likeliest Gaussian of each, shape (n,)."""
@@ -153,21 +151,38 @@ class IsotropicMixture(DensityMixin, CallbackSupportMixin, BaseEstimator):
         if isinstance(self.init, str):
             require_choice(self, "init", "k-means++", "farthest", "sample")
 
-    def _fit(self, X: Matrix, y: Any, sample_weight: Any) -> Self:
-        began = time.perf_counter()
+    def _learn(self, X: Matrix, y: Any, sample_weight: Any) -> Self:
         self._check_parameters()
         old = self._mixture() if self.warm_start and hasattr(self, "prototypes_") else None
-        X = read_matrix(self, X, reset=True)
+        given, X = X, read_matrix(self, X, reset=True)
         view, _ = _checks.usable_rows(X, 0.0, type(self).__name__)
         s = row_weights(self, X, sample_weight)
-        found = spread(view, s)
+        found, rng = spread(view, s), check_random_state(self.random_state)
         scale = found if found > NO_SPREAD else 1.0  # rows that are all the same have no scale
-        rule = self._rule(scale)
-        limits = Limits(self.tol * float(s.sum()), int(self.max_iter), began + float(self.max_time or np.inf))
-        old = old if old and old.centres.shape == (self.n_prototypes, X.shape[1]) else None
-        starts = self._starts(X, view, s, scale, rule, old)
-        end = self._climb(view, s, starts, rule, limits, (X, y))
-        self._conclude(end, rule, s, weighted=sample_weight is not None)
+        rule, by_chance = self._rule(scale), isinstance(self.init, str) and self.init != "farthest"
+        known = old is not None and old.centres.shape == (self.n_prototypes, X.shape[1])
+
+        def first() -> Mixture:
+            if old is not None and known:
+                return old._replace(sigmas=carried(old, rule))
+            return quantised(view, s, first_prototypes(self, X, view, s, rng), scale, rule)
+
+        starts = int(self.n_starts) if by_chance and not known else 1
+        method: Any = Climbing(view, s, rule, self.tol * float(s.sum()), int(self.max_iter), first, starts)
+        state: Any = State()
+        reporter = Reporter(self, given, y, lambda: self._attributes(state.climb.mixture), int(self.max_iter) * starts)
+
+        def watch(at: Progress) -> bool:
+            course = at.state.climb.course
+            return reporter.tell(f"step {len(course) - 1}: log-likelihood {course[-1] / s.sum():.6g} a row")
+
+        end = run(method, Budget(int(self.max_iter) * starts, self.max_time), state, watch)
+        if state.best is None:
+            raise KeyboardInterrupt
+        self.outcome_ = self._explained(state.best, end.outcome.reason, rule, float(s.sum()))
+        reporter.line(str(self.outcome_))
+        reporter.close()
+        self._conclude(state.best, rule, s, weighted=sample_weight is not None)
         return self
 
     def _rule(self, scale: float) -> Sigma:
@@ -176,40 +191,6 @@ class IsotropicMixture(DensityMixin, CallbackSupportMixin, BaseEstimator):
         if isinstance(self.sigma, str):
             return Common(floor) if self.sigma == "common" else Each(floor)
         return Fixed(float(self.sigma))
-
-    def _starts(self, X: Matrix, view: View, s: FloatArray, scale: float, rule: Sigma, old: Mixture | None) -> Any:
-        """Yield the mixtures to start from."""
-        if old is not None:
-            yield old._replace(sigmas=carried(old, rule))
-            return
-        rng = check_random_state(self.random_state)
-        by_chance = isinstance(self.init, str) and self.init != "farthest"
-        for _ in range(int(self.n_starts) if by_chance else 1):
-            yield quantised(view, s, first_prototypes(self, X, view, s, rng), scale, rule)
-
-    def _climb(self, view: View, s: FloatArray, starts: Any, rule: Sigma, limits: Limits, given: tuple[Any, Any]) -> Climb:
-        """Climb from every start and return the highest end."""
-        best: Climb | None = None
-        now: list[Mixture] = []
-        reporter = Reporter(self, *given, lambda: self._attributes(now[0]), int(self.max_iter) * int(self.n_starts))
-
-        def watch(mixture: Mixture, course: list[float]) -> bool:
-            now[:] = [mixture]
-            return reporter.tell(f"step {len(course) - 1}: log-likelihood {course[-1] / s.sum():.6g} a row")
-
-        for start in starts:
-            now[:] = [start]
-            end = climb(view, s, start, rule, limits, watch)
-            best = end if best is None or end.course[-1] > best.course[-1] else best
-            if end.reason in UNREPEATED:
-                best = best._replace(reason=end.reason)
-                break
-        assert best is not None  # noqa: S101  (there is at least one start)
-        now[:] = [best.mixture]
-        self.outcome_ = self._explained(best, rule, float(s.sum()))
-        reporter.line(str(self.outcome_))
-        reporter.close()
-        return best
 
     def _attributes(self, mixture: Mixture) -> dict[str, Any]:
         """Return the fitted attributes that are the mixture."""
@@ -226,13 +207,11 @@ class IsotropicMixture(DensityMixin, CallbackSupportMixin, BaseEstimator):
             end.mixture, end.found, end.gain, n=s.size, sigma=sigma, s=s if weighted else None, course=end.course
         )
 
-    def _explained(self, end: Climb, rule: Sigma, rows: float) -> Outcome:
+    def _explained(self, end: Climb, reason: Reason, rule: Sigma, rows: float) -> Outcome:
         """Say why the climb ended, how far it came, and what is odd about the mixture."""
-        text = (
-            f"{end.reason.capitalize()} after {len(end.course) - 1} EM steps: log-likelihood {end.course[-1] / rows:.6g} a row,"
-        )
+        text = f"{reason.capitalize()} after {len(end.course) - 1} EM steps: log-likelihood {end.course[-1] / rows:.6g} a row,"
         text += f" one more step would add {max(end.gain, 0.0) / rows:.2g} (tol={self.tol:g})."
-        remedy = [] if end.reason == "converged" else ["Raise max_iter or max_time, or go on with warm_start=True."]
+        remedy = [] if reason == "converged" else ["Raise max_iter or max_time, or go on with warm_start=True."]
         floored = 0 if isinstance(rule, Fixed) else int((end.mixture.sigmas <= rule.floor).sum())
         empty = int((end.mixture.weights == 0.0).sum())
         if floored:
@@ -243,7 +222,7 @@ class IsotropicMixture(DensityMixin, CallbackSupportMixin, BaseEstimator):
         if empty:
             text += f" {empty} prototypes have no rows."
             remedy.append("Lower n_prototypes, or try another init.")
-        return Outcome(end.reason, text, " ".join(remedy))
+        return Outcome(reason, text, " ".join(remedy))
 
     # ------------------------------------------------------------ using what was learnt
     def _mixture(self) -> Mixture:

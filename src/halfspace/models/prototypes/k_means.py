@@ -1,10 +1,11 @@
-"""K-means: scikit-learn's own, with the outcome, the proof and the parameter names of this package."""
+"""K-means: scikit-learn's own, with the outcome and the proof of this package."""
 
-import time
-from typing import Any, Self, cast
+from dataclasses import dataclass, field
+from typing import Any, ClassVar, Self, cast
 from weakref import WeakKeyDictionary
 
 import numpy as np
+from scipy import sparse
 from sklearn import cluster
 from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, ClusterMixin, TransformerMixin
 from sklearn.callback import CallbackSupportMixin, with_callbacks
@@ -12,15 +13,15 @@ from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted
 
 from halfspace._typing import FloatArray, IntArray, Matrix
-from halfspace.certificates.prototypes.quantisation import Quantisation
+from halfspace.certificates.prototypes.quantisation import Quantisation, dense_blocks, own_squares
 from halfspace.errors import InputError
 from halfspace.models.parameters import read_matrix, require, require_choice, require_number, restored_on_error, usable_rows
-from halfspace.models.planes.seeds import row_weights
 from halfspace.models.progress import Reporter
-from halfspace.models.prototypes.assigning import require_unchanged
+from halfspace.models.prototypes.starts import row_weights
 from halfspace.rows.threads import one_blas_thread
 from halfspace.solvers.outcome import Outcome, Reason
 from halfspace.solvers.prototypes.farthest_first import farthest_first
+from halfspace.solvers.run import Budget, Progress, run
 
 __all__ = ["KMeans"]
 
@@ -30,6 +31,47 @@ _LEARNT_FROM: WeakKeyDictionary[Any, tuple[Any, Any]] = WeakKeyDictionary()
 """The data of models whose certificate has not been asked for; not part of a model, so never pickled or saved with it."""
 
 
+@dataclass
+class _Tried:
+    """Starts made, and the attributes of the best."""
+
+    made: int = 0
+    best: dict[str, Any] = field(default_factory=dict)
+
+
+@dataclass(frozen=True)
+class _Starts:
+    """The method that makes one start after the other; a round is a whole fit by scikit-learn."""
+
+    model: Any
+    X: Matrix
+    sample_weight: Any
+    count: int
+    unit: ClassVar[str] = "start"
+    columns: ClassVar[tuple[str, ...]] = ("error",)
+
+    def start(self, before: Any = None) -> _Tried:
+        """Return the state before the first start."""
+        return before or _Tried()
+
+    def step(self, state: _Tried, most: int) -> tuple[FloatArray, ...]:
+        """Make a start, and keep it if it is the best."""
+        del most
+        model, best = self.model.fit(self.X, sample_weight=self.sample_weight), state.best
+        if not best or (model.inertia_ < best["inertia_"] and not _same_cells(model.labels_, best["labels_"])):
+            state.best = dict(vars(model))
+        state.made += 1
+        return (np.array([model.inertia_]),)
+
+    def status(self, state: _Tried) -> Reason | None:
+        """Return why nothing is left to do, or None."""
+        return "passes done" if state.made >= self.count else None
+
+    def certify(self, state: _Tried) -> Quantisation:
+        """Return the proof of the best start."""
+        return Quantisation.measure(self.X, prototypes=state.best["cluster_centers_"], sample_weight=self.sample_weight)
+
+
 class KMeans(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixin, CallbackSupportMixin, BaseEstimator):
     """K-means: each prototype is the mean of the rows nearest to it (Lloyd 1982).
 
@@ -37,14 +79,13 @@ class KMeans(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixin, Ca
 
     Parameters
     ----------
-    n_prototypes : int, default 8
-        Number K of prototypes (scikit-learn: n_clusters).
+    n_clusters : int, default 8
+        Number K of prototypes.
     init : {"k-means++", "sample", "farthest"}, array of shape (K, d) or callable, default "k-means++"
         First prototypes: rows far apart by chance (Arthur and Vassilvitskii 2007), random rows (scikit-learn: "random"), rows
-        far apart without chance (Gonzalez 1985), those given, or what `init(X, n_prototypes, random_state)` returns.
-    n_starts : int or "auto", default "auto"
-        Starts of which the one with the least error is kept (scikit-learn: n_init); "auto" is 10 for "sample" and callables,
-        else 1.
+        far apart without chance (Gonzalez 1985), those given, or what `init(X, n_clusters, random_state)` returns.
+    n_init : int or "auto", default "auto"
+        Starts of which the one with the least error is kept; "auto" is 10 for "sample" and callables, else 1.
     max_iter : int, default 300
         Maximum number of steps per start.
     tol : float, default 1e-4
@@ -87,10 +128,10 @@ class KMeans(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixin, Ca
 
     def __init__(
         self,
-        n_prototypes: int = 8,
+        n_clusters: int = 8,
         *,
         init: Any = "k-means++",
-        n_starts: int | str = "auto",
+        n_init: int | str = "auto",
         max_iter: int = 300,
         tol: float = 1e-4,
         max_time: float | None = None,
@@ -98,9 +139,9 @@ class KMeans(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixin, Ca
         verbose: int = 0,
         random_state: Any = None,
     ) -> None:
-        self.n_prototypes = n_prototypes
+        self.n_clusters = n_clusters
         self.init = init
-        self.n_starts = n_starts
+        self.n_init = n_init
         self.max_iter = max_iter
         self.tol = tol
         self.max_time = max_time
@@ -139,7 +180,7 @@ class KMeans(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixin, Ca
             except InputError:
                 raise
             except ValueError as error:
-                raise InputError(_in_our_words(str(error))) from error
+                raise InputError(str(error)) from error
             self.__dict__.update(_learnt(best))
             self.outcome_ = self._explained(reason)
         self._certificate: Quantisation | None = None
@@ -147,9 +188,9 @@ class KMeans(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixin, Ca
         return self
 
     def _check_parameters(self) -> None:
-        for name in ("n_prototypes", "max_iter"):
+        for name in ("n_clusters", "max_iter"):
             require(self, name, "a positive integer", holds=_is_count(getattr(self, name)))
-        require(self, "n_starts", "a positive integer or 'auto'", holds=self.n_starts == "auto" or _is_count(self.n_starts))
+        require(self, "n_init", "a positive integer or 'auto'", holds=self.n_init == "auto" or _is_count(self.n_init))
         require_number(self, "tol", least=0.0)
         require_choice(self, "algorithm", "lloyd", "elkan")
         if isinstance(self.init, str):
@@ -161,9 +202,9 @@ class KMeans(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixin, Ca
     def _scikit(self, X: Matrix, sample_weight: Any, **changed: Any) -> Any:
         """Return the scikit-learn estimator of these parameters."""
         parameters = {
-            "n_clusters": self.n_prototypes,
+            "n_clusters": self.n_clusters,
             "init": self._first(X, sample_weight),
-            "n_init": self.n_starts,
+            "n_init": self.n_init,
             "max_iter": self.max_iter,
             "tol": self.tol,
             "algorithm": self.algorithm,
@@ -180,43 +221,34 @@ class KMeans(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixin, Ca
             return "random"
         X = read_matrix(self, X, reset=True)
         view, _ = usable_rows(X, 0.0, type(self).__name__)
-        return farthest_first(view, row_weights(self, X, sample_weight), int(self.n_prototypes))
+        return farthest_first(view, row_weights(self, X, sample_weight), int(self.n_clusters))
 
     def _best(self, X: Matrix, y: Any, sample_weight: Any) -> tuple[Any, Reason | None]:
         """Let scikit-learn make all starts."""
         return self._scikit(X, sample_weight).fit(X, sample_weight=sample_weight), None
 
     def _best_in_time(self, X: Matrix, y: Any, sample_weight: Any) -> tuple[Any, Reason | None]:
-        """Make one start after the other, as scikit-learn would, until the time is up; say what else ended it."""
-        began, limit = time.perf_counter(), float(self.max_time or np.inf)
+        """Make one start after the other, as scikit-learn would; say what else ended it."""
         chance = callable(self.init) or (isinstance(self.init, str) and self.init == "sample")
-        starts = (10 if chance else 1) if self.n_starts == "auto" else int(self.n_starts)
+        count = (10 if chance else 1) if self.n_init == "auto" else int(self.n_init)
         model = self._scikit(X, sample_weight, n_init=1, random_state=check_random_state(self.random_state))
-        best: dict[str, Any] = {}
-        reporter = Reporter(self, X, y, lambda: _learnt(model), starts)
-        reason: Reason | None = None
-        for start in range(starts):
-            try:
-                model.fit(X, sample_weight=sample_weight)
-            except KeyboardInterrupt:
-                if not best:
-                    raise
-                reason = "interrupted"
-                break
-            if not best or (model.inertia_ < best["inertia_"] and not _same_cells(model.labels_, best["labels_"])):
-                best = dict(vars(model))
-            seconds, last = time.perf_counter() - began, start + 1 == starts
-            stopped = reporter.tell(f"start {start + 1}: error {best['inertia_']:.6g}, {seconds:.1f} s", last=last)
-            if stopped or (seconds >= limit and not last):
-                reason = "stopped by callback" if stopped else "time budget spent"
-                break
+        starts = _Starts(model, X, sample_weight, count)
+        reporter = Reporter(self, X, y, lambda: _learnt(model), count)
+
+        def watch(at: Progress) -> bool:
+            text = f"start {at.round}: error {at.state.best['inertia_']:.6g}, {at.seconds:.1f} s"
+            return reporter.tell(text, last=at.round == count)
+
+        end = run(starts, Budget(count, self.max_time), watch=watch)
         reporter.close()
-        vars(model).update(best)
-        return model, reason
+        if not end.state.best:
+            raise KeyboardInterrupt
+        vars(model).update(end.state.best)
+        return model, None if end.outcome.reason == "passes done" else end.outcome.reason
 
     def _explained(self, reason: Reason | None) -> Outcome:
         """Say what was reached."""
-        found = f"error {self.inertia_:.6g} with {self.n_prototypes} prototypes"
+        found = f"error {self.inertia_:.6g} with {self.n_clusters} prototypes"
         if self.n_iter_ >= self.max_iter:
             sentence = f"Stopped after max_iter={self.max_iter} steps, perhaps short of a fixed point: {found}."
             return Outcome(
@@ -226,7 +258,7 @@ class KMeans(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixin, Ca
         if reason is None:
             return Outcome("converged", sentence)
         return Outcome(
-            reason, f"{reason.capitalize()} before all {self.n_starts} starts were made. Best: {sentence}", "Raise max_time."
+            reason, f"{reason.capitalize()} before all {self.n_init} starts were made. Best: {sentence}", "Raise max_time."
         )
 
     # ------------------------------------------------------------ the proof
@@ -238,7 +270,7 @@ class KMeans(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixin, Ca
                 msg = "this KMeans is not fitted, or a copy that no longer knows its data: call fit(X) or certify(X)"
                 raise AttributeError(msg)
             X, s = _LEARNT_FROM[self]
-            require_unchanged(self, read_matrix(self, X, reset=False), s)
+            _require_unchanged(self, read_matrix(self, X, reset=False), s)
             self.certify(X, s)
             del _LEARNT_FROM[self]
         return cast("Quantisation", self._certificate)
@@ -261,7 +293,7 @@ class KMeans(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixin, Ca
     def _fitted_scikit(self) -> Any:
         """Return a scikit-learn estimator that knows what this one does."""
         check_is_fitted(self)
-        model = cluster.KMeans(self.n_prototypes)
+        model = cluster.KMeans(self.n_clusters)
         vars(model).update(_learnt(self))
         return model
 
@@ -295,6 +327,22 @@ def _same_cells(labels: IntArray, others: IntArray) -> bool:
     return bool(pairs.shape[1] == np.unique(labels).size)
 
 
-def _in_our_words(message: str) -> str:
-    """Name parameters as this package does."""
-    return message.replace("n_clusters", "n_prototypes").replace("n_init", "n_starts")
+def _require_unchanged(model: Any, X: Matrix, s: FloatArray | None) -> None:
+    """Refuse rows X, weighted by s, that are not those a model was fitted to: their error, as labelled, is not `inertia_`.
+
+    √error is the length of all differences x - w taken together: rounding the prototypes by r each changes it by at most
+    r √(Σ s_i). Sums may be in the precision of the rows, and expanded (‖x‖² - 2 x·w + ‖w‖²) where these are sparse.
+    """
+    W, weights = np.asarray(model.prototypes_, dtype=np.float64), np.ones(X.shape[0]) if s is None else s
+    squares = [own_squares(block - W[model.labels_[rows]])[0] for rows, block in dense_blocks(X, X.shape[1])]
+    error = float(weights @ np.concatenate(squares))
+    precision = np.finfo(X.dtype)
+    step = np.sqrt(precision.eps) if sparse.issparse(X) else precision.eps
+    reach = step * np.sqrt((W * W).sum(axis=1).max()) + np.sqrt(X.shape[1] * precision.tiny)
+    spare = (1e-6 + X.shape[0] * precision.eps) * np.sqrt(model.inertia_) + 16.0 * np.sqrt(weights.sum()) * reach
+    if not abs(np.sqrt(error) - np.sqrt(model.inertia_)) <= spare:
+        msg = (
+            f"{type(model).__name__}: the X that fit was given has been changed since: its error is {error:.6g}, "
+            f"but inertia_ is {model.inertia_:.6g}. Ask for certificate_ before changing X, or certify(X) with the old rows."
+        )
+        raise InputError(msg)

@@ -6,13 +6,13 @@ from sklearn.callback import with_callbacks
 
 from halfspace._typing import Labels, Matrix
 from halfspace.models.parameters import require, require_choice, require_number, restored_on_error
-from halfspace.models.prototypes.learner import PrototypeLearner
+from halfspace.models.prototypes.classifier import PrototypeClassifier
 from halfspace.solvers.prototypes.kohonen import LVQ1, LVQ3
 
 __all__ = ["LVQ"]
 
 
-class LVQ(PrototypeLearner):
+class LVQ(PrototypeClassifier):
     """Learning vector quantisation: a row draws prototypes of its class and pushes others, by Kohonen's rules.
 
     Parameters
@@ -128,7 +128,7 @@ class LVQ(PrototypeLearner):
             With `prototypes_`, `prototype_labels_`, `certificate_`, `outcome_`, `history_`, `n_iter_`, `classes_`.
         """
         with restored_on_error(self):
-            return self._fit(X, y)
+            return self._learn(X, y)
 
     def _check_parameters(self) -> None:
         super()._check_parameters()
@@ -137,7 +137,7 @@ class LVQ(PrototypeLearner):
         require(self, "window", "a number from 0 to 1 (excluded)", holds=self.window < 1.0)
         require_number(self, "epsilon", least=0.0)
 
-    def _rule(self, share: float) -> tuple[Any, float]:
-        window = float(self.window)
-        rules: dict[str, Any] = {"1": LVQ1(), "2.1": LVQ3(window, 0.0), "3": LVQ3(window, float(self.epsilon))}
-        return rules[self.variant], share * float(self.eta0)
+    def _rule(self) -> LVQ1 | LVQ3:
+        if self.variant == "1":
+            return LVQ1(float(self.eta0))
+        return LVQ3(float(self.eta0), float(self.window), float(self.epsilon) if self.variant == "3" else 0.0)

@@ -2,8 +2,7 @@
 
 from typing import Any
 
-from halfspace._typing import FloatArray
-from halfspace.models.parameters import require_number
+from halfspace.models.parameters import require_choice, require_number
 from halfspace.models.prototypes.quantiser import Quantiser
 from halfspace.rows.orders import Geometric
 from halfspace.solvers.prototypes.neural_gas import Gas
@@ -18,6 +17,8 @@ class NeuralGas(Quantiser):
     λ fall geometrically over the presentations (Martinetz, Berkovich and Schulten 1993), which makes the result nearly
     independent of the start. λ -> 0 is `VectorQuantizer`.
 
+    The shrinking range is an annealing: it leads past most local minima.
+
     Parameters
     ----------
     n_prototypes : int, default 8
@@ -30,6 +31,9 @@ class NeuralGas(Quantiser):
         First rate, above 0 and at most 1.
     eta_end : float, default 0.005
         Last rate. Streams are learnt at this rate.
+    solver : {"fast", "plain"}, default "fast"
+        "plain" presents rows by the rule as it is written in `halfspace.solvers.prototypes.neural_gas`, slow but easy to
+        follow; "fast" does the same by its accelerator.
     init : "sample", "k-means++" or array, shape (K, d), default "sample"
         Where prototypes start: on rows drawn at random, on rows far from each other, or as given.
     max_iter : int, default 10
@@ -83,6 +87,7 @@ class NeuralGas(Quantiser):
         lambda_end: float = 0.01,
         eta0: float = 0.5,
         eta_end: float = 0.005,
+        solver: str = "fast",
         init: Any = "sample",
         max_iter: int = 10,
         max_time: float | None = None,
@@ -96,6 +101,7 @@ class NeuralGas(Quantiser):
         self.lambda_end = lambda_end
         self.eta0 = eta0
         self.eta_end = eta_end
+        self.solver = solver
         self.init = init
         self.max_iter = max_iter
         self.max_time = max_time
@@ -106,11 +112,12 @@ class NeuralGas(Quantiser):
 
     def _check_parameters(self) -> None:
         super()._check_parameters()
+        require_choice(self, "solver", "fast", "plain")
         require_number(self, "lambda_end")
         if self.lambda0 is not None:
             require_number(self, "lambda0")
 
-    def _learner(self, W: FloatArray, total: int, seed: int) -> Gas:
-        del seed  # chance has no part beyond start and order
+    def _rule(self) -> Gas:
         first = 0.5 * self.n_prototypes if self.lambda0 is None else float(self.lambda0)
-        return Gas(W, Geometric(float(self.eta0), float(self.eta_end)), Geometric(first, float(self.lambda_end)), total)
+        rate, width = Geometric(float(self.eta0), float(self.eta_end)), Geometric(first, float(self.lambda_end))
+        return Gas(rate, width, self.solver == "plain")

@@ -1,40 +1,33 @@
-"""What online quantisers share: fitting a data set, going on after a stop, and taking in a stream."""
+"""What models with prototypes of rows share: learning them online from a data set or a stream, assigning rows, the proof."""
 
-import time
-from typing import Any, NamedTuple, Self
+from functools import lru_cache
+from typing import Any, Self
 
 import numpy as np
+from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, ClusterMixin, TransformerMixin
 from sklearn.callback import CallbackSupportMixin, with_callbacks
 from sklearn.utils import check_random_state
+from sklearn.utils.validation import check_is_fitted
 
 from halfspace._typing import FloatArray, IntArray, Matrix, View
 from halfspace.certificates.prototypes.quantisation import Quantisation
-from halfspace.errors import InputError
 from halfspace.models.parameters import check_common, read_matrix, require, require_number, restored_on_error, usable_rows
 from halfspace.models.progress import Reporter
-from halfspace.models.prototypes.assigning import AssigningMixin, as_dense, first_prototypes, given_prototypes
+from halfspace.models.prototypes.starts import first_prototypes, given_prototypes, require_rows
+from halfspace.rows.operations import gathered
 from halfspace.rows.threads import one_blas_thread
-from halfspace.rows.views import n_rows
 from halfspace.solvers.outcome import Outcome, Reason
-from halfspace.solvers.prototypes.quantising import Learner, present, winners
+from halfspace.solvers.prototypes.quantising import BLOCK_ROWS, Quantising, Rule, State, all_distances, winners
+from halfspace.solvers.run import Budget, Progress, run
 
 __all__ = ["Quantiser"]
 
 
-class Start(NamedTuple):
-    """Where a fit begins: prototypes, a seed for orders, and the course of an earlier fit that was cut short."""
-
-    W: FloatArray
-    seed: int
-    course: dict[str, Any] | None = None
-    seconds: tuple[float, ...] = ()
-
-
-class Quantiser(AssigningMixin, CallbackSupportMixin):
+class Quantiser(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixin, CallbackSupportMixin, BaseEstimator):
     """A model that learns prototypes of rows by presenting these one after another.
 
-    A subclass says which rule (`_learner`) and what to tell of its course (`_remark`). It has the parameters `n_prototypes`,
-    `init`, `eta0`, `eta_end`, `max_iter`, `max_time`, `shuffle`, `warm_start`, `random_state` and `verbose`.
+    A subclass says which rule (`_rule`). It has the parameters `n_prototypes`, `init`, `eta0`, `eta_end`, `max_iter`,
+    `max_time`, `shuffle`, `warm_start`, `random_state` and `verbose`; `revive` if dead prototypes may be put elsewhere.
     """
 
     n_prototypes: int
@@ -45,16 +38,17 @@ class Quantiser(AssigningMixin, CallbackSupportMixin):
     warm_start: bool
     random_state: Any
     verbose: int
+    prototypes_: FloatArray
 
-    # ------------------------------------------------------------ what a subclass says
-    def _learner(self, W: FloatArray, total: int, seed: int) -> Learner:
-        """Return the rule at its start, for a course of `total` presentations; 0 for a stream."""
+    def __sklearn_tags__(self) -> Any:
+        """Say that sparse rows are taken."""
+        tags = super().__sklearn_tags__()
+        tags.input_tags.sparse = True
+        return tags
+
+    def _rule(self) -> Rule:
+        """Return the rule."""
         raise NotImplementedError
-
-    def _remark(self, learner: Any) -> str:
-        """Return a sentence about the course, if there is something to say."""
-        del learner
-        return ""
 
     def _check_parameters(self) -> None:
         check_common(self)
@@ -83,97 +77,73 @@ class Quantiser(AssigningMixin, CallbackSupportMixin):
         """
         del y
         with restored_on_error(self):
-            return self._fit(X)
+            return self._learn(X)
 
-    def _fit(self, X: Matrix) -> Self:
+    def _learn(self, X: Matrix) -> Self:
         self._check_parameters()
         before = dict(vars(self))
         X = read_matrix(self, X, reset=True)
         view, _ = usable_rows(X, 0.0, type(self).__name__)
-        self._require_rows(X.shape[0])
-        start = self._begin(X, before)
-        learner = self._learner(start.W, self.max_iter * X.shape[0], start.seed)
-        if start.course:
-            learner.resume(start.course)
-        reporter = Reporter(self, X, None, lambda: {"prototypes_": learner.W}, self.max_iter)
-        seconds = list(start.seconds)
-        reason = self._run(learner, view, start.seed, reporter, seconds)
-        self._conclude(X, view, learner, seconds)
-        cut_short = learner.clock < self.max_iter * X.shape[0]
-        self._course = {"seed": start.seed, "rows": X.shape[0], **learner.course()} if cut_short else None
-        self.outcome_ = self._explained(reason, learner, X.shape[0])
+        n = X.shape[0]
+        require_rows(self, n)
+        state, self._seed, history = self._begin(X, view, before)
+        seed, whole = self._seed, np.arange(n)
+        order = lru_cache(maxsize=1)(
+            lambda epoch: np.random.default_rng([seed, epoch]).permutation(n) if self.shuffle else whole
+        )
+        method: Any = Quantising(view, self._rule(), order, self.max_iter, seed if getattr(self, "revive", False) else None)
+        reporter = Reporter(self, X, None, lambda: {"prototypes_": state.W}, self.max_iter)
+        gone = float(history["seconds"][-1]) if history["seconds"].size else 0.0
+
+        def watch(at: Progress) -> bool:
+            text = f"epoch {state.counts[0] // n}: error {at.table[0][-1]:.6g} while learning, {gone + at.seconds:.1f} s"
+            return reporter.tell(text, last=state.counts[0] == n * self.max_iter)
+
+        end = run(method, Budget(self.max_iter, self.max_time), state, watch)
+        course = end.course.history()
+        self.history_ = {
+            "epoch": np.arange(1, history["error"].size + course["error"].size + 1),
+            "seconds": np.append(history["seconds"], gone + course["seconds"]),
+            "error": np.append(history["error"], course["error"]),
+        }
+        self._conclude(X, view, state)
+        self.outcome_ = self._explained(end.outcome.reason, state, n)
         reporter.line(str(self.outcome_))
         reporter.close()
         return self
 
-    def _run(self, learner: Learner, view: View, seed: int, reporter: Reporter, seconds: list[float]) -> Reason:
-        """Present until done or stopped; return why it ended, and add the time at the end of every epoch to `seconds`."""
-        n, total = n_rows(view), self.max_iter * n_rows(view)
-        begin = time.perf_counter() - (seconds[-1] if seconds else 0.0)
-        deadline = np.inf if self.max_time is None else time.perf_counter() + self.max_time
-        orders: dict[int, IntArray] = {}
+    def _begin(self, X: Matrix, view: View, before: dict[str, Any]) -> tuple[State, int, dict[str, FloatArray]]:
+        """Return where to start, the seed of the orders, and the history so far.
 
-        def order_of(epoch: int) -> IntArray:
-            if epoch not in orders:
-                orders.clear()
-                orders[epoch] = np.random.default_rng([seed, epoch]).permutation(n) if self.shuffle else np.arange(n)
-            return orders[epoch]
-
-        try:
-            for clock in present(learner, view, order_of, self.max_iter):
-                now = time.perf_counter()
-                if len(learner.errors) > len(seconds):
-                    seconds.append(now - begin)
-                    text = f"epoch {clock // n}: error {learner.errors[-1]:.6g} while learning, {now - begin:.1f} s"
-                    if reporter.tell(text, last=clock == total):
-                        return "stopped by callback"
-                if now >= deadline and clock < total:
-                    return "time budget spent"
-        except KeyboardInterrupt:
-            return "interrupted"
-        return "passes done"
-
-    def _require_rows(self, n: int) -> None:
-        """Refuse fewer rows than prototypes."""
-        if n < self.n_prototypes:
-            msg = (
-                f"{type(self).__name__}: n_samples={n} should be >= n_prototypes={self.n_prototypes}. "
-                "Ask for fewer prototypes or give more rows."
-            )
-            raise InputError(msg)
-
-    def _begin(self, X: Matrix, before: dict[str, Any]) -> Start:
-        """Return fresh prototypes; with `warm_start` those of the last fit, and its course if that was cut short."""
-        chance = check_random_state(self.random_state)
-        old, course = before.get("prototypes_"), before.get("_course")
+        With `warm_start` from the prototypes of the last fit, and where it stopped if it was cut short.
+        """
+        rng = check_random_state(self.random_state)
+        old, state = before.get("prototypes_"), before.get("_state")
+        none = {"seconds": np.empty(0), "error": np.empty(0)}
         if not self.warm_start or old is None or old.shape != (self.n_prototypes, X.shape[1]):
-            old, course = first_prototypes(X, self.init, self.n_prototypes, chance, type(self).__name__), None
-        if course and course["rows"] == X.shape[0] and course["clock"] < self.max_iter * X.shape[0]:
-            return Start(old, course["seed"], course, tuple(before["history_"]["seconds"].tolist()))
-        return Start(old, chance.randint(np.iinfo(np.int32).max))
+            with one_blas_thread():
+                old, state = first_prototypes(self, X, view, np.ones(X.shape[0]), rng), None
+        if state is not None and before["_rows"] == X.shape[0] and state.counts[0] < self.max_iter * X.shape[0]:
+            return State(*(array.copy() for array in state)), before["_seed"], before["history_"]
+        return State.of(old), int(rng.randint(np.iinfo(np.int32).max)), none
 
-    def _conclude(self, X: Matrix, view: View, learner: Learner, seconds: list[float]) -> None:
+    def _conclude(self, X: Matrix, view: View, state: State) -> None:
         """Store what was learnt, and the proof."""
-        self.prototypes_ = learner.W
+        self.prototypes_ = state.W
         self.labels_, squares = winners(view, self.prototypes_)
         self.inertia_ = float(squares.sum())
-        self.n_iter_ = -(-learner.clock // X.shape[0])
-        self._presented = learner.clock
-        errors = np.array(learner.errors[: len(seconds)], dtype=np.float64)
-        self.history_ = {
-            "epoch": np.arange(1, errors.size + 1),
-            "seconds": np.array(seconds, dtype=np.float64),
-            "error": errors,
-        }
+        self._rows, self._presented = X.shape[0], int(state.counts[0])
+        self._state = state if self._presented < self.max_iter * X.shape[0] else None
+        self.n_iter_ = -(-self._presented // X.shape[0])
         with one_blas_thread():
             self.certificate_ = Quantisation.measure(X, prototypes=self.prototypes_)
 
-    def _explained(self, reason: Reason, learner: Learner, n: int) -> Outcome:
+    def _explained(self, reason: Reason, state: State, n: int) -> Outcome:
         """Return why the fit stopped, what was reached and what to do."""
-        dead = self.certificate_.dead.size
+        dead, revived = self.certificate_.dead.size, state.counts[1]
         said = [
-            f"{learner.clock / n:.4g} of {self.max_iter} epochs presented: quantisation error {self.inertia_:.6g}.",
-            self._remark(learner),
+            f"{self._presented / n:.4g} of {self.max_iter} epochs presented: quantisation error {self.inertia_:.6g}.",
+            f"Prototypes without a win in an epoch were revived {revived} times." if revived else "",
             f"{dead} of {self.n_prototypes} prototypes are nearest to no row." if dead else "",
         ]
         sentence = " ".join(part for part in said if part)
@@ -210,18 +180,66 @@ class Quantiser(AssigningMixin, CallbackSupportMixin):
         first = not hasattr(self, "prototypes_")
         X = read_matrix(self, X, reset=first)
         view, _ = usable_rows(X, 0.0, type(self).__name__)
-        if first and isinstance(self.init, str):
-            self._require_rows(X.shape[0])
-            self.prototypes_ = as_dense(X[: self.n_prototypes])
-        elif first:
-            self.prototypes_ = given_prototypes(self.init, self.n_prototypes, X.shape[1], type(self).__name__)
-        learner = self._learner(self.prototypes_, 0, 0)
-        for _ in present(learner, view, lambda _: np.arange(X.shape[0]), 1):
-            pass
-        self.prototypes_ = learner.W
-        self._presented = (0 if first else self._presented) + X.shape[0]
-        self.n_iter_, self._course = 1, None
+        if not first:
+            W = self.prototypes_
+        elif isinstance(self.init, str):
+            require_rows(self, X.shape[0])
+            W = gathered(view, np.arange(self.n_prototypes))
+        else:
+            W = given_prototypes(self, X.shape[1])
+        state, rule = State.of(W), self._rule()
+        for start in range(0, X.shape[0], BLOCK_ROWS):
+            rule.present(gathered(view, np.arange(start, min(start + BLOCK_ROWS, X.shape[0]))), state)
+        self.prototypes_ = state.W
+        self._rows, self._presented = X.shape[0], (0 if first else self._presented) + X.shape[0]
+        self.n_iter_, self._seed, self._state = 1, 0, None
         self.outcome_ = Outcome("passes done", f"{self._presented:,} rows of a stream, each seen once.")
         for name in {"certificate_", "history_", "labels_", "inertia_"} & vars(self).keys():
             delattr(self, name)
         return self
+
+    # ------------------------------------------------------------ using what was learnt
+    @property
+    def cluster_centers_(self) -> FloatArray:
+        """The prototypes, by scikit-learn's name, shape (K, d)."""
+        return self.prototypes_
+
+    @property
+    def _n_features_out(self) -> int:
+        return len(self.prototypes_)
+
+    def _read(self, X: Matrix) -> tuple[Matrix, View]:
+        """Check rows, and return them and their view."""
+        check_is_fitted(self, "prototypes_")
+        X = read_matrix(self, X, reset=False)
+        return X, usable_rows(X, 0.0, type(self).__name__)[0]
+
+    def predict(self, X: Matrix) -> IntArray:
+        """Return the number of the nearest prototype of each row; of equally near ones the first.
+
+        Parameters
+        ----------
+        X : array or CSR matrix, shape (n, d)
+            Rows.
+
+        Returns
+        -------
+        ndarray of int, shape (n,)
+            Numbers of prototypes.
+        """
+        return winners(self._read(X)[1], self.prototypes_)[0]
+
+    def transform(self, X: Matrix) -> FloatArray:
+        """Return the distances of rows X, shape (n, d), from all prototypes, shape (n, K)."""
+        return all_distances(self._read(X)[1], self.prototypes_)
+
+    def score(self, X: Matrix, y: Any = None) -> float:
+        """Return minus the quantisation error of rows X, shape (n, d): larger is better. A y is not looked at."""
+        del y
+        return -float(winners(self._read(X)[1], self.prototypes_)[1].sum())
+
+    def certify(self, X: Matrix) -> Quantisation:
+        """Measure the present prototypes on any rows X, shape (n, d); the certificate is not stored on the model."""
+        X, _ = self._read(X)
+        with one_blas_thread():
+            return Quantisation.measure(X, prototypes=self.prototypes_)

@@ -1,18 +1,30 @@
-"""Where the prototypes of a classifier start: in each class its mean, rows drawn from it, or its k-means."""
+"""Where prototypes start: given, rows far apart or drawn, or within each class its mean or k-means."""
 
 import warnings
 from typing import Any
 
 import numpy as np
-from sklearn.cluster import KMeans
+from sklearn.cluster import KMeans, kmeans_plusplus
 from sklearn.exceptions import ConvergenceWarning
+from sklearn.utils import check_array
 
-from halfspace._typing import FloatArray, IntArray, Matrix
+from halfspace._typing import FloatArray, IntArray, Matrix, View
 from halfspace.errors import InputError
 from halfspace.models.parameters import Examples, require
+from halfspace.rows.labels import example_weights
 from halfspace.rows.threads import libraries
+from halfspace.solvers.prototypes.farthest_first import farthest_first
 
-__all__ = ["check_counts", "counts_per_class", "starting_prototypes"]
+__all__ = [
+    "check_counts",
+    "counts_per_class",
+    "first_prototypes",
+    "given_prototypes",
+    "parameter_of_count",
+    "require_rows",
+    "row_weights",
+    "starting_prototypes",
+]
 
 NOISE = 0.1
 """Spread of several prototypes around a class's mean, as a share of the class's own spread."""
@@ -79,3 +91,50 @@ def _start(init: str, X: Matrix, s: FloatArray, count: int, rng: Any) -> FloatAr
 def _dense(rows: Any) -> FloatArray:
     """Return rows as a dense float64 array."""
     return np.asarray(rows.toarray() if hasattr(rows, "toarray") else rows, dtype=np.float64)
+
+
+# ------------------------------------------------------------ without labels
+def parameter_of_count(estimator: Any) -> str:
+    """Return the name of the parameter that says how many prototypes an estimator has."""
+    return "n_clusters" if hasattr(estimator, "n_clusters") else "n_prototypes"
+
+
+def require_rows(estimator: Any, n: int) -> None:
+    """Refuse fewer rows than prototypes."""
+    name = parameter_of_count(estimator)
+    K = getattr(estimator, name)
+    if n < K:
+        msg = f"{type(estimator).__name__}: n_samples={n} should be >= {name}={K}. Lower {name}, or give more rows."
+        raise InputError(msg)
+
+
+def given_prototypes(estimator: Any, d: int) -> FloatArray:
+    """Return the array given as `init`, shape (K, d); refuse any other shape."""
+    given: FloatArray = check_array(estimator.init, dtype=np.float64, copy=True, input_name="init", estimator=estimator)
+    expected = (int(getattr(estimator, parameter_of_count(estimator))), d)
+    words = f"one row per prototype and one column per feature: shape {expected}"
+    require(estimator, "init", words, holds=given.shape == expected)
+    return given
+
+
+def first_prototypes(estimator: Any, X: Matrix, view: View, s: FloatArray, rng: Any) -> FloatArray:
+    """Return the first prototypes, shape (K, d), that an estimator's `init` asks for on rows weighted by s, shape (n,)."""
+    init, K = estimator.init, int(getattr(estimator, parameter_of_count(estimator)))
+    if not isinstance(init, str):
+        return given_prototypes(estimator, X.shape[1])
+    if init == "farthest":
+        return farthest_first(view, s, K)
+    if init == "k-means++":
+        return _dense(kmeans_plusplus(X, K, sample_weight=(s / s.max()).astype(X.dtype), random_state=rng)[0])
+    return _dense(X[np.sort(rng.choice(s.size, K, replace=np.count_nonzero(s) < K, p=s / s.sum()))])
+
+
+def row_weights(estimator: Any, X: Matrix, sample_weight: Any) -> FloatArray:
+    """Return the weights of the rows of X, shape (n,); refuse fewer rows than prototypes, and rows without weight."""
+    owner, n = type(estimator).__name__, X.shape[0]
+    require_rows(estimator, n)
+    s = example_weights(None, sample_weight, np.zeros(1), np.zeros(n, dtype=np.int64), owner)
+    if not s.any():
+        msg = f"{owner}: all sample weights are 0, so there is nothing to learn from. Give some rows a positive weight."
+        raise InputError(msg)
+    return s

@@ -2,11 +2,10 @@
 
 from typing import Any
 
-from halfspace._typing import FloatArray
 from halfspace.models.parameters import require_switch
 from halfspace.models.prototypes.quantiser import Quantiser
 from halfspace.rows.orders import Geometric
-from halfspace.solvers.prototypes.vector_quantisation import WinnerTakesAll
+from halfspace.solvers.prototypes.quantising import WinnerTakesAll
 
 __all__ = ["VectorQuantizer"]
 
@@ -16,6 +15,8 @@ class VectorQuantizer(Quantiser):
 
     `w_k += rate (x - w_k)` for the winner k, the rate falling geometrically from `eta0` to `eta_end`. Prototypes that win
     nothing in an epoch are revived. The result depends on the start; `NeuralGas` depends on it less.
+
+    This is competitive learning, winner takes all.
 
     Parameters
     ----------
@@ -103,8 +104,5 @@ class VectorQuantizer(Quantiser):
         super()._check_parameters()
         require_switch(self, "revive")
 
-    def _learner(self, W: FloatArray, total: int, seed: int) -> WinnerTakesAll:
-        return WinnerTakesAll(W, Geometric(float(self.eta0), float(self.eta_end)), total, seed if self.revive else None)
-
-    def _remark(self, learner: Any) -> str:
-        return f"Prototypes without a win in an epoch were revived {learner.revived} times." if learner.revived else ""
+    def _rule(self) -> WinnerTakesAll:
+        return WinnerTakesAll(Geometric(float(self.eta0), float(self.eta_end)))

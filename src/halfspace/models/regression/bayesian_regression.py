@@ -30,10 +30,12 @@ class BayesianRegression(RegressionMixin, RegressorMixin, CallbackSupportMixin, 
 
     Parameters
     ----------
-    alpha : float, optional
-        Precision of the prior on every weight. None: the one that maximises the evidence.
-    beta : float, optional
-        Precision of the noise. None: the one that maximises the evidence.
+    prior_precision : float, optional
+        α, the precision (inverse variance) of the prior on every weight; `lambda_` of scikit-learn's BayesianRidge, α in
+        MacKay and Bishop. None: the one that maximises the evidence.
+    noise_precision : float, optional
+        β, the precision of the noise; `alpha_` of scikit-learn's BayesianRidge (in this package `alpha_` always means the
+        strengths of examples). None: the one that maximises the evidence.
     intercept : {"clamped", "free", "none"}, default "clamped"
         The constant as the weight of one more input, with the same prior; without a prior, at the mean of the data, as in
         scikit-learn; or none.
@@ -48,8 +50,8 @@ class BayesianRegression(RegressionMixin, RegressorMixin, CallbackSupportMixin, 
         Posterior mean of the constant.
     covariance_ : ndarray, shape (D, D)
         Posterior covariance of the weights, the clamped one last if there is one.
-    alpha_, beta_ : float
-        Precision of prior and noise.
+    prior_precision_, noise_precision_ : float
+        α and β, as given or found.
     gamma_ : float
         Effective number of weights: how many the data determine rather than the prior.
     log_evidence_ : float
@@ -72,13 +74,13 @@ class BayesianRegression(RegressionMixin, RegressorMixin, CallbackSupportMixin, 
     def __init__(
         self,
         *,
-        alpha: float | None = None,
-        beta: float | None = None,
+        prior_precision: float | None = None,
+        noise_precision: float | None = None,
         intercept: str = "clamped",
         intercept_scaling: float = 1.0,
     ) -> None:
-        self.alpha = alpha
-        self.beta = beta
+        self.prior_precision = prior_precision
+        self.noise_precision = noise_precision
         self.intercept = intercept
         self.intercept_scaling = intercept_scaling
 
@@ -117,7 +119,7 @@ class BayesianRegression(RegressionMixin, RegressorMixin, CallbackSupportMixin, 
     def _learn(self, X: Matrix, y: Any, sample_weight: Any, *, afresh: bool) -> Self:
         """Gather the sums of these examples, join them with the earlier ones, and infer."""
         self._check_intercept()
-        for name in ("alpha", "beta"):
+        for name in ("prior_precision", "noise_precision"):
             if getattr(self, name) is not None:
                 require_number(self, name)
         data = read_regression(self, X, y, sample_weight, reset=afresh, multi=False)
@@ -135,7 +137,8 @@ class BayesianRegression(RegressionMixin, RegressorMixin, CallbackSupportMixin, 
 
     def _given(self) -> tuple[float | None, float | None]:
         """Return the precisions that were given."""
-        return (None if self.alpha is None else float(self.alpha)), (None if self.beta is None else float(self.beta))
+        prior, noise = self.prior_precision, self.noise_precision
+        return None if prior is None else float(prior), None if noise is None else float(noise)
 
     def _remember(self, data: Regression, sums: Sums, *, afresh: bool) -> None:
         """Keep what the next batch will need."""
@@ -152,12 +155,12 @@ class BayesianRegression(RegressionMixin, RegressorMixin, CallbackSupportMixin, 
     def _store(self, found: Posterior) -> None:
         """Keep the posterior and its proof."""
         sums, d = Sums(**self._sums), self.n_features_in_
-        self.alpha_, self.beta_ = found.alpha, found.beta
+        self.prior_precision_, self.noise_precision_ = found.alpha, found.beta
         self.covariance_ = found.covariance
-        self.coef_, self.n_iter_ = found.mean[:d].copy(), found.n_iter
+        self.coef_, self.n_iter_ = found.mean[:d], found.n_iter
         constant = sums.y_mean - sums.x_mean @ self.coef_ if self._free else self._clamp * found.mean[d:].sum()
         self.intercept_ = float(constant)
-        unset = tuple(name for name in ("alpha", "beta") if getattr(self, name) is None)
+        unset = tuple(name for name, given in zip(("alpha", "beta"), self._given(), strict=True) if given is None)
         self.certificate_ = GaussianPosterior.of(
             sums,
             alpha=found.alpha,
@@ -173,11 +176,12 @@ class BayesianRegression(RegressionMixin, RegressorMixin, CallbackSupportMixin, 
         sound = self.certificate_.well_formed()
         if not sound:
             msg = (
-                f"BayesianRegression: with alpha {found.alpha:.3g} and beta {found.beta:.3g} the posterior of these data is "
-                f"lost in rounding ({'; '.join(sound.reasons)}). Give precisions closer to those of the data, or None."
+                f"BayesianRegression: with prior_precision {found.alpha:.3g} and noise_precision {found.beta:.3g} the "
+                f"posterior of these data is lost in rounding ({'; '.join(sound.reasons)}). Give precisions closer to "
+                "those of the data, or None."
             )
             raise InputError(msg)
-        self.outcome_ = _told(found, unset, self.certificate_)
+        self.outcome_ = _explained(found, unset, self.certificate_)
 
     def predict(self, X: Matrix, return_std: bool = False) -> Any:  # noqa: FBT001, FBT002  (scikit-learn's signature)
         """Return the predictive means, shape (n,), and with `return_std` their standard deviations, shape (n,), as well.
@@ -202,7 +206,7 @@ class BayesianRegression(RegressionMixin, RegressorMixin, CallbackSupportMixin, 
 
         with one_blas_thread():
             doubt = np.concatenate(design.in_rows(variance, design.D))
-        noise = (1.0 + (1.0 / self._sums["total"] if self._free else 0.0)) / self.beta_
+        noise = (1.0 + (1.0 / self._sums["total"] if self._free else 0.0)) / self.noise_precision_
         return mean, np.sqrt(doubt + noise)
 
     def sample_posterior(self, n: int = 1, random_state: Any = None) -> tuple[FloatArray, FloatArray]:
@@ -225,7 +229,8 @@ class BayesianRegression(RegressionMixin, RegressorMixin, CallbackSupportMixin, 
         Examples
         --------
         >>> import numpy as np
-        >>> model = BayesianRegression(alpha=1.0, beta=1.0).fit(np.array([[1.0], [2.0]]), np.array([1.0, 3.0]))
+        >>> X, y = np.array([[1.0], [2.0]]), np.array([1.0, 3.0])
+        >>> model = BayesianRegression(prior_precision=1.0, noise_precision=1.0).fit(X, y)
         >>> coefs, intercepts = model.sample_posterior(5, random_state=0)
         >>> coefs.shape, intercepts.shape
         ((5, 1), (5,))
@@ -241,7 +246,7 @@ class BayesianRegression(RegressionMixin, RegressorMixin, CallbackSupportMixin, 
         coefs = self.coef_ + moves[:, :d]
         if not self._free:
             return coefs, self.intercept_ + self._clamp * moves[:, d:].sum(axis=1)
-        own = rng.standard_normal(n) / np.sqrt(self.beta_ * self._sums["total"])
+        own = rng.standard_normal(n) / np.sqrt(self.noise_precision_ * self._sums["total"])
         return coefs, self._sums["y_mean"] - coefs @ self._sums["x_mean"] + own
 
     def summary(self) -> str:
@@ -250,7 +255,8 @@ class BayesianRegression(RegressionMixin, RegressorMixin, CallbackSupportMixin, 
         Examples
         --------
         >>> import numpy as np
-        >>> print(BayesianRegression(alpha=1.0, beta=1.0).fit(np.array([[1.0], [2.0]]), np.array([1.0, 3.0])).summary())
+        >>> X, y = np.array([[1.0], [2.0]]), np.array([1.0, 3.0])
+        >>> print(BayesianRegression(prior_precision=1.0, noise_precision=1.0).fit(X, y).summary())
         feature           weight     std. dev.
         x0                     1       0.57735
         (constant)       0.33333        0.8165
@@ -259,10 +265,10 @@ class BayesianRegression(RegressionMixin, RegressorMixin, CallbackSupportMixin, 
         check_is_fitted(self)
         d, variances = self.n_features_in_, np.diag(self.covariance_)
         centre = np.append(self._sums["x_mean"], np.zeros(variances.size - d))
-        free = centre @ self.covariance_ @ centre + 1.0 / (self.beta_ * self._sums["total"])
+        free = centre @ self.covariance_ @ centre + 1.0 / (self.noise_precision_ * self._sums["total"])
         constant = free if self._free else self._clamp**2 * variances[d:].sum()
         deviations = np.sqrt(np.append(variances[:d], constant))
-        noise, prior = 1.0 / np.sqrt(self.beta_), 1.0 / np.sqrt(self.alpha_)
+        noise, prior = 1.0 / np.sqrt(self.noise_precision_), 1.0 / np.sqrt(self.prior_precision_)
         last = (
             f"{self._rows:,} examples, {self.gamma_:.5g} effective weights, noise {noise:.5g}, prior {prior:.5g}, "
             f"log evidence {self.log_evidence_:.5g}"
@@ -270,17 +276,20 @@ class BayesianRegression(RegressionMixin, RegressorMixin, CallbackSupportMixin, 
         return "\n".join([*table(self, np.append(self.coef_, self.intercept_), deviations, "std. dev."), last])
 
 
-def _told(found: Posterior, unset: tuple[str, ...], certificate: GaussianPosterior) -> Outcome:
+def _explained(found: Posterior, unset: tuple[str, ...], certificate: GaussianPosterior) -> Outcome:
     """Say what was inferred, and where the evidence has no maximum."""
     noise, prior = 1.0 / np.sqrt(found.beta), 1.0 / np.sqrt(found.alpha)
     how = f"Solved: {certificate}. Noise {noise:.4g}, prior {prior:.4g} (standard deviations)"
-    how += f"; the evidence is largest by {' and '.join(unset)}." if unset and not found.at_edge else "."
+    how += "; the evidence is largest there." if unset and not found.at_edge else "."
     sentence, remedy = {
         "": ("", ""),
-        "high": ("The evidence has no maximum: the data show no linear effect.", "Look for other features, or give alpha."),
+        "high": (
+            "The evidence has no maximum: the data show no linear effect.",
+            "Look for other features, or give prior_precision.",
+        ),
         "low": (
-            "The evidence has no maximum: it rises as alpha / beta vanishes, for the targets are fitted without noise.",
-            "Give beta.",
+            "The evidence has no maximum: it rises as the ridge α/β vanishes: the targets are fitted without noise.",
+            "Give noise_precision.",
         ),
     }[found.at_edge]
     return Outcome("solved", f"{how} {sentence}".strip(), remedy)

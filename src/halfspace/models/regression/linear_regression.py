@@ -1,5 +1,6 @@
-"""Linear regression: least squares, ridge, and the λ that the data choose."""
+"""Linear regression: least squares, ridge, the λ that the data choose, and the path over many λ."""
 
+from dataclasses import dataclass
 from typing import Any, NamedTuple, Self
 
 import numpy as np
@@ -14,12 +15,19 @@ from halfspace.models.parameters import require, require_number, restored_on_err
 from halfspace.models.regression.base import Regression, RegressionMixin, read_regression, read_ridges, table
 from halfspace.rows.threads import one_blas_thread
 from halfspace.solvers.outcome import Outcome
-from halfspace.solvers.regression.evidence import least_ridge, maximise, problem
-from halfspace.solvers.regression.ridge import RidgeFit, from_spectrum, ridge_regression, too_large
-from halfspace.solvers.regression.ridge_path import default_ridges, leave_one_out
+from halfspace.solvers.regression.evidence import least_ridge, log_evidence, maximise, precisions, problem
+from halfspace.solvers.regression.ridge import (
+    RidgeFit,
+    default_ridges,
+    from_spectrum,
+    leave_one_out,
+    path_weights,
+    ridge_regression,
+    too_large,
+)
 from halfspace.solvers.regression.spectrum import spectrum
 
-__all__ = ["LinearRegression"]
+__all__ = ["LinearRegression", "RidgePath", "ridge_path"]
 
 
 class _Choice(NamedTuple):
@@ -34,6 +42,8 @@ class _Choice(NamedTuple):
 
 class LinearRegression(RegressionMixin, MultiOutputMixin, RegressorMixin, CallbackSupportMixin, BaseEstimator):
     """Least squares with an optional price λ on the length of the weights: min Σ s_i (y_i - w·x_i - c)² + λ‖w‖².
+
+    The penalty is also called ridge, weight decay or Tikhonov regularisation.
 
     Parameters
     ----------
@@ -127,7 +137,7 @@ class LinearRegression(RegressionMixin, MultiOutputMixin, RegressorMixin, Callba
             with one_blas_thread():
                 choice = self._chosen(data)
                 self._store(data, choice)
-            self.outcome_ = _told(data, choice, self.certificate_)
+            self.outcome_ = _explained(data, choice, self.certificate_)
             return self
 
     def _check_parameters(self) -> None:
@@ -259,7 +269,7 @@ def _measured(data: Regression, W: FloatArray, constants: FloatArray, ridge: flo
     )
 
 
-def _told(data: Regression, choice: _Choice, certificate: Any) -> Outcome:
+def _explained(data: Regression, choice: _Choice, certificate: Any) -> Outcome:
     """Say what was solved, how λ was chosen, and what the data leave open."""
     fit, D = choice.fit, data.design.D
     sentences = [f"Solved by {fit.route}: {str(certificate).splitlines()[0]}.", choice.how]
@@ -274,3 +284,92 @@ def _told(data: Regression, choice: _Choice, certificate: Any) -> Outcome:
     elif data.total - fit.gamma - data.free <= 1e-9 * data.total:
         sentences.append("No degrees of freedom are left to measure noise with, so there are no standard errors.")
     return Outcome("solved", " ".join(filter(None, sentences)), " ".join(filter(None, remedies)))
+
+
+@dataclass(frozen=True, eq=False)
+class RidgePath:
+    """Weights, errors and evidence for every λ of a grid, from one decomposition.
+
+    Parameters
+    ----------
+    ridges : ndarray, shape (L,)
+        Values of λ, rising.
+    coefs : ndarray, shape (L, d) or (L, m, d)
+        Weights.
+    intercepts : ndarray, shape (L,) or (L, m)
+        Constants.
+    effective_parameters : ndarray, shape (L,)
+        Σ s²/(s² + λ) over the singular values s of the data, and 1 for a free constant.
+    loo_errors : ndarray, shape (L,)
+        Exact mean squared leave-one-out error, averaged over the targets.
+    log_evidence : ndarray, shape (L,)
+        Log probability of all targets at the best noise variance of each.
+    """
+
+    ridges: FloatArray
+    coefs: FloatArray
+    intercepts: FloatArray
+    effective_parameters: FloatArray
+    loo_errors: FloatArray
+    log_evidence: FloatArray
+
+
+def ridge_path(
+    X: Matrix,
+    y: Any,
+    ridges: Any = None,
+    *,
+    intercept: str = "clamped",
+    intercept_scaling: float = 1.0,
+    sample_weight: Any = None,
+) -> RidgePath:
+    """Fit ridge regressions for many λ from one decomposition of the data.
+
+    Parameters
+    ----------
+    X : array or CSR matrix, shape (n, d)
+        Examples.
+    y : array, shape (n,) or (n, m)
+        Targets.
+    ridges : array, shape (L,), optional
+        Values of λ > 0; None: 50 values that span the data's own scale.
+    intercept, intercept_scaling
+        As for `LinearRegression`.
+    sample_weight : array, shape (n,), optional
+        Weights of the examples.
+
+    Returns
+    -------
+    RidgePath
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> X, y = np.array([[1.0], [2.0], [4.0]]), np.array([1.0, 2.5, 3.5])
+    >>> path = ridge_path(X, y, [1.0, 21.0], intercept="none")
+    >>> path.coefs.round(6).ravel().tolist(), path.effective_parameters.round(6).tolist()
+    ([0.909091, 0.47619], [0.954545, 0.5])
+    """
+    model = LinearRegression(ridge="cv", ridges=ridges, intercept=intercept, intercept_scaling=intercept_scaling)
+    model._check_parameters()  # noqa: SLF001  (the same checks)
+    grid = None if ridges is None else read_ridges(ridges, "ridge_path")
+    data = read_regression(model, X, y, sample_weight)
+    if too_large(data.design):
+        msg = f"ridge_path decomposes the data, but this sparse matrix has {data.design.n:,} rows and {data.design.D:,} inputs."
+        raise InputError(msg)
+    with one_blas_thread():
+        parts = spectrum(data.design, data.centred, 0.0 if grid is None else float(grid[0]))
+        grid = default_ridges(parts) if grid is None else grid
+        W = path_weights(data.design, parts, grid)
+        errors = leave_one_out(data.design, parts, data.centred, grid, constant=data.free)
+    task = problem(parts, data.total, data.floor)
+    coefs = W[:, : data.X.shape[1]].transpose(0, 2, 1)
+    constants = np.array([data.constants(w) for w in W])
+    return RidgePath(
+        grid,
+        np.ascontiguousarray(coefs[:, 0] if data.single else coefs),
+        constants[:, 0] if data.single else constants,
+        np.array([task.terms(ridge)[0] + data.free for ridge in grid]),
+        errors,
+        np.array([log_evidence(task, ridge, precisions(task, ridge)).sum() for ridge in grid]),
+    )

@@ -12,6 +12,10 @@ Theorem    Gordan 1873: one of the two exists, never both. A set without a plane
            one grows by at least one row per round, so the rounds end.
 Reference  Gordan 1873; Lawson and Hanson 1974, chapter 23 (non-negative least squares); Schrijver 1986, section 7.8.
 
+Wide       Where D × D numbers would not fit, Rosenblatt's rule alone: on a mistake add the row; an epoch without a mistake ends
+           the search. If a plane with margin kappa exists there are at most (R/kappa)² mistakes (Novikoff 1962, theorem 1). If
+           none exists the epochs go on; only an example with both labels is proved inseparable then.
+
 What comes out is checked in rational arithmetic, whichever step found it. Rows are centred and scaled for the floats only.
 """
 
@@ -25,12 +29,14 @@ from scipy.optimize import nnls
 from halfspace._dispatch import compiled
 from halfspace._typing import FloatArray, IntArray, Matrix, View
 from halfspace.certificates.margins.separability import certain_margin
-from halfspace.rows.outputs import outputs
+from halfspace.rows.outputs import outputs, squared_norms
 from halfspace.rows.views import axpy, n_columns, n_rows
 from halfspace.solvers.exact.gordan import rounded_planes, simplex, vertex
 from halfspace.solvers.linear.squared_hinge import newton
+from halfspace.solvers.rules.rosenblatt import Rosenblatt
+from halfspace.solvers.rules.sweep import Forget, Task, start, sweep
 
-__all__ = ["Finding", "Signed", "contradiction", "gathered", "judge", "search"]
+__all__ = ["Finding", "Signed", "contradiction", "gathered", "judge", "search", "wide_search"]
 
 ENTRIES = 50_000_000
 """Largest working set."""
@@ -40,6 +46,8 @@ FEW = 500
 """Rows that set centre and unit of the columns."""
 EXACT_INPUTS = 1000
 """With more inputs, solving for λ exactly would take minutes; the simplex method stops at a third of it."""
+EPOCHS = 1000
+"""Limit on the epochs of the perceptron where rows are wide."""
 
 
 class Signed(NamedTuple):
@@ -274,3 +282,23 @@ def search(data: Signed, late: Callable[[], bool]) -> Finding:
             work.grow(new[np.argsort(E[new], kind="stable")[:most]] if turn % 2 else rng.choice(new, most, replace=False))
             plane, xi = work.frame.enter(w), np.concatenate([xi, np.ones(most)])
     return Finding(w, multipliers=contradiction(data, data.y * outputs(data.view, w[None])[:, 0]), strengths=work.strengths(xi))
+
+
+def wide_search(data: Signed, late: Callable[[], bool]) -> Finding:
+    """Look for a plane, or for an example with both labels, until one is found or it is late."""
+    n = n_rows(data.view)
+    task = Task(data.view, (data.y > 0.0).astype(np.int64), np.array([1]), squared_norms(data.view), np.ones(n))
+    state, order = start(task), np.arange(n)
+    for epoch in range(EPOCHS):
+        before = int(state.mistakes[0])
+        sweep(Rosenblatt(), Forget(), task, state, 0, order)
+        w = state.W[0]
+        if int(state.mistakes[0]) == before:
+            margin, _, _ = judge(data, w, order[:0])
+            if margin > 0.0:
+                return Finding(w, margin)
+        if epoch == 0 and (pair := contradiction(data, data.y * outputs(data.view, w[None])[:, 0])):
+            return Finding(w, multipliers=pair)
+        if late():
+            break
+    return Finding(w, strengths=state.alpha[0])

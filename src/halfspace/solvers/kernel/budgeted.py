@@ -14,8 +14,8 @@ from halfspace.solvers.kernel.budget import Counts, Gaussian, Powers, Slots, Tab
 from halfspace.solvers.kernel.forgetron import Forgetron
 from halfspace.solvers.kernel.projectron import Projectron
 from halfspace.solvers.kernel.rows import KernelRows
-from halfspace.solvers.loop import PIECE
 from halfspace.solvers.rules.sweep import Task
+from halfspace.solvers.run import PIECE
 
 __all__ = ["Budgeted", "Keep", "form_of", "keep"]
 

@@ -7,26 +7,23 @@ Theorem   If a point of the grid has scores s_1..s_f so far and F folds in all, 
           Which means are known when depends on the grid alone (two widths first, then all others), never on the threads.
 """
 
-import queue
 import threading
 import time
-from collections.abc import Callable
-from concurrent.futures import Future, ThreadPoolExecutor, wait
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from functools import partial
-from typing import Any, NamedTuple
+from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 
 from halfspace._typing import FloatArray, IntArray
-from halfspace.rows.threads import one_blas_thread
-from halfspace.solvers.kernel.grid import Place, Shared, advance, confine, refresh, stretch
-from halfspace.solvers.kernel.grid_matrices import WidthMatrices
+from halfspace.solvers.kernel.grid import Place, Shared, WidthMatrices, advance, confine, refresh, stretch
 from halfspace.solvers.kernel.pair_steps import gap_at
-from halfspace.solvers.linear.free_bias import best_bias
+from halfspace.solvers.linear.soft_margin import best_bias
 from halfspace.solvers.outcome import Reason
+from halfspace.solvers.run import Budget, run, run_all
 
-__all__ = ["GridLimits", "GridRun", "Machine", "search_grid"]
+__all__ = ["GridPlan", "GridRun", "Machine", "WidthSearch", "chosen_point", "results_table", "search_grid"]
 
 CHUNK = 1 << 16
 """Steps between two looks at the clock."""
@@ -34,12 +31,11 @@ FINE, TRIES = 1e-3, 10
 """Up to this relative gap h is always computed anew before it is believed, at most so many times."""
 
 
-class GridLimits(NamedTuple):
-    """How exact to be, how long to go on, whether to skip what cannot win, and whom to tell the share that is done."""
+class GridPlan(NamedTuple):
+    """How exact to be, the kind of bias, whether to skip what cannot win, and whom to tell the share that is done."""
 
     tol: float
     free: bool
-    deadline: float | None = None  # by time.perf_counter()
     skip: bool = True
     tell: Callable[[float], None] = lambda _share: None
     anew: Callable[[int, Place], None] | None = None  # computes h of a width in the end
@@ -66,10 +62,11 @@ class Machine:
         f: FloatArray = self.y[rows] - self.at.h[rows] + self.bias
         return f
 
-    def solve(
-        self, shared: Shared, C: float, tol: float, stopped: Callable[[], bool], anew: Callable[[Place], None] | None
-    ) -> None:
-        """Go on to a larger cap; the gap is believed only after `anew`, if there is one, has computed h once more."""
+    def solve(self, shared: Shared, C: float, tol: float, anew: Callable[[Place], None] | None) -> Iterator[None]:
+        """Go on to a larger cap, yielding now and then.
+
+        The gap is believed only after `anew`, if there is one, has computed h once more.
+        """
         at, tries, stale = self.at, 0, False
         confine(at, self.c, C)
         if self.C > 0.0:
@@ -78,14 +75,15 @@ class Machine:
         while True:
             gap, primal, done = advance(shared, at, tol, CHUNK)
             self.steps, stale = self.steps + done, stale or done > 0
-            over = gap <= tol * primal or done < CHUNK or self.steps >= most or stopped()
+            over = gap <= tol * primal or done < CHUNK or self.steps >= most
             if over and stale and anew is not None:
                 anew(at)
                 tries, stale = tries + 1, False
                 gap, primal, _ = advance(shared, at, tol, 0)
-                over = gap <= tol * primal or tries == TRIES or self.steps >= most or stopped()
+                over = gap <= tol * primal or tries == TRIES or self.steps >= most
             if over:
                 break
+            yield
         if shared.free:
             rows = np.flatnonzero(self.c)
             self.bias = best_bias(self.y[rows] - at.h[rows], self.y[rows], C * self.c[rows])
@@ -107,7 +105,7 @@ class GridRun:
         The two-class problems of every fold, as `Machine` takes them.
     score : function
         `score(width, cap, fold, machines)`, called in threads: what these machines are worth, at most 1.
-    limits : GridLimits
+    plan : GridPlan
         How to go about it.
     """
 
@@ -119,99 +117,182 @@ class GridRun:
         Cs: FloatArray,
         folds: list[list[tuple[FloatArray, FloatArray]]],
         score: Callable[[int, int, int, list[Machine]], float],
-        limits: GridLimits,
+        plan: GridPlan,
     ) -> None:
-        self.matrices, self.Cs, self.folds, self.score, self.limits = matrices, Cs, folds, score, limits
+        self.matrices, self.Cs, self.folds, self.score, self.plan = matrices, Cs, folds, score, plan
         shape = (len(matrices.kernels), Cs.size, len(folds))
         self.scores, self.gaps = np.full(shape, np.nan), np.full(shape, np.nan)
         self.steps = np.zeros(shape, dtype=np.int64)
-        self.cancelled = threading.Event()
         self._effort = np.arange(1.0, Cs.size + 1.0) ** 2  # large caps take longer
-        self._done, self._lock = 0.0, threading.Lock()
-
-    def stopped(self) -> bool:
-        """Tell whether to stop before the end."""
-        if self.limits.deadline is not None and time.perf_counter() >= self.limits.deadline and not self.cancelled.is_set():
-            self.reason = "time budget spent"
-            self.cancelled.set()
-        return self.cancelled.is_set()
+        self._done, self._lock, self._memory = 0.0, threading.Lock(), threading.local()
 
     def means(self) -> FloatArray:
         """Return the mean scores of the points that have all their folds, NaN for the others, shape (G, m)."""
         means: FloatArray = self.scores.mean(axis=2)
         return means
 
-    def climb(self, width: int, shared: Shared, folds: range, known: float) -> None:
-        """Solve one width for all caps; `known` is a mean score that another width has."""
-        machines = [[Machine(y, c) for y, c in fold] for fold in self.folds]
-        total, skip = len(self.folds), self.limits.skip and len(folds) == len(self.folds)
-        anew = partial(refresh, shared.K) if self.limits.tol <= FINE else None
-        if self.limits.anew is not None:
-            anew = partial(self.limits.anew, width)
-        for k, C in enumerate(self.Cs.tolist()):
-            for f in folds:
-                hopeless = (self.scores[width, k, :f].sum() + total - f) / total < known - 1e-9
-                if self.stopped() or (skip and hopeless):
+    def shared(self, width: int, K: Any) -> Shared:
+        """Return the matrix of a width, unless it is given, and room for squares, in memory that its thread uses again."""
+        memory = self._memory
+        if not hasattr(memory, "room"):
+            memory.room, memory.K = self.matrices.room(), None if K is not None else self.matrices.memory()
+        K = self.matrices.fill(width, memory.K) if K is None else K
+        return Shared(K, K.diagonal().copy(), memory.room, self.plan.free)
+
+    def tell(self, cap: int, share: float) -> None:
+        """Say that a share of the folds of a cap is done."""
+        with self._lock:
+            self._done += self._effort[cap] * share
+            done = self._done / (self._effort.sum() * len(self.matrices.kernels))
+        self.plan.tell(done)
+
+
+class _Work:
+    """The work of a width, as it goes on."""
+
+    def __init__(self, scores: Iterator[float | None]) -> None:
+        self.scores, self.over = scores, False
+
+
+@dataclass(frozen=True)
+class WidthSearch:
+    """The method: one width for all caps, in some folds; `known` is a mean score that another width has."""
+
+    grid: GridRun
+    width: int
+    folds: range
+    known: float = -np.inf
+    K: Any = None
+
+    unit: ClassVar[str] = "machine"
+    columns: ClassVar[tuple[str, ...]] = ("score",)
+
+    def start(self, before: Any = None) -> _Work:  # noqa: ARG002  (a machine is not gone on with)
+        """Return the work to be done."""
+        return _Work(self._scores())
+
+    def step(self, state: _Work, most: int) -> tuple[FloatArray, ...]:
+        """Climb for a while; a machine that is solved is scored."""
+        del most
+        try:
+            score = next(state.scores)
+        except StopIteration:
+            state.over, score = True, None
+        return () if score is None else (np.array([score]),)
+
+    def status(self, state: _Work) -> Reason | None:
+        """Return whether all is done."""
+        return "converged" if state.over else None
+
+    def certify(self, state: _Work) -> FloatArray:
+        """Return the scores, shape (m, F); no proof is claimed for them."""
+        del state
+        scores: FloatArray = self.grid.scores[self.width]
+        return scores
+
+    def _scores(self) -> Iterator[float | None]:
+        """Yield the score of every machine, and nothing in between."""
+        grid, width, known, plan = self.grid, self.width, self.known, self.grid.plan
+        shared = grid.shared(width, self.K)
+        machines = [[Machine(y, c) for y, c in fold] for fold in grid.folds]
+        total, skip = len(grid.folds), plan.skip and len(self.folds) == len(grid.folds)
+        anew = partial(refresh, shared.K) if plan.tol <= FINE else None
+        if plan.anew is not None:
+            anew = partial(plan.anew, width)
+        for k, C in enumerate(grid.Cs.tolist()):
+            for f in self.folds:
+                if skip and (grid.scores[width, k, :f].sum() + total - f) / total < known - 1e-9:  # it cannot win any more
                     break
                 for machine in machines[f]:
-                    machine.solve(shared, C, self.limits.tol, self.stopped, anew)
-                if self.cancelled.is_set():
-                    return
-                self.gaps[width, k, f] = max(machine.gap for machine in machines[f])
-                self.steps[width, k, f] = sum(machine.steps for machine in machines[f])
-                self.scores[width, k, f] = self.score(width, k, f, machines[f])
-            mean = self.scores[width, k].mean()
-            known = max(known, mean) if mean == mean else known  # noqa: PLR0124  (not NaN)
-            self._tell(self._effort[k] * len(folds) / total)
-
-    def _tell(self, effort: float) -> None:
-        with self._lock:
-            self._done += effort
-            share = self._done / (self._effort.sum() * len(self.matrices.kernels))
-        self.limits.tell(share)
+                    for _ in machine.solve(shared, C, plan.tol, anew):
+                        yield None
+                grid.gaps[width, k, f] = max(machine.gap for machine in machines[f])
+                grid.steps[width, k, f] = sum(machine.steps for machine in machines[f])
+                grid.scores[width, k, f] = grid.score(width, k, f, machines[f])
+                yield float(grid.scores[width, k, f])
+            mean = float(grid.scores[width, k].mean())
+            known = known if np.isnan(mean) else max(known, mean)
+            grid.tell(k, len(self.folds) / total)
 
 
-def search_grid(run: GridRun, workers: int) -> None:
-    """Solve a grid, in threads; a keyboard interrupt keeps what is done, and `run.reason` says so."""
-    matrices, folds = run.matrices, range(len(run.folds))
-    widths = len(matrices.kernels)
-    spare: queue.SimpleQueue[tuple[Any, Any]] = queue.SimpleQueue()  # memory that the next piece of work takes over
-    for _ in range(workers):
-        spare.put((matrices.memory() if widths > 1 else None, matrices.room()))
+def search_grid(grid: GridRun, workers: int, seconds: float | None = None) -> None:
+    """Solve a grid, in threads; a limit or a keyboard interrupt keeps what is done, and `grid.reason` says so."""
+    matrices, folds, widths = grid.matrices, range(len(grid.folds)), range(len(grid.matrices.kernels))
+    deadline = None if seconds is None else time.perf_counter() + seconds
 
-    def one(width: int, part: range, known: float, K: Any = None) -> None:
-        memory, room = spare.get()
-        try:
-            if not run.stopped():
-                K = matrices.fill(width, memory) if K is None else K
-                run.climb(width, Shared(K, K.diagonal().copy(), room, run.limits.free), part, known)
-        except BaseException:
-            run.cancelled.set()  # here, before this thread takes up its next piece
-            raise
-        finally:
-            spare.put((memory, room))
-
-    with one_blas_thread(), ThreadPoolExecutor(workers) as pool:
-        if widths == 1:  # the folds side by side, none skipped
-            K = matrices.fill(0, matrices.memory())
-            _together(run, [pool.submit(one, 0, range(f, f + 1), -np.inf, K) for f in folds])
+    def search(methods: list[WidthSearch]) -> None:
+        left = None if deadline is None else max(deadline - time.perf_counter(), 0.0)
+        if left == 0.0:
+            grid.reason = "time budget spent"
             return
-        first = [widths // 2 - 1, widths // 2] if run.limits.skip else list(range(widths))
-        _together(run, [pool.submit(one, width, folds, -np.inf) for width in first])
-        means = run.means()
-        known = float(np.nanmax(means)) if np.isfinite(means).any() else -np.inf
-        _together(run, [pool.submit(one, width, folds, known) for width in range(widths) if width not in first])
+        works = [partial(run, method) for method in methods]
+        ends = [done.outcome.reason for done in run_all(works, Budget(1 << 62, left), workers, share=False)]
+        grid.reason = next((reason for reason in (grid.reason, *ends) if reason != "converged"), "converged")
+
+    if len(widths) == 1:  # the folds side by side, none skipped
+        K = matrices.fill(0, matrices.memory())
+        search([WidthSearch(grid, 0, range(f, f + 1), K=K) for f in folds])
+        return
+    first = [len(widths) // 2 - 1, len(widths) // 2] if grid.plan.skip else list(widths)
+    search([WidthSearch(grid, width, folds) for width in first])
+    means = grid.means()
+    known = float(np.nanmax(means)) if np.isfinite(means).any() else -np.inf
+    if grid.reason == "converged":
+        search([WidthSearch(grid, width, folds, known) for width in widths if width not in first])
 
 
-def _together(run: GridRun, waiting: list[Future[None]]) -> None:
-    """Wait for all; what goes wrong in one ends the others."""
-    try:
-        for future in waiting:
-            future.result()
-    except KeyboardInterrupt:
-        run.reason = "interrupted"
-        run.cancelled.set()
-        wait(waiting)
-    except BaseException:
-        run.cancelled.set()
-        raise
+class Point(NamedTuple):
+    """A point of the grid by the numbers of its width and cap, and its mean score."""
+
+    width: int
+    cap: int
+    score: float
+
+
+def chosen_point(grid: GridRun, *, one_standard_error: bool) -> Point:
+    """Return the point with the best mean score: of equals the smallest cap, then the smallest gamma.
+
+    One standard error: the smallest cap that has a point within that of the best, and of its widths the best. If no point has
+    all its folds, because the run was stopped, the mean is over those it has; if none has any, the middle of the grid is taken.
+    """
+    means, done = grid.means(), np.isfinite(grid.scores)
+    if not done.any():
+        if grid.reason == "interrupted":
+            raise KeyboardInterrupt
+        return Point(means.shape[0] // 2, means.shape[1] // 2, float("nan"))
+    if not np.isfinite(means).any():
+        means = np.nansum(grid.scores, axis=2) / np.where(done.any(axis=2), done.sum(axis=2), np.nan)
+    known = np.where(np.isnan(means), -np.inf, means).T  # caps first
+    cap, width = np.unravel_index(np.argmax(known), known.shape)
+    folds = grid.scores.shape[2]
+    if one_standard_error and folds > 1:
+        spare = np.nan_to_num(grid.scores[width, cap].std(ddof=1) / np.sqrt(folds))
+        cap = np.flatnonzero(known.max(axis=1) >= known[cap, width] - spare)[0]
+        width = np.argmax(known[cap])
+    return Point(int(width), int(cap), float(known[cap, width]))
+
+
+def results_table(grid: GridRun, gammas: FloatArray) -> dict[str, Any]:
+    """Return what is known of every point, in scikit-learn's form: gammas (NaN: none) outside, caps inside."""
+    points = gammas.size * grid.Cs.size
+    scores, gaps = grid.scores.reshape(points, -1), grid.gaps.reshape(points, -1)
+    done = np.isfinite(scores)
+    count = np.where(done.any(axis=1), done.sum(axis=1), np.nan)
+    mean = np.nansum(scores, axis=1) / count
+    spread = np.sqrt(np.nansum((scores - mean[:, None]) ** 2, axis=1) / count)
+    Cs, widths = np.tile(grid.Cs, gammas.size), np.repeat(gammas, grid.Cs.size)
+    best_first = np.where(np.isnan(mean), np.inf, -mean)
+    pairs = zip(Cs.tolist(), widths.tolist(), strict=True)
+    return {
+        "params": [{"C": C} if np.isnan(gamma) else {"C": C, "gamma": gamma} for C, gamma in pairs],
+        "param_C": Cs,
+        "param_gamma": widths,
+        **{f"split{fold}_test_score": scores[:, fold] for fold in range(scores.shape[1])},
+        "mean_test_score": mean,
+        "std_test_score": spread,
+        "rank_test_score": 1 + np.searchsorted(np.sort(best_first), best_first),
+        "skipped_folds": (~done).sum(axis=1),
+        "reachable_score": np.where(done, scores, 1.0).mean(axis=1),
+        "mean_gap": np.nansum(gaps, axis=1) / count,
+        "steps": grid.steps.reshape(points, -1).sum(axis=1),
+    }

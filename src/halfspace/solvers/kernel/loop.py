@@ -12,8 +12,8 @@ from typing import Any, NamedTuple, Protocol
 import numpy as np
 
 from halfspace._typing import FloatArray, IntArray
-from halfspace.solvers.loop import Budget
 from halfspace.solvers.outcome import Outcome
+from halfspace.solvers.run import Budget
 
 __all__ = ["Course", "Presenter", "Progress", "Run", "solve"]
 

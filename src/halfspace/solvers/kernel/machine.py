@@ -9,18 +9,28 @@ Rounds    The working set W holds the examples that are free, violate the optima
           of W (`pair_steps`); then h of the others is brought up to date in one pass of kernel values that are never stored.
 Precision Squares and passes are in single precision. At the end h is computed anew in double; what single precision missed is
           one more problem of the same kind, started from the true h: iterative refinement, until the true gap is small enough.
+Hard      No errors tolerated: soft margins with a cap that rises until nobody needs it. If no strength of the soft-margin
+          optimum is at the cap C, it is the optimum for every larger cap, and so the plane of largest margin. Its bracket:
+          ½(Σ alpha)²/‖f‖² <= ½/kappa*² <= ½‖f‖²/(least potential)². It ends when that bracket is as narrow as asked, or the cap
+          so large that the margin, if there is one, is below what double precision tells from 0.
+
+A generator plans: it chooses working sets, and takes in what came of them. The method's `step` climbs.
 """
 
-import time
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from typing import ClassVar, NamedTuple
 
 import numpy as np
 
 from halfspace._typing import FloatArray, IntArray
+from halfspace.kernels.gram import LazyGram
 from halfspace.solvers.kernel.pair_steps import Box, climb_free, climb_pairs, gap_at, middle
-from halfspace.solvers.kernel.run import KernelAnswer, KernelLimits, KernelProblem, Run
-from halfspace.solvers.kernel.working_set import in_double, working_set
+from halfspace.solvers.kernel.working_set import WorkingSet, in_double, working_set
+from halfspace.solvers.linear.soft_margin import best_bias
+from halfspace.solvers.outcome import Reason
 
-__all__ = ["KernelAnswer", "KernelLimits", "KernelProblem", "solve_kernel"]
+__all__ = ["KernelAnswer", "KernelMachine", "KernelProblem", "State", "hard_gap"]
 
 SMALLEST = 1500
 """Examples of the smallest level."""
@@ -32,27 +42,375 @@ DOUBLE = 1 << 31
 """Bytes up to which a working set in double precision is tried where single leads no further."""
 STEPS = 1 << 14
 """Pair steps between two looks at the clock."""
+FIRST, FACTOR, LAST = 100.0, 30.0, 1e9
+"""Caps of a hard margin, in units of 1 over the mean squared length of an example."""
 
 
-def _climb(run: Run, target: float) -> tuple[int, FloatArray]:
-    """Climb on the working set until its gap is at most `target`; return the steps and the changes of strengths."""
-    members, free = run.work.members, run.problem.free
-    before, h, lo, hi = run.b[members], run.h[members], run.lo[members], run.hi[members]
-    shift = middle(h, before, lo, hi)[0] if free else 0.0  # what is near 0 has digits to spare
-    box = Box(run.work.K, run.work.diagonal, (h - shift).astype(run.work.K.dtype), before.copy(), lo, hi)
-    climb, steps, most = climb_free if free else climb_pairs, 0, 200 * members.size + 10_000
-    stretch = max(STEPS, 4 * members.size)
-    while steps < most:
-        done = climb(box, target, stretch)
-        steps += done
-        if done < stretch or run.stopped(np.nan):
+class KernelProblem(NamedTuple):
+    """What is to be solved: kernel values, the rows that count, their labels ±1 and caps, and whether the bias is free."""
+
+    gram: LazyGram
+    rows: IntArray
+    y: FloatArray
+    c: FloatArray
+    free: bool
+    room: int = 20_000  # largest working set
+
+    def bounds(self) -> tuple[FloatArray, FloatArray]:
+        """Return the lowest and the highest signed strengths."""
+        return np.where(self.y > 0, 0.0, -self.c), np.where(self.y > 0, self.c, 0.0)
+
+    @property
+    def hard(self) -> bool:
+        """Whether errors are forbidden."""
+        return bool(np.isinf(self.c[0]))
+
+
+class KernelAnswer(NamedTuple):
+    """Signed strengths, bias, the gradient in double precision, and both values.
+
+    Where the gradient is so far on the safe side that single precision is enough to know it, `error` bounds how far off it is.
+    """
+
+    b: FloatArray
+    bias: float
+    h: FloatArray
+    error: FloatArray
+    primal: float
+    dual: float
+
+
+@dataclass
+class Level:
+    """A soft-margin problem with its examples in a random order, of which the first m count."""
+
+    problem: KernelProblem
+    permutation: IntArray
+    start: FloatArray | None = None
+
+    def __post_init__(self) -> None:
+        problem, order = self.problem, self.permutation
+        n = order.size
+        self.order = problem.rows[order]  # rows of the kernel matrix
+        self.lo, self.hi = (side[order] for side in problem.bounds())
+        self.y = problem.y[order]
+        self.b = np.zeros(n) if self.start is None else np.clip(self.start[order], self.lo, self.hi)
+        self.h = self.y.copy()
+        self.travelled = np.full(n, np.inf)  # sum of the changes of strengths that h was updated by, in single precision
+        self.bias = 0.0
+        self.work: WorkingSet = working_set(problem.gram, self.order, problem.room)
+
+    def values(self, m: int) -> tuple[float, float, float]:
+        """Return bias, gap and primal value of the first m examples."""
+        h, b, lo, hi = self.h[:m], self.b[:m], self.lo[:m], self.hi[:m]
+        o = self.bias = _bias(h, self.y[:m], hi - lo, self.bias) if self.problem.free else 0.0
+        r = h - o
+        loss = float(np.where(r > 0.0, r * hi, r * lo).sum())  # hi or lo is 0
+        return o, float(gap_at(h, b, lo, hi, o)), 0.5 * float(b @ (self.y[:m] - h)) + loss
+
+    def answer(self, error: FloatArray, o: float, gap: float, primal: float) -> KernelAnswer:
+        """Return the strengths and the gradient, known up to `error`, in the order of the problem, and their values."""
+        b, h, off = np.empty((3, self.b.size))
+        b[self.permutation], h[self.permutation], off[self.permutation] = self.b, self.h, error
+        return KernelAnswer(b, o, h, off, primal, primal - gap)
+
+    def selected(self, m: int, o: float, threshold: float) -> IntArray:
+        """Return the examples that are free or hold a part of the gap, and a third as many that lie nearest to the margin."""
+        h, b, lo, hi = self.h[:m] - o, self.b[:m], self.lo[:m], self.hi[:m]
+        needed = ((b > lo) & (b < hi)) | (_terms(h, b, lo, hi) > threshold)
+        away = np.where(needed, np.inf, np.abs(h))
+        room = np.count_nonzero(needed) // 3
+        limit = min(NEAR, np.partition(away, room)[room]) if room < m else NEAR
+        chosen = np.flatnonzero(needed | (away < limit))
+        return chosen if chosen.size <= self.problem.room else self.foremost(chosen, o)
+
+    def foremost(self, rows: IntArray, o: float) -> IntArray:
+        """Return as many of these examples as there is room for: those with the largest parts of the gap."""
+        terms = _terms(self.h[rows] - o, self.b[rows], self.lo[rows], self.hi[rows])
+        room = self.problem.room
+        return np.sort(rows[np.argpartition(-terms, room)[:room]])
+
+    def missing(self, m: int, o: float, threshold: float) -> IntArray:
+        """Return the examples outside the working set that hold a part of the gap, at the best bias or at that of the set."""
+        h, b, lo, hi, members = self.h[:m], self.b[:m], self.lo[:m], self.hi[:m], self.work.members
+        wanted = np.zeros(m, dtype=bool)
+        inner = middle(self.h[members], self.b[members], self.lo[members], self.hi[members])[0] if self.problem.free else 0.0
+        for bias in (o, inner) if self.problem.free else (o,):
+            wanted |= _terms(h - bias, b, lo, hi) > threshold
+        wanted[members] = False
+        new, most = np.flatnonzero(wanted), GROWTH + members.size // 2
+        if new.size > most:  # most of so many are there because the set was too small, and will go by themselves
+            terms = _terms(h[new] - o, b[new], lo[new], hi[new])
+            new = np.sort(new[np.argpartition(-terms, most)[:most]])
+        return new
+
+    def refined(self) -> FloatArray:
+        """Compute h anew in double precision, but for examples surely outside the margin; return bounds on its error there."""
+        support, n = np.flatnonzero(self.b), self.h.size
+        single = self.problem.gram.single_error
+        known = self.work.outputs(support, self.b[support]) if np.isfinite(single) else None
+        if known is not None:
+            self.h, error = self.y - known[0], 1.01 * known[1] * single
+        else:
+            error = self.travelled * single if np.isfinite(single) else np.full(n, np.inf)
+        error[support] = np.inf
+        rounds = 3 if (error < np.inf).any() else 0
+        for _ in range(rounds):  # the bias moves with h, and who is sure moves with the bias
+            sure = self.y * (self.h - self.values(n)[0]) + 2.0 * error < -1e-3
+            unsure = np.flatnonzero(~sure & (error > 0.0))
+            if unsure.size == 0:
+                return error
+            self.h[unsure] = self.exact(support, unsure)
+            error[unsure] = self.travelled[unsure] = 0.0
+        unsure = np.flatnonzero(error > 0.0)
+        self.h[unsure] = self.exact(support, unsure)
+        self.travelled[unsure] = 0.0
+        return np.zeros(n)
+
+    def exact(self, support: IntArray, rows: IntArray) -> FloatArray:
+        """Return h of some examples in double precision."""
+        outputs = self.problem.gram.times(self.order[support], self.b[support], self.order[rows], np.float64)
+        h: FloatArray = self.y[rows] - outputs
+        return h
+
+
+def _terms(r: FloatArray, b: FloatArray, lo: FloatArray, hi: FloatArray) -> FloatArray:
+    """Return the part of each example in the gap."""
+    terms: FloatArray = np.where(r > 0.0, r * (hi - b), -r * (b - lo))
+    return terms
+
+
+def _bias(h: FloatArray, y: FloatArray, c: FloatArray, guess: float) -> float:
+    """Return the best bias; only examples near the last one are sorted, if it did not move far."""
+    needed = float(c[y > 0].sum())
+    for width in (1e-3, 3e-2):
+        low = h < guess - width
+        near = np.flatnonzero((h <= guess + width) ^ low)
+        below, points = float(c[low].sum()), h[near]
+        order = np.argsort(points)
+        slopes = below + np.cumsum(c[near][order])
+        k = int(np.searchsorted(slopes, needed * (1.0 - 1e-12)))
+        if below < needed and k + 1 < slopes.size:
+            flat = slopes[k] <= needed * (1.0 + 1e-12)  # all biases in between are as good: the middle
+            return float(0.5 * (points[order[k]] + points[order[k + 1]]) if flat else points[order[k]])
+    return best_bias(y - h, y, c)
+
+
+def hard_gap(y: FloatArray, b: FloatArray, h: FloatArray, *, free: bool) -> tuple[float, float, float]:
+    """Return bias, primal and dual value of signed strengths with gradient h, errors forbidden; the primal may be infinite."""
+    bias = 0.0
+    if free:
+        bias = best_bias(y - h, y, np.full(1, np.inf))
+    least = float((y * (y - h + bias)).min())
+    square, total = float(b @ (y - h)), float(np.abs(b).sum())
+    primal = 0.5 * square / least**2 if least > 0.0 else np.inf
+    return bias, primal, 0.5 * total**2 / square if square > 0.0 else 0.0
+
+
+# ------------------------------------------------------------ the plan
+@dataclass
+class Climb:
+    """A working set to be climbed on until its gap is at most `target`."""
+
+    box: Box
+    target: float
+    members: IntArray
+    steps: int = 0
+
+
+@dataclass
+class State:
+    """Where a machine stands: the level it works on, the working set it climbs on, and the plan that goes on from there."""
+
+    plan: Iterator[Climb | None] = field(default_factory=lambda: iter(()))
+    level: Level | None = None
+    climb: Climb | None = None
+    hurry: bool = False
+    reason: Reason | None = None
+    answer: KernelAnswer | None = None  # none while there is something to refine
+    course: list[tuple[float, float]] = field(default_factory=list)  # primal and dual value of rounds not yet told
+    gap: float = np.inf  # relative, as single precision sees it
+
+    def known_answer(self, *, hard: bool) -> KernelAnswer:
+        """Return the answer; if there is none yet, that of the strengths as they are."""
+        level = self.level
+        if level is None:
+            raise AssertionError("a plan begins with a level")
+        if self.answer is None:
+            n = level.b.size
+            level.h = level.exact(np.flatnonzero(level.b), np.arange(n))
+            self.answer = level.answer(np.zeros(n), *level.values(n))
+        if not hard:
+            return self.answer
+        y, b, h = level.problem.y, self.answer.b, self.answer.h
+        bias, primal, dual = hard_gap(y, b, h, free=level.problem.free)
+        return self.answer._replace(bias=bias, primal=primal, dual=min(dual, primal))
+
+
+def _rounds(state: State, level: Level, m: int, tol: float) -> Iterator[Climb | None]:
+    """Plan rounds on the first m examples up to a relative gap, as single precision sees it; None ends a round."""
+    o, gap, primal = level.values(m)
+    work, first, moved, before = level.work, True, False, np.inf
+    new = np.empty(0, dtype=np.int64)
+    while gap > tol * primal and not state.hurry:
+        threshold = 0.2 * tol * primal / m
+        if first:
+            work.choose(np.arange(m) if m <= min(SMALLEST, level.problem.room) else level.selected(m, o, threshold), m)
+        else:
+            new = level.missing(m, o, threshold)
+            if work.members.size + new.size > level.problem.room:
+                work.choose(level.foremost(np.arange(m), o), m)
+            elif new.size:
+                work.grow(new)
+            elif not moved or gap > 0.9 * before:  # all are there, and it leads no further in this precision
+                return
+        members = work.members
+        held, h, lo, hi = level.b[members], level.h[members], level.lo[members], level.hi[members]
+        inside = gap_at(h, held, lo, hi, o)
+        few = not first and 20 * new.size < members.size  # nearly all that matter are there: go to the end
+        target = max((0.02 if first else 0.2) * inside * (not few), 0.5 * tol * primal)
+        before = gap
+        shift = middle(h, held, lo, hi)[0] if level.problem.free else 0.0  # what is near 0 has digits to spare
+        box = Box(work.K, work.diagonal, (h - shift).astype(work.K.dtype), held.copy(), lo, hi)
+        climb = Climb(box, target, members)
+        yield climb
+        change = box.b - held
+        level.b[members], level.h[members], level.travelled[members] = box.b, box.h + shift, np.inf  # by steps without number
+        first, moved = False, climb.steps > 0
+        outside = np.ones(m, dtype=bool)
+        outside[members] = False
+        rest = np.flatnonzero(outside)
+        if rest.size and moved:
+            level.h[rest] -= work.effect(change, rest)
+            level.travelled[rest] += float(np.abs(change).sum())
+        o, gap, primal = level.values(m)
+        state.gap = gap / max(primal, 1e-300)
+        state.course.append((primal, primal - gap))
+        yield None
+
+
+def _soft(
+    state: State, problem: KernelProblem, tol: float, rng: np.random.Generator, start: FloatArray | None
+) -> Iterator[Climb | None]:
+    """Plan a soft margin, to a relative gap of `tol` that is true in double precision."""
+    n = problem.y.size
+    level = state.level = Level(problem, rng.permutation(n), start)
+    state.answer, state.reason, sizes = None, None, [n]
+    while start is None and sizes[0] > SMALLEST:
+        sizes.insert(0, -(-sizes[0] // 32) * 16)  # halves, in whole panels
+    known = 0
+    for m in sizes:
+        support = np.flatnonzero(level.b)
+        level.h[known:m] = level.y[known:m] - level.work.entry(support, level.b[support], known, m)
+        level.travelled[known:m] = float(np.abs(level.b).sum())
+        yield from _rounds(state, level, m, 0.9 * tol if m == n else max(tol, 1e-2))
+        known = m
+        if state.hurry:
             break
-        steps += _shrunk(box, target, free=free)
-    run.b[members], run.h[members], run.travelled[members] = box.b, box.h + shift, np.inf  # by steps without number
-    return steps, box.b - before
+    o = gap = primal = 0.0
+    error, precise = np.zeros(n), False
+    reason: Reason = "converged"
+    for attempt in range(50):
+        error = level.refined()
+        before, (o, gap, primal) = gap, level.values(n)
+        if state.hurry or gap <= tol * primal:
+            break
+        if attempt and gap > 0.9 * before:
+            if precise or 8 * n * n > DOUBLE:
+                reason = "rounding limit reached"
+                break
+            precise, level.work = True, in_double(problem.gram, level.order)
+        yield from _rounds(state, level, n, 0.5 * tol)
+    state.answer = level.answer(error, o, gap, primal)
+    state.reason = None if state.hurry and gap > tol * primal else reason
 
 
-def _shrunk(box: Box, target: float, *, free: bool) -> int:
+def _hard(
+    state: State, problem: KernelProblem, tol: float, rng: np.random.Generator, start: FloatArray | None
+) -> Iterator[Climb | None]:
+    """Plan the largest margin, to a relative gap of `tol`, by soft margins with rising caps."""
+    size = max(float(problem.gram.diagonal[problem.rows].mean()), 1e-30)
+    cap, inner = FIRST / size, 0.3 * tol
+    if start is not None:
+        cap = max(cap, 2.0 * float(np.abs(start).max()))
+    while True:
+        for climb in _soft(state, problem._replace(c=np.full(problem.y.size, cap)), inner, rng, start):
+            state.course = [(np.inf, 0.0)] * len(state.course)  # values of a soft margin are none of the hard one
+            yield climb
+        answer, solved = state.known_answer(hard=True), state.reason == "converged"
+        start = answer.b
+        if np.isfinite(answer.primal) and answer.primal - answer.dual <= tol * answer.primal:
+            state.reason = "converged"
+        elif not solved:
+            pass  # the reason stays: rounding, or none but the driver's
+        elif (np.abs(answer.b) >= cap).any() and cap * size <= LAST:
+            cap, state.reason = cap * FACTOR, None
+            continue
+        elif not (np.abs(answer.b) >= cap).any() and inner > 1e-12:
+            inner, state.reason = 0.1 * inner, None
+            continue
+        else:
+            state.reason = "rounding limit reached"
+        return
+
+
+# ------------------------------------------------------------ the method
+@dataclass(frozen=True)
+class KernelMachine:
+    """The method: pair steps on working sets, until the relative gap in double precision is at most `tol`."""
+
+    problem: KernelProblem
+    tol: float
+    seed: int = 0
+
+    unit: ClassVar[str] = "round"
+    columns: ClassVar[tuple[str, ...]] = ("primal", "dual")
+
+    def start(self, before: FloatArray | None = None) -> State:
+        """Return the state to begin with, or to go on from signed strengths."""
+        state, plan = State(), _hard if self.problem.hard else _soft
+        state.plan = plan(state, self.problem, self.tol, np.random.default_rng(self.seed), before)
+        return state
+
+    def step(self, state: State, most: int) -> tuple[FloatArray, ...]:
+        """Climb for some thousand pair steps on the working set; one that is climbed ends the round."""
+        del most
+        if state.climb is None:
+            state.climb = next(state.plan, None)
+        climb, free = state.climb, self.problem.free
+        if climb is not None and state.level is not None:
+            done = stretch = max(STEPS, 4 * climb.members.size)
+            limit = 200 * climb.members.size + 10_000
+            if climb.steps:
+                climb.steps += _climb_fewer(climb.box, climb.target, free=free)
+            if climb.steps < limit:
+                done = climb_free(climb.box, climb.target, stretch) if free else climb_pairs(climb.box, climb.target, stretch)
+                climb.steps += done
+            state.level.b[climb.members] = climb.box.b
+            if done < stretch or climb.steps >= limit:
+                state.climb = next(state.plan, None)
+        told, state.course = np.array(state.course).reshape(-1, 2), []
+        return tuple(told.T) if told.size else ()
+
+    def status(self, state: State) -> Reason | None:
+        """Return why nothing is left to do, or None."""
+        return state.reason
+
+    def finish(self, state: State) -> None:
+        """Take in what was climbed and compute the gradient in double precision."""
+        state.hurry = True
+        for _ in state.plan:
+            state.climb = None
+
+    def certify(self, state: State) -> KernelAnswer:
+        """Return the strengths with their gradient in double precision, and both values."""
+        if state.level is None:  # interrupted before anything was done
+            n = self.problem.y.size
+            state.level = Level(self.problem._replace(c=np.ones(n)) if self.problem.hard else self.problem, np.arange(n))
+        return state.known_answer(hard=self.problem.hard)
+
+
+def _climb_fewer(box: Box, target: float, *, free: bool) -> int:
     """Climb for a while with only those that are free or violate, if they are much fewer; return the steps."""
     K, diagonal, h, b, lo, hi = box
     r = h - middle(h, b, lo, hi)[0] if free else h
@@ -66,146 +424,3 @@ def _shrunk(box: Box, target: float, *, free: bool) -> int:
     b[active], h[active] = part.b, part.h
     h[others] -= K[np.ix_(others, active)] @ change
     return steps
-
-
-def _selected(run: Run, m: int, o: float, threshold: float) -> IntArray:
-    """Return the examples that are free or hold a part of the gap, and a third as many that lie nearest to the margin."""
-    h, b, lo, hi = run.h[:m] - o, run.b[:m], run.lo[:m], run.hi[:m]
-    needed = ((b > lo) & (b < hi)) | (_terms(h, b, lo, hi) > threshold)
-    away = np.where(needed, np.inf, np.abs(h))
-    room = np.count_nonzero(needed) // 3
-    limit = min(NEAR, np.partition(away, room)[room]) if room < m else NEAR
-    chosen = np.flatnonzero(needed | (away < limit))
-    return chosen if chosen.size <= run.problem.room else _foremost(run, chosen, o)
-
-
-def _foremost(run: Run, rows: IntArray, o: float) -> IntArray:
-    """Return as many of these examples as there is room for: those with the largest parts of the gap."""
-    terms = _terms(run.h[rows] - o, run.b[rows], run.lo[rows], run.hi[rows])
-    room = run.problem.room
-    return np.sort(rows[np.argpartition(-terms, room)[:room]])
-
-
-def _terms(r: FloatArray, b: FloatArray, lo: FloatArray, hi: FloatArray) -> FloatArray:
-    """Return the part of each example in the gap."""
-    terms: FloatArray = np.where(r > 0.0, r * (hi - b), -r * (b - lo))
-    return terms
-
-
-def _level(run: Run, m: int, tol: float) -> None:
-    """Solve the problem of the first m examples to a relative gap, as single precision sees it."""
-    o, gap, primal = run.state(m)
-    work, first, moved, before = run.work, True, False, np.inf
-    new = np.empty(0, dtype=np.int64)
-    while gap > tol * primal and not run.stopped(gap / max(primal, 1e-300)):
-        threshold = 0.2 * tol * primal / m
-        if first:
-            work.choose(np.arange(m) if m <= min(SMALLEST, run.problem.room) else _selected(run, m, o, threshold), m)
-        else:
-            new = _missing(run, m, o, threshold)
-            if work.members.size + new.size > run.problem.room:
-                work.choose(_foremost(run, np.arange(m), o), m)
-            elif new.size:
-                work.grow(new)
-            elif not moved or gap > 0.9 * before:  # all are there, and it leads no further in this precision
-                return
-        members = work.members
-        inside = gap_at(run.h[members], run.b[members], run.lo[members], run.hi[members], o)
-        few = not first and 20 * new.size < members.size  # nearly all that matter are there: go to the end
-        target = max((0.02 if first else 0.2) * inside * (not few), 0.5 * tol * primal)
-        before = gap
-        steps, change = _climb(run, target)
-        run.rounds, first, moved = run.rounds + 1, False, steps > 0
-        outside = np.ones(m, dtype=bool)
-        outside[members] = False
-        rest = np.flatnonzero(outside)
-        if rest.size and steps:
-            run.h[rest] -= work.effect(change, rest)
-            run.travelled[rest] += float(np.abs(change).sum())
-        o, gap, primal = run.state(m)
-        run.course.append((run.rounds, time.perf_counter() - run.began, primal, primal - gap))
-
-
-def _missing(run: Run, m: int, o: float, threshold: float) -> IntArray:
-    """Return the examples outside the working set that hold a part of the gap, at the best bias or at that of the set."""
-    h, b, lo, hi, members = run.h[:m], run.b[:m], run.lo[:m], run.hi[:m], run.work.members
-    wanted = np.zeros(m, dtype=bool)
-    inner = middle(run.h[members], run.b[members], run.lo[members], run.hi[members])[0] if run.problem.free else 0.0
-    for bias in (o, inner) if run.problem.free else (o,):
-        wanted |= _terms(h - bias, b, lo, hi) > threshold
-    wanted[members] = False
-    new, most = np.flatnonzero(wanted), GROWTH + members.size // 2
-    if new.size > most:  # most of so many are there because the set was too small, and will go by themselves
-        terms = _terms(h[new] - o, b[new], lo[new], hi[new])
-        new = np.sort(new[np.argpartition(-terms, most)[:most]])
-    return new
-
-
-def _refined(run: Run) -> FloatArray:
-    """Compute h anew in double precision, but for examples surely outside the margin; return bounds on its error there."""
-    support, n = np.flatnonzero(run.b), run.h.size
-    single = run.problem.gram.single_error
-    known = run.work.outputs(support, run.b[support]) if np.isfinite(single) else None
-    if known is not None:
-        run.h, error = run.y - known[0], 1.01 * known[1] * single
-    else:
-        error = run.travelled * single if np.isfinite(single) else np.full(n, np.inf)
-    error[support] = np.inf
-    rounds = 3 if (error < np.inf).any() else 0
-    for _ in range(rounds):  # the bias moves with h, and who is sure moves with the bias
-        sure = run.y * (run.h - run.state(n)[0]) + 2.0 * error < -1e-3
-        unsure = np.flatnonzero(~sure & (error > 0.0))
-        if unsure.size == 0:
-            return error
-        run.h[unsure] = run.y[unsure] - run.times(support, unsure, dtype=np.float64)
-        error[unsure] = run.travelled[unsure] = 0.0
-    unsure = np.flatnonzero(error > 0.0)
-    run.h[unsure] = run.y[unsure] - run.times(support, unsure, dtype=np.float64)
-    run.travelled[unsure] = 0.0
-    return np.zeros(n)
-
-
-def solve_kernel(
-    problem: KernelProblem, tol: float, limits: KernelLimits, rng: np.random.Generator, start: FloatArray | None = None
-) -> KernelAnswer:
-    """Solve to a relative gap of `tol`, true in double precision."""
-    n = problem.y.size
-    order = rng.permutation(n)
-    lo, hi = (side[order] for side in problem.bounds())
-    y = problem.y[order]
-    work = working_set(problem.gram, problem.rows[order], problem.room)
-    run = Run(
-        problem, problem.rows[order], y, lo, hi, np.zeros(n), y.copy(), limits, work, np.full(n, np.inf), time.perf_counter()
-    )
-    sizes = [n]
-    if start is None:
-        while sizes[0] > SMALLEST:
-            sizes.insert(0, -(-sizes[0] // 32) * 16)  # halves, in whole panels
-    else:
-        run.b[:] = np.clip(start[order], lo, hi)
-    known = 0
-    for m in sizes:
-        support = np.flatnonzero(run.b)
-        run.h[known:m] = y[known:m] - work.entry(support, run.b[support], known, m)
-        run.travelled[known:m] = float(np.abs(run.b).sum())
-        _level(run, m, 0.9 * tol if m == n else max(tol, 1e-2))
-        known = m
-        if run.reason:
-            break
-    o, gap, primal, error = 0.0, 0.0, 0.0, np.zeros(n)
-    precise = False
-    for attempt in range(50):
-        error = _refined(run)
-        before, (o, gap, primal) = gap, run.state(n)
-        if run.reason or gap <= tol * primal:
-            break
-        if attempt and gap > 0.9 * before:
-            if precise or 8 * n * n > DOUBLE:
-                run.reason = "rounding limit reached"
-                break
-            precise, run.work = True, in_double(problem.gram, run.order)
-        _level(run, n, 0.5 * tol)
-    run.course.append((run.rounds, time.perf_counter() - run.began, primal, primal - gap))
-    b, h, off = np.empty(n), np.empty(n), np.empty(n)
-    b[order], h[order], off[order] = run.b, run.h, error
-    return KernelAnswer(b, o, h, off, primal, primal - gap, run.reason or "converged", run.rounds, run.course)

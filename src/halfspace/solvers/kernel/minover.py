@@ -21,9 +21,9 @@ from halfspace._dispatch import compiled
 from halfspace._typing import FloatArray, IntArray
 from halfspace.solvers.kernel.rows import KernelRows
 from halfspace.solvers.linear.minover_loop import LONGEST, Progress, Run
-from halfspace.solvers.loop import PIECE, Budget
 from halfspace.solvers.outcome import Outcome
 from halfspace.solvers.rules.minover import GOING, TIGHT, keep_witnesses, width
+from halfspace.solvers.run import PIECE, Budget
 
 __all__ = ["State", "Table", "push_cached", "solve", "start"]
 

@@ -22,7 +22,7 @@ import numpy as np
 from halfspace._dispatch import compiled_as_written
 from halfspace._typing import FloatArray
 
-__all__ = ["Box", "climb_free", "climb_pairs", "gap_at", "middle"]
+__all__ = ["Box", "climb_free", "climb_pairs", "gap_at", "middle", "pair_step"]
 
 LOW = 4095
 """Bits of a key that hold the index within a block."""
@@ -206,7 +206,7 @@ def _cut(value: float, low: float, high: float) -> float:
 
 
 @compiled_as_written
-def _pair(hi: float, hj: float, a: float, c: float, d: float, ranges: Any) -> tuple[float, float]:
+def pair_step(hi: float, hj: float, a: float, c: float, d: float, ranges: Any) -> tuple[float, float]:
     """Return the steps of two examples that climb highest: gradients hi, hj, matrix ((a, c), (c, d)), ranges of both."""
     i_low, i_high, j_low, j_high = ranges
     det = a * d - c * c
@@ -256,7 +256,7 @@ def climb_pairs(box: Box, target: float, most: int) -> int:
             continue
         ranges = (lo[i] - b[i], hi[i] - b[i], lo[j] - b[j], hi[j] - b[j])
         other = max(np.float64(diagonal[j]), 1e-30)
-        s, t = _pair(np.float64(h[i]), np.float64(h[j]), own, np.float64(K[i, j]), other, ranges)
+        s, t = pair_step(np.float64(h[i]), np.float64(h[j]), own, np.float64(K[i, j]), other, ranges)
         _move(b, lo, hi, i, s, up, down)
         _move(b, lo, hi, j, t, up, down)
         i = _worst(h, K[i, :w], kind(s), K[j, :w], kind(t), up, down)

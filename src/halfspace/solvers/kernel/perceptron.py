@@ -20,8 +20,8 @@ import numpy as np
 from halfspace._dispatch import compiled
 from halfspace._typing import FloatArray, IntArray
 from halfspace.solvers.kernel.rows import KernelRows
-from halfspace.solvers.loop import PIECE
 from halfspace.solvers.rules.sweep import Task, remember, strengthen
+from halfspace.solvers.run import PIECE
 
 __all__ = ["CachedOutputs", "State", "start"]
 

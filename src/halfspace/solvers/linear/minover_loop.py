@@ -14,9 +14,9 @@ import numpy as np
 from halfspace._typing import FloatArray, IntArray
 from halfspace.rows.views import entries_per_row
 from halfspace.solvers.linear.minover_accelerated import Columns, accelerate, push_columns, push_nearby
-from halfspace.solvers.loop import PIECE, Budget
 from halfspace.solvers.outcome import Outcome
 from halfspace.solvers.rules.minover import RETURNED, Problem, State, width
+from halfspace.solvers.run import PIECE, Budget
 
 __all__ = ["Course", "Progress", "Run", "solve"]
 

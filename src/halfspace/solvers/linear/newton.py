@@ -27,8 +27,7 @@ from halfspace._typing import FloatArray, IntArray, View
 from halfspace.rows.operations import gram, potentials, take
 from halfspace.rows.threads import in_chunks
 from halfspace.rows.views import axpy, entries_per_row, n_columns, n_rows
-from halfspace.solvers.linear.line_search import line_search
-from halfspace.solvers.linear.soft_margin import Beat, Haste, Point, Problem
+from halfspace.solvers.linear.soft_margin import Beat, Pace, Point, Problem
 
 __all__ = ["bend_for", "descend"]
 
@@ -40,6 +39,8 @@ OPERATIONS = 1 << 29
 """Multiplications between two looks at the clock."""
 STEPS = 400
 """Steps on one level after which something else should be tried."""
+ENOUGH = 0.1
+"""Share of the first slope that may be left: a step need not be better than the direction it follows."""
 
 
 class Level(NamedTuple):
@@ -133,7 +134,7 @@ def _slacks(problem: Problem, w: FloatArray, out: FloatArray) -> None:
     np.subtract(1.0 - problem.shift * problem.y if problem.shift else 1.0, out, out=out)
 
 
-def _curvature(X: View, zone: IntArray, scale: FloatArray, haste: Haste) -> Generator[Beat, None, FloatArray]:
+def _curvature(X: View, zone: IntArray, scale: FloatArray, pace: Pace) -> Generator[Beat, None, FloatArray]:
     """Return I + Σ_Z scale² x xᵀ (its upper triangle), with a look at the clock every few hundred million operations."""
     D = n_columns(X)
     H, piece = np.eye(D), max(1, OPERATIONS // (D * D))
@@ -141,7 +142,7 @@ def _curvature(X: View, zone: IntArray, scale: FloatArray, haste: Haste) -> Gene
         H += gram(X, zone[first : first + piece], scale[first : first + piece])
         if zone.size > piece:
             yield Beat(0)
-        if haste.now:
+        if pace.hurry:
             break
     return H
 
@@ -151,6 +152,50 @@ def _newton_step(H: FloatArray, gradient: FloatArray) -> FloatArray | None:
     factor, failed = dpotrf(H.T, lower=1, overwrite_a=1)
     step: FloatArray = dpotrs(factor, -gradient, lower=1)[0]
     return None if failed or not np.isfinite(step).all() else step
+
+
+@compiled
+def _slope(c: FloatArray, u: FloatArray, dE: FloatArray, mu: float, t: float) -> tuple[float, float]:
+    """Return the slope of Σ c_i loss(u_i - t dE_i) in t, and the slope of that."""
+    first, second = 0.0, 0.0
+    for i in range(u.size):
+        x = u[i] - t * dE[i]
+        if x >= mu:
+            first -= c[i] * dE[i]
+        elif x > 0.0:
+            k = c[i] * dE[i] / mu
+            first -= k * x
+            second += k * dE[i]
+    return first, second
+
+
+@compiled
+def _line_search(c: FloatArray, u: FloatArray, dE: FloatArray, mu: float, linear: float, square: float) -> float:
+    """Return the t > 0 where  linear t + square t²/2 + Σ c_i loss(u_i - t dE_i)  is nearly smallest.
+
+    Newton's method on the slope, which rises, kept inside a bracket.
+
+    Examples
+    --------
+    >>> one = np.ones(1)
+    >>> float(_line_search(one, one, one, 0.5, 0.0, 0.1))  # the slope there, 0.1, is a tenth of the first
+    1.0
+    """
+    start = _slope(c, u, dE, mu, 0.0)[0] + linear
+    low, high, t = 0.0, np.inf, 1.0
+    for _ in range(50):
+        first, second = _slope(c, u, dE, mu, t)
+        value = first + linear + t * square
+        if abs(value) <= ENOUGH * abs(start):
+            break
+        if value < 0.0:
+            low = t
+        else:
+            high = t
+        t -= value / (second + square)
+        if not low < t < high:
+            t = 0.5 * (low + high) if high < np.inf else 2.0 * low
+    return t
 
 
 def _balance(level: Level, place: _Place, mu: float) -> tuple[float, float, float]:
@@ -171,7 +216,7 @@ def _balance(level: Level, place: _Place, mu: float) -> tuple[float, float, floa
 
 
 def _descend(
-    level: Level, w: FloatArray, mu: float, tol: float, radius: float, haste: Haste, depth: int = 0
+    level: Level, w: FloatArray, mu: float, tol: float, radius: float, pace: Pace, depth: int = 0
 ) -> Generator[Beat, None, tuple[FloatArray, float]]:
     """Iterate on one level until its gap is below tol or w leaves the ball; return weights and width."""
     problem = level.problem
@@ -186,7 +231,7 @@ def _descend(
         point = Point(w, place.alpha, primal, primal - error - smoothing)
         yield Beat(1, point if depth == 0 else None)
         allowed = tol * primal
-        if error + smoothing <= allowed or haste.now or np.linalg.norm(w - began) > radius:
+        if error + smoothing <= allowed or pace.hurry or np.linalg.norm(w - began) > radius:
             break
         if smoothing < 0.1 * allowed < 0.1 * min(error, decrement):  # narrower than it need be: widen
             mu, decrement = 4.0 * mu, np.inf
@@ -197,8 +242,8 @@ def _descend(
         if narrow:
             mu /= float(np.clip(smoothing / (0.5 * allowed), 1.3, 4.0))
             _keep_zone(problem, place, mu, zone, gradient)
-        H = yield from _curvature(X, zone, np.sqrt(c[zone] / mu), haste)
-        if haste.now:
+        H = yield from _curvature(X, zone, np.sqrt(c[zone] / mu), pace)
+        if pace.hurry:
             continue
         dw = _newton_step(H, gradient)
         if dw is None:
@@ -209,12 +254,12 @@ def _descend(
             band = index[: _zone(u, level.reach, mu, reach, index)]
             if band.size < MOST * n:
                 child = _band_level(level, u, mu, reach, band)
-                w[:], mu = yield from _descend(child, w, mu, 0.9 * tol, reach, haste, depth + 1)
+                w[:], mu = yield from _descend(child, w, mu, 0.9 * tol, reach, pace, depth + 1)
                 _slacks(problem, w, u)
                 decrement = np.inf
                 continue
         potentials(X, problem.y, dw, dE)
-        t = line_search(c, u, dE, mu, float((w - level.lin) @ dw), float(dw @ dw))
+        t = _line_search(c, u, dE, mu, float((w - level.lin) @ dw), float(dw @ dw))
         w += t * dw
         u -= t * dE
     return w, mu
@@ -229,7 +274,7 @@ def _band_level(level: Level, u: FloatArray, mu: float, reach: float, band: IntA
 
 
 def descend(
-    problem: Problem, w: FloatArray, mu: float, *, tol: float, haste: Haste
+    problem: Problem, w: FloatArray, mu: float, *, tol: float, pace: Pace
 ) -> Generator[Beat, None, tuple[FloatArray, float]]:
     """Yield after every step, with a Point if it was one on all rows, until the gap is below tol.
 
@@ -243,8 +288,8 @@ def descend(
         Width of the bend to start with.
     tol : float
         Relative duality gap to reach.
-    haste : Haste
-        When set, the run ends after the next step on all rows.
+    pace : Pace
+        In a hurry, the run ends after the next step on all rows.
 
     Returns
     -------
@@ -253,4 +298,4 @@ def descend(
     """
     D = n_columns(problem.X)
     typical = np.sqrt(problem.q) * min(1.0, 4.0 / np.sqrt(D))  # a direction of chance has a D-th of the length in each column
-    return (yield from _descend(Level(problem, typical, np.zeros(D), 0.0), w, mu, tol, np.inf, haste))
+    return (yield from _descend(Level(problem, typical, np.zeros(D), 0.0), w, mu, tol, np.inf, pace))

@@ -23,7 +23,7 @@ from halfspace._dispatch import compiled
 from halfspace._typing import FloatArray, IntArray, View
 from halfspace.rows.shifted import Shifted
 from halfspace.rows.views import Clamped, axpy, dot, entries_per_row, n_rows
-from halfspace.solvers.linear.soft_margin import Beat, Haste, Problem, value
+from halfspace.solvers.linear.soft_margin import Beat, Pace, Problem, value
 from halfspace.solvers.rules.adatron import AdaTron
 from halfspace.solvers.rules.sweep import strengthen
 
@@ -33,7 +33,7 @@ BLOCK = 32
 FEW = 1 << 17
 """Entries of active examples that stay in cache: these are swept many times in one call."""
 SWEEPS = 200
-"""Most sweeps in one call."""
+"""Limit on the sweeps of one call."""
 COUPLED = 3000.0
 """Sum of scale²/‖x_i‖² over the free examples from which the clamped input is taken out of the rule."""
 PIECE = 1 << 22
@@ -141,7 +141,7 @@ def ascend(
     rate: float,
     shrink: bool = True,
     patience: int = 0,
-    haste: Haste,
+    pace: Pace,
 ) -> Iterator[Beat]:
     """Sweep for ever, yielding after every piece of work, with a Point whenever the gap is computed.
 
@@ -152,7 +152,7 @@ def ascend(
     alpha, w : ndarray, shape (n,), (D,)
         Where to start, with w = Σ alpha_i y_i x_i; changed in place.
     rng : Generator
-        Source of the order of the blocks.
+        Random order of the blocks.
     tol : float
         The gap that is aimed at.
     rate : float
@@ -161,8 +161,8 @@ def ascend(
         False: show every example in every sweep, in order, and compute the gap after each: the plain rule.
     patience : int, default 0
         If not 0, the gap is computed at the latest after this many sweeps.
-    haste : Haste
-        When set, the gap is computed at once.
+    pace : Pace
+        Iterations left; in a hurry, the gap is computed at once.
     """
     X, y, c, _, _ = problem
     n, rule = n_rows(X), AdaTron(rate, np.inf if problem.hard else 1.0)
@@ -173,28 +173,30 @@ def ascend(
     while True:
         few = active.size * entries <= FEW and shrink and not bias.apart
         if few:
-            most = min(int(PIECE // (active.size * entries + 1)) + 1, SWEEPS, haste.left)
+            most = min(int(PIECE // (active.size * entries + 1)) + 1, SWEEPS, pace.left)
             most = min(most, patience - silent) if patience else most
             seed = int(rng.integers(1, 2147483647))
             left, swept = _sweep_few(rule, bias.view, y, c, bias.q, alpha, bias.w, active, most, threshold, seed, pull)
-            active, silent = active[:left], silent + swept
-            yield Beat(swept)
-        blocks = 0 if few else -(-active.size // block)
-        order = rng.permutation(blocks) if shrink else np.arange(blocks)
-        for first in range(0, order.size, piece):
-            _sweep(rule, bias.view, y, c, bias.q, alpha, bias.w, active, order[first : first + piece], block, pull)
-            yield Beat(0)
-            if haste.now:
-                break
-        if not few:
+            active = active[:left]
+        else:
+            blocks, swept = -(-active.size // block), 1
+            order = rng.permutation(blocks) if shrink else np.arange(blocks)
+            for first in range(0, order.size, piece):
+                _sweep(rule, bias.view, y, c, bias.q, alpha, bias.w, active, order[first : first + piece], block, pull)
+                if first + piece < order.size:
+                    yield Beat(0)
+                    if pace.hurry:
+                        break
             active = active[active < n]
-            silent += 1
-            yield Beat(1)
             bias.move()
-        spread = pull[2] - pull[3]
-        if not shrink or spread <= threshold or active.size == 0 or (patience and silent >= patience) or haste.now:
-            point = value(problem, bias.weights(), alpha, bias.combined())
-            yield Beat(0, point)
+        silent, spread = silent + swept, pull[2] - pull[3]
+        due = not shrink or spread <= threshold or active.size == 0 or (patience > 0 and silent >= patience)
+        if not due and not pace.hurry:
+            yield Beat(swept)
+            swept = 0
+        if due or pace.hurry:
+            point = value(problem, bias.all, alpha, bias.combined())
+            yield Beat(swept, point)
             gap = min(point.gap, 1.0)
             if spread <= threshold:
                 threshold *= float(np.clip(0.7 * np.sqrt(tol / gap), 0.2, 0.5)) if gap > 0.0 else 0.05
@@ -253,10 +255,6 @@ class _Bias:
             step = (total - b / square) / (1.0 / square + float(self._free().sum()))
             self.all[-1] = (b + float(np.clip(step, -0.2, 0.2))) / self.problem.X.scale
             self._show()
-
-    def weights(self) -> FloatArray:
-        """Return the weights, the clamped one last."""
-        return self.all
 
     def combined(self) -> FloatArray:
         """Return Σ alpha_i y_i x_i."""

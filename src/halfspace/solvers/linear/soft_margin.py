@@ -1,15 +1,37 @@
-"""The large-margin problem that the accelerators around AdaTron's rule share, and how good an answer to it is."""
+"""The large-margin problem that the accelerators around AdaTron's rule share, how good an answer to it is, and its free bias.
 
-from typing import NamedTuple
+Problem    min ½‖w‖² + Σ c_i max(0, 1 - E_i)  with  E_i = y_i (w·x_i + b).
+Free bias  For given weights the slope in b rises by c_i at each  b = y_i - f_i,  from -Σ_{y=+1} c_i: the minimum is where it
+           passes 0, a weighted quantile. Where it is 0 between two such points, all in between are as good: take the middle.
+           If no errors are allowed, the best bias makes the extreme outputs of both classes equally far from 0.
+Theorem    A free bias adds the constraint  Σ alpha_i y_i = 0  to the dual. Lowering strengths keeps them within their
+           bounds, so strengths of any solver can be made to balance, at a cost that vanishes as they come to balance by
+           themselves.
+"""
+
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from halfspace._dispatch import compiled
 from halfspace._typing import FloatArray, View
+from halfspace.rows.operations import potentials
 from halfspace.rows.threads import in_chunks
 from halfspace.rows.views import axpy, dot, entries_per_row, n_columns, n_rows
 
-__all__ = ["Beat", "Haste", "Point", "Problem", "combined", "dual_value", "primal_value", "value"]
+__all__ = [
+    "Beat",
+    "Pace",
+    "Point",
+    "Problem",
+    "balanced",
+    "best_bias",
+    "combined",
+    "dual_value",
+    "primal_value",
+    "unclamped",
+    "value",
+]
 
 
 class Problem(NamedTuple):
@@ -47,12 +69,11 @@ class Point(NamedTuple):
         return (self.primal - self.dual) / self.primal if self.primal > 0.0 else 0.0
 
 
-class Haste:
-    """Set by whoever consumes a solver's work: from then on it should come to a point, which is all that is waited for."""
+class Pace:
+    """What the driver asks of the work: how many iterations may still be made, and whether to come to a point at once."""
 
-    def __init__(self, left: int = 1 << 62) -> None:
-        self.now = False
-        self.left = left  # iterations that may still be made
+    def __init__(self) -> None:
+        self.left, self.hurry = 1 << 62, False
 
 
 class Beat(NamedTuple):
@@ -129,3 +150,49 @@ def value(problem: Problem, w: FloatArray, alpha: FloatArray, v: FloatArray) -> 
     0.0
     """
     return Point(w, alpha, primal_value(problem, w), dual_value(problem, alpha, v))
+
+
+def best_bias(outputs: FloatArray, y: FloatArray, c: FloatArray) -> float:
+    """Return the bias that costs least for these outputs without bias, labels ±1 and caps, each of shape (n,).
+
+    Examples
+    --------
+    >>> best_bias(np.array([3.0, 1.0]), np.array([1.0, -1.0]), np.ones(2))
+    -2.0
+    """
+    if np.isinf(c[0]):
+        return -0.5 * float(outputs[y > 0].min() + outputs[y < 0].max())
+    points = y - outputs
+    order = np.argsort(points, kind="stable")
+    slopes = np.cumsum(c[order])
+    needed = float(c[y > 0].sum())
+    k = min(int(np.searchsorted(slopes, needed * (1.0 - 1e-12))), points.size - 1)
+    flat = k + 1 < points.size and slopes[k] <= needed * (1.0 + 1e-12)
+    return float(0.5 * (points[order[k]] + points[order[k + 1]]) if flat else points[order[k]])
+
+
+def balanced(alpha: FloatArray, problem: Problem | Any) -> FloatArray:
+    """Weaken the class that is too strong, so that Σ alpha_i y_i = 0: its free strengths, or if need be all of them."""
+    y = problem.y
+    excess = float(alpha @ y)
+    strong = y > 0 if excess > 0 else y < 0
+    free = strong & (alpha < problem.c)
+    weakened = free if float(alpha[free].sum()) >= abs(excess) else strong
+    total = float(alpha[weakened].sum())
+    if total <= 0.0:
+        return alpha
+    rest: FloatArray = np.where(weakened, alpha * max(0.0, 1.0 - abs(excess) / total), alpha)
+    return rest
+
+
+def unclamped(problem: Problem, clamped: Problem, point: Point) -> Point:
+    """Return what a point of the problem with a clamped input says about the one with a free bias."""
+    X, y, c, _, _ = problem
+    alpha, w, E = balanced(point.alpha, problem), point.w[:-1].copy(), np.empty(y.size)
+    potentials(X, y, w, E)
+    bias = best_bias(E * y, y, c)
+    E += bias * y
+    square, least = 0.5 * float(w @ w), float(E.min())
+    scaled = square / least**2 if least > 0.0 else np.inf
+    primal = scaled if problem.hard else square + float(c @ np.maximum(0.0, 1.0 - E))
+    return Point(w, alpha, primal, dual_value(problem, alpha, combined(problem, alpha)), bias)

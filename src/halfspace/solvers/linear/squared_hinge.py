@@ -16,7 +16,7 @@ from halfspace._typing import FloatArray
 __all__ = ["newton"]
 
 STEPS = 50
-"""Most steps: thin margins need more than is worth waiting for here."""
+"""Limit on the steps: thin margins need more than is worth waiting for here."""
 RIDGE = 1e-10
 """ε as a share of the mean diagonal: the rows need not span all directions."""
 

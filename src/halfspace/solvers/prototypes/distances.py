@@ -1,11 +1,11 @@
-"""Distances of rows from prototypes, block by block: d_k = ‖Ω(x - w_k)‖² for a plain, a diagonal, a full or a classwise Ω.
+"""What answers in prototype classifiers: d_k = ‖Ω(x - w_k)‖² for a plain, a diagonal, a full or a classwise Ω, block by block.
 
 Rows of any storage are copied into a dense block first, so that all that follows is compiled once. Differences are squared as
 they are (no ‖x‖² - 2x·w + ‖w‖²), and taken from the prototypes' mean, so that small distances far from 0 keep their digits.
 """
 
 from collections.abc import Callable
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -15,7 +15,7 @@ from halfspace.rows.operations import gathered
 from halfspace.rows.threads import in_chunks, one_blas_thread
 from halfspace.rows.views import n_rows
 
-__all__ = ["class_distances", "distances", "map_blocks", "project"]
+__all__ = ["Prototypes", "class_distances", "distances", "map_blocks"]
 
 BLOCK = 1024
 """Rows of a block: with their distances they stay in cache."""
@@ -30,6 +30,22 @@ def _square_distances(Z: FloatArray, Q: FloatArray, D: FloatArray) -> None:
                 difference = Z[i, j] - Q[k, j]
                 total += difference * difference
             D[i, k] = total
+
+
+class Prototypes(NamedTuple):
+    """What predicts: prototypes, sorted by class, their class numbers, and the metric: ω (d,), Ω (m, d), or (K, m, d)."""
+
+    W: FloatArray  # (P, d)
+    labels: IntArray  # (P,)
+    omega: FloatArray
+
+    def outputs(self, X: View, n_classes: int) -> FloatArray:
+        """Return the squared distances of the nearest prototype of each class, shape (n, K)."""
+
+        def work(_rows: IntArray, block: FloatArray) -> FloatArray:
+            return class_distances(distances(block, *self), self.labels, n_classes)
+
+        return np.concatenate(map_blocks(work, X, self.W.size + self.omega.size))
 
 
 def project(rows: FloatArray, omega: FloatArray) -> FloatArray:

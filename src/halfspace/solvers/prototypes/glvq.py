@@ -14,30 +14,61 @@ Units      Λ and d may be scaled without changing μ, lengths may not. So the p
 Theorem    The rule is stochastic gradient descent of Φ. Φ does not depend on Ω's length, so its gradient is at right angles to
            Ω, and a step G lengthens Ω by exactly √(1 + ‖G‖²).
 Ties       Of prototypes equally near, the one that comes first is the nearest.
+Solvers    optimizer="plain" runs `learn_plain` below, the rule as it stands here. The others are accelerators, tested to do the
+           same: "online" keeps projections and lays prototypes out for speed (`glvq_online`, `gmlvq_online`), "batch" descends
+           the whole cost (`glvq_batch`).
 Reference  Sato and Yamada 1996; GRLVQ: Hammer and Villmann 2002 (who step along λ and cut at 0; with λ = ω² there is nothing to
            cut); GMLVQ: Schneider, Biehl and Hammer 2009.
 """
 
-from typing import NamedTuple
+from typing import NamedTuple, Self
 
 import numpy as np
 
 from halfspace._dispatch import compiled
 from halfspace._typing import FloatArray, IntArray
 
-__all__ = ["Book", "Rates", "bend", "present", "slope", "slopes"]
+__all__ = ["Book", "Rates", "bend", "learn_plain", "share", "slope", "slopes"]
 
 
 class Book(NamedTuple):
-    """Prototypes with their class numbers and metric.
+    """Prototypes with their class numbers and metric, changed in place by every presentation.
 
-    The tally counts presentations and sums d₊ + d₋ and ‖Λv₊‖² + ‖Λv₋‖²; `omega` holds ω, shape (d,), or Ω, shape (m, d).
+    The tally counts presentations, sums d₊ + d₋ and ‖Λv₊‖² + ‖Λv₋‖², and carries ‖Ω‖². `omega` holds ω, shape (d,); or Ω,
+    shape (m, d), filled up with zero rows to a multiple of four, which then has a length of 1 up to the factor in the tally.
     """
 
     W: FloatArray  # (P, d)
-    labels: IntArray  # (P,)
+    labels: IntArray  # (P,), rising
     omega: FloatArray
-    tally: FloatArray  # (3,)
+    Q: FloatArray  # (P, m): the prototypes projected by a matrix, or (P, 0)
+    tally: FloatArray  # (4,)
+
+    @classmethod
+    def of(cls, W: FloatArray, labels: IntArray, omega: FloatArray, tally: FloatArray | None = None) -> Self:
+        """Return a book with copies of prototypes (P, d), sorted by class, and a metric of length 1.
+
+        Examples
+        --------
+        >>> book = Book.of(np.ones((3, 2)), np.array([0, 1, 1]), np.ones((1, 2)))
+        >>> book.omega.shape, book.Q[0].tolist()
+        ((4, 2), [2.0, 0.0, 0.0, 0.0])
+        """
+        if omega.ndim == 2:
+            omega = np.concatenate([omega, np.zeros((-omega.shape[0] % 4, omega.shape[1]))])
+        Q = W @ omega.T if omega.ndim == 2 else np.empty((W.shape[0], 0))
+        marks = np.array([0.0, 0.0, 0.0, 1.0]) if tally is None else tally.copy()
+        return cls(_aligned(W), labels.copy(), _aligned(omega), _aligned(Q), marks)
+
+    def copied(self) -> Self:
+        """Return a copy."""
+        W, labels, omega, Q, tally = self
+        return type(self)(_aligned(W), labels.copy(), _aligned(omega), _aligned(Q), tally.copy())
+
+    def restore(self, other: Self) -> None:
+        """Become what another book of the same shapes is."""
+        for array, value in zip(self, other, strict=True):
+            array[...] = value
 
 
 class Rates(NamedTuple):
@@ -46,6 +77,19 @@ class Rates(NamedTuple):
     prototypes: float
     metric: float
     beta: float
+
+    def scaled(self, factor: float) -> Self:
+        """Return the same with shorter steps."""
+        return self._replace(prototypes=factor * self.prototypes, metric=factor * self.metric)
+
+
+def _aligned(array: FloatArray) -> FloatArray:
+    """Return a copy that begins on a cache line: a vector that straddles two lines takes twice as long to read."""
+    room = np.empty(array.size + 8)
+    first = -(room.ctypes.data // 8) % 8
+    copy = room[first : first + array.size].reshape(array.shape)
+    copy[...] = array
+    return copy
 
 
 @compiled
@@ -89,36 +133,42 @@ def slopes(beta: float, d_plus: float, d_minus: float) -> tuple[float, float]:
     return steep * (d_minus / total), steep * (d_plus / total)
 
 
-def present(x: FloatArray, c: int, book: Book, rates: Rates) -> Book:
-    """Return the book after one presentation of x, shape (d,), of class c: the rule as it stands above.
+@compiled
+def share(rate: float, d: float, square: float) -> float:
+    """Return the share of a step Λv of squared length `square` to make, at distance d: none past x."""
+    return min(rate, d / square) if square > 0.0 else 0.0
 
-    The compiled passes keep projections and lay prototypes out for speed; they are tested to do exactly this.
+
+def learn_plain(rows: FloatArray, target: IntArray, s: FloatArray, book: Book, rates: Rates) -> int:
+    """Present rows (n, d) with weights s of their steps by the rule above; return how many were classified wrongly.
 
     Examples
     --------
-    >>> book = Book(np.array([[0.0], [4.0]]), np.array([0, 1]), np.ones(1), np.zeros(3))
-    >>> present(np.array([1.0]), 0, book, Rates(0.1, 0.0, 0.0)).W.round(3).tolist()
-    [[0.36], [4.12]]
+    >>> book = Book.of(np.array([[0.0], [4.0]]), np.array([0, 1]), np.ones(1))
+    >>> learn_plain(np.array([[1.0]]), np.array([0]), np.ones(1), book, Rates(0.1, 0.0, 0.0)), book.W.round(3).tolist()
+    (0, [[0.36], [4.12]])
     """
-    W, labels, omega, tally = book.W.copy(), book.labels, book.omega, book.tally
-    matrix = omega if omega.ndim == 2 else np.diag(omega)
-    V = x - W
-    d = np.square(V @ matrix.T).sum(axis=1)
-    plus, minus = np.where(labels == c, d, np.inf).argmin(), np.where(labels == c, np.inf, d).argmin()
-    xi_plus, xi_minus = slopes(rates.beta, d[plus], d[minus])
-    step_plus, step_minus = (matrix.T @ (matrix @ V[k]) for k in (plus, minus))
-    squares = step_plus @ step_plus, step_minus @ step_minus
-    tally = tally + np.array([1.0, d[plus] + d[minus], sum(squares)])
-    rate = 2.0 * rates.prototypes * tally[1] ** 2 / (tally[0] * tally[2]) if tally[2] > 0.0 else 0.0
-    W[plus] += _cut(rate * xi_plus, d[plus], squares[0]) * step_plus
-    W[minus] -= _cut(rate * xi_minus, d[minus], squares[1]) * step_minus
-    if rates.metric > 0.0:
-        gradient = matrix @ (xi_plus * np.outer(V[plus], V[plus]) - xi_minus * np.outer(V[minus], V[minus]))
-        omega = omega - 2.0 * rates.metric * (gradient if omega.ndim == 2 else gradient.diagonal())
-        omega = omega / np.linalg.norm(omega)
-    return Book(W, labels, omega, tally)
-
-
-def _cut(share: float, d: float, square: float) -> float:
-    """Return the share of the step to make: none past x."""
-    return min(share, d / square) if square > 0.0 else 0.0
+    W, omega, tally = book.W, book.omega, book.tally
+    wrong = 0
+    for x, c, weight in zip(rows, target, s, strict=True):
+        matrix = omega if omega.ndim == 2 else np.diag(omega)
+        V = x - W
+        d = np.square(V @ matrix.T).sum(axis=1)
+        plus, minus = np.where(book.labels == c, d, np.inf).argmin(), np.where(book.labels == c, np.inf, d).argmin()
+        if book.labels[minus] == c or not np.isfinite(d[minus]):
+            continue
+        wrong += bool(d[plus] > d[minus] or (d[plus] == d[minus] and minus < plus))
+        xi_plus, xi_minus = slopes(rates.beta, d[plus], d[minus])
+        step_plus, step_minus = (matrix.T @ (matrix @ V[k]) for k in (plus, minus))
+        squares = step_plus @ step_plus, step_minus @ step_minus
+        tally[:3] += 1.0, d[plus] + d[minus], sum(squares)
+        rate = 2.0 * weight * rates.prototypes * tally[1] ** 2 / (tally[0] * tally[2]) if tally[2] > 0.0 else 0.0
+        W[plus] += share(rate * xi_plus, d[plus], squares[0]) * step_plus
+        W[minus] -= share(rate * xi_minus, d[minus], squares[1]) * step_minus
+        if rates.metric > 0.0:
+            gradient = matrix @ (xi_plus * np.outer(V[plus], V[plus]) - xi_minus * np.outer(V[minus], V[minus]))
+            omega -= 2.0 * weight * rates.metric * (gradient if omega.ndim == 2 else gradient.diagonal())
+            omega /= np.linalg.norm(omega)
+    if omega.ndim == 2:
+        tally[3], book.Q[:] = np.square(omega).sum(), W @ omega.T
+    return int(wrong)

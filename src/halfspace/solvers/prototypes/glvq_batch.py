@@ -3,16 +3,19 @@
 Problem    min over W and Ω of  Φ = Σ s_i f(μ_i) / Σ s_i,  as in `glvq`.
 Gradient   ∂Φ/∂w_k = -2 Λ Σ_i g_ik (x_i - w_k) and ∂Φ/∂Ω = 2 Ω Σ_ik g_ik (x_i - w_k)(x_i - w_k)ᵀ, where g_ik is s_i ξ₊ if w_k is
            the nearest prototype of x_i's own class, -s_i ξ₋ if it is the nearest of the others, and else 0.
-Guarantee  Every accepted step lowers Φ (the line search demands it). Φ has a kink where the nearest prototype changes; the
-           search may end there, which is reported.
-Reference  Limited-memory BFGS: Byrd, Lu, Nocedal and Zhu 1995 (SciPy's).
+Method     Limited-memory BFGS with ten pairs of steps and changes of the gradient, in units of the prototypes' spread at the
+           start, so that other units change nothing. A line search by doubling and halving looks for a step with
+               Φ(t) <= Φ(0) + c₁ t Φ'(0)   and   Φ'(t) >= c₂ Φ'(0),
+           which it finds also where Φ is not smooth (Lewis and Overton 2013, theorem 4.5): Φ has a kink where the nearest
+           prototype changes. The search may end at a kink, which is reported.
+Guarantee  Every step lowers Φ. The pairs are part of the state, so stopped and resumed a descent gives the same bits.
+Reference  Nocedal and Wright 2006, algorithm 7.4; Lewis and Overton 2013, "Nonsmooth optimization via quasi-Newton methods".
 """
 
-from collections.abc import Callable
-from typing import Any, NamedTuple
+from dataclasses import dataclass
+from typing import ClassVar, NamedTuple, Self
 
 import numpy as np
-from scipy.optimize import minimize
 
 from halfspace._dispatch import compiled
 from halfspace._typing import FloatArray, IntArray, View
@@ -21,10 +24,14 @@ from halfspace.solvers.outcome import Reason
 from halfspace.solvers.prototypes.distances import distances, map_blocks
 from halfspace.solvers.prototypes.glvq import bend, slopes
 
-__all__ = ["Descent", "Landscape", "cost_and_gradient", "descend", "of_length_one"]
+__all__ = ["Descent", "Landscape", "State", "cost_and_gradient", "of_length_one"]
 
-REASONS: dict[int, Reason] = {0: "converged", 1: "iteration budget spent", 2: "rounding limit reached"}
-"""What L-BFGS' codes say: 2 is a line search that found no lower cost."""
+PAIRS = 10
+"""Steps and changes of the gradient that are remembered."""
+DESCENT, CURVATURE = 1e-4, 0.9
+"""c₁ and c₂ of the line search."""
+TRIALS = 20
+"""Most points that a line search looks at."""
 
 
 class Landscape(NamedTuple):
@@ -36,15 +43,6 @@ class Landscape(NamedTuple):
     labels: IntArray  # (P,) class numbers of the prototypes, sorted
     beta: float
     learns_metric: bool
-
-
-class Descent(NamedTuple):
-    """The end of a descent."""
-
-    W: FloatArray
-    omega: FloatArray
-    costs: FloatArray  # (steps + 1,), the first one at the start
-    reason: Reason
 
 
 @compiled
@@ -140,53 +138,129 @@ def cost_and_gradient(at: Landscape, W: FloatArray, omega: FloatArray) -> tuple[
     return float(sum(costs) / total), back * (-2.0 / total), turn * (2.0 / total)
 
 
-def descend(at: Landscape, W: FloatArray, omega: FloatArray, max_iter: int, tol: float, watch: Callable[..., bool]) -> Descent:
-    """Descend from W and Ω for at most `max_iter` steps, until one lowers the cost by less than `tol` of it.
+@dataclass
+class State:
+    """Where a descent stands: the point θ, its cost and gradient, and what is remembered of the last steps."""
 
-    Lengths are measured in the spread of the prototypes at the start, so that other units change nothing.
-    `watch(W, omega, cost)` is called after each step and may end the descent by returning True; Ctrl-C keeps the last step.
+    W: FloatArray  # (P, d): prototypes at the start; θ measures from here
+    omega: FloatArray  # metric at the start
+    theta: FloatArray  # (p,): moves of the prototypes in units of their spread, then Ω, if it learns
+    gradient: FloatArray  # (p,)
+    steps: FloatArray  # (10, p): the latest first
+    changes: FloatArray  # (10, p): of the gradient
+    costs: FloatArray  # (3,): Φ at θ, at the start, and the share by which the last step lowered it
+    counts: IntArray  # (2,): pairs remembered; 1 if no lower cost was found
+
+    @classmethod
+    def of(cls, W: FloatArray, omega: FloatArray, *, learns_metric: bool) -> Self:
+        """Return the state to begin with, its cost still unknown."""
+        theta = np.concatenate([np.zeros(W.size), omega.ravel() if learns_metric else ()])
+        steps, changes = np.zeros((2, PAIRS, theta.size))
+        return cls(W, omega, theta, np.zeros(theta.size), steps, changes, np.full(3, np.inf), np.zeros(2, dtype=np.int64))
+
+
+@dataclass(frozen=True)
+class Descent:
+    """The method: a cost, and the share of it by which a step must lower it for another one to be made.
 
     Examples
     --------
+    >>> from halfspace.solvers.run import Budget, run
     >>> X, target = np.array([[0.0], [1.0], [4.0], [5.0]]), np.array([0, 0, 1, 1])
-    >>> at = Landscape(X, target, np.ones(4), np.array([0, 1]), 0.0, False)
-    >>> end = descend(at, np.array([[1.0], [3.0]]), np.ones(1), 50, 1e-9, lambda *_: False)
-    >>> bool(end.costs[-1] < end.costs[0]), bool((np.diff(end.costs) <= 0.0).all())
+    >>> method = Descent(Landscape(X, target, np.ones(4), np.array([0, 1]), 0.0, False), 1e-9)
+    >>> end = run(method, Budget(50), State.of(np.array([[1.0], [3.0]]), np.ones(1), learns_metric=False))
+    >>> bool(end.state.costs[0] < end.state.costs[1]), bool((np.diff(end.course.history()["cost"]) <= 0.0).all())
     (True, True)
     """
-    width, start = W.size, np.concatenate([np.zeros(W.size), omega.ravel() if at.learns_metric else ()])
-    unit = _spread(W)
 
-    def read(theta: FloatArray) -> tuple[FloatArray, FloatArray]:
-        moved = W + unit * theta[:width].reshape(W.shape)
-        return moved, of_length_one(theta[width:].reshape(omega.shape)) if at.learns_metric else omega
+    at: Landscape
+    tol: float
+    unit: ClassVar[str] = "step"
+    columns: ClassVar[tuple[str, ...]] = ("cost",)
 
-    def value(theta: FloatArray) -> tuple[float, FloatArray]:
-        moved, metric = read(theta)
-        cost, slope, turn = cost_and_gradient(at, moved, metric)
-        if not at.learns_metric:
+    def start(self, before: State) -> State:
+        """Return the state of another run, to go on from."""
+        before.counts[1], before.costs[:] = 0, np.inf  # the data may be others: the cost is measured again
+        return before
+
+    def read(self, state: State, theta: FloatArray | None = None) -> tuple[FloatArray, FloatArray]:
+        """Return the prototypes and the metric, of length 1, at a point; where the state stands if none is given."""
+        theta, size = state.theta if theta is None else theta, state.W.size
+        W = state.W + _spread(state.W) * theta[:size].reshape(state.W.shape)
+        return W, of_length_one(theta[size:].reshape(state.omega.shape)) if self.at.learns_metric else state.omega
+
+    def _value(self, state: State, theta: FloatArray) -> tuple[float, FloatArray]:
+        """Return Φ and its gradient at a point."""
+        W, metric = self.read(state, theta)
+        unit, size = _spread(state.W), W.size
+        with one_blas_thread():
+            cost, slope, turn = cost_and_gradient(self.at, W, metric)
+        if not self.at.learns_metric:
             return cost, unit * slope.ravel()
         inner = turn - metric * _along(metric * turn)  # a longer Ω is the same metric
-        return cost, np.concatenate([unit * slope.ravel(), (inner / _length(theta[width:].reshape(omega.shape))).ravel()])
+        length = _length(theta[size:].reshape(metric.shape))
+        return cost, np.concatenate([unit * slope.ravel(), (inner / length).ravel()])
 
-    best, costs = start, [value(start)[0]]
+    def step(self, state: State, most: int) -> tuple[FloatArray, ...]:
+        """Make one step; return its cost. The first call measures the start, and returns nothing."""
+        del most
+        if not np.isfinite(state.costs[0]):
+            cost, state.gradient[:] = self._value(state, state.theta)
+            state.costs[:2] = cost
+            return ()
+        found = self._searched(state, -_quasi_newton(state))
+        if found is None:
+            state.counts[1] = 1
+            return ()
+        theta, cost, gradient = found
+        step, change = theta - state.theta, gradient - state.gradient
+        if step @ change > 0.0:
+            for memory, pair in ((state.steps, step), (state.changes, change)):
+                memory[1:], memory[0] = memory[:-1].copy(), pair
+            state.counts[0] = min(state.counts[0] + 1, PAIRS)
+        before = state.costs[0]
+        state.costs[0], state.costs[2] = cost, (before - cost) / max(abs(before), abs(cost), 1.0)
+        state.theta[:], state.gradient[:] = theta, gradient
+        return (np.array([cost]),)
 
-    def note(intermediate_result: Any) -> None:
-        nonlocal best
-        best = intermediate_result.x.copy()
-        costs.append(float(intermediate_result.fun))
-        if watch(*read(best), costs[-1]):
-            raise StopIteration
+    def _searched(self, state: State, direction: FloatArray) -> tuple[FloatArray, float, FloatArray] | None:
+        """Return the end of a step along a direction, its cost and gradient; None if no lower cost is found."""
+        fall, best = float(direction @ state.gradient), None
+        low, high = 0.0, np.inf
+        t = 1.0 if state.counts[0] else min(1.0, 1.0 / max(float(np.linalg.norm(direction)), 1e-300))
+        for _ in range(TRIALS):
+            theta = state.theta + t * direction
+            cost, gradient = self._value(state, theta)
+            if not cost <= state.costs[0] + DESCENT * t * fall:
+                high = t
+            else:
+                best = theta, cost, gradient
+                if float(direction @ gradient) >= CURVATURE * fall:
+                    break
+                low = t
+            t = 2.0 * low if high == np.inf else 0.5 * (low + high)
+        return best if best is not None and best[1] < state.costs[0] else None
 
-    options = {"maxiter": max_iter, "maxfun": 20 * max_iter, "ftol": tol, "gtol": 0.0}
-    reason: Reason
-    try:
-        with one_blas_thread():
-            result = minimize(value, start, jac=True, method="L-BFGS-B", callback=note, options=options)
-        reason = REASONS.get(result.status, "stopped by callback")
-    except KeyboardInterrupt:
-        reason = "interrupted"
-    return Descent(*read(best), np.array(costs), reason)
+    def status(self, state: State) -> Reason | None:
+        """Return why nothing is left to do, or None."""
+        if state.counts[1]:
+            return "rounding limit reached"
+        return "converged" if state.costs[2] <= self.tol else None
+
+
+def _quasi_newton(state: State) -> FloatArray:
+    """Return H g for the gradient g, with BFGS' approximation H of the inverse Hessian (Nocedal and Wright, algorithm 7.4)."""
+    q, pairs = state.gradient.copy(), [(s, y, s @ y) for s, y in zip(state.steps, state.changes, strict=True)]
+    pairs = pairs[: state.counts[0]]
+    shares = []
+    for s, y, product in pairs:
+        shares.append(s @ q / product)
+        q -= shares[-1] * y
+    if pairs:
+        q *= pairs[0][2] / (pairs[0][1] @ pairs[0][1])
+    for (s, y, product), share in zip(reversed(pairs), reversed(shares), strict=True):
+        q += s * (share - y @ q / product)
+    return q
 
 
 def of_length_one(omega: FloatArray) -> FloatArray:

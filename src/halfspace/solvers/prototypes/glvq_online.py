@@ -1,29 +1,18 @@
-"""Online passes of GLVQ and GRLVQ: the rule of `glvq`, compiled.
+"""Online passes of GLVQ and GRLVQ, compiled: the accelerator of `glvq.learn_plain`.
 
 Prototypes are sorted by class: those of class c are starts[c] to starts[c + 1].
 """
-
-from typing import NamedTuple
 
 import numpy as np
 
 from halfspace._dispatch import compiled
 from halfspace._typing import FloatArray, IntArray
-from halfspace.solvers.prototypes.glvq import Book, Rates, slopes
+from halfspace.solvers.prototypes.glvq import Book, Rates, share, slopes
 
-__all__ = ["Open", "class_starts", "learn", "measure_plainly", "nearest_other", "nearest_own", "opened", "share"]
-
-
-class Open(NamedTuple):
-    """A book opened for writing."""
-
-    W: FloatArray  # (P, d)
-    starts: IntArray  # (K + 1,)
-    omega: FloatArray  # (d,)
-    tally: FloatArray  # (3,)
-    near: FloatArray  # (P,): distances of the row at hand
+__all__ = ["class_starts", "learn", "measure_plainly", "nearest_other", "nearest_own"]
 
 
+@compiled
 def class_starts(labels: IntArray) -> IntArray:
     """Return where the prototypes of each class begin, shape (K + 1,), of class numbers that are sorted.
 
@@ -32,18 +21,10 @@ def class_starts(labels: IntArray) -> IntArray:
     >>> class_starts(np.array([0, 1, 1])).tolist()
     [0, 1, 3]
     """
-    return np.searchsorted(labels, np.arange(labels[-1] + 2)).astype(np.int64)
-
-
-def opened(book: Book) -> Open:
-    """Return a copy of the book to write in.
-
-    Examples
-    --------
-    >>> opened(Book(np.ones((3, 2)), np.array([0, 1, 1]), np.ones(2), np.zeros(3))).near.shape
-    (3,)
-    """
-    return Open(book.W.copy(), class_starts(book.labels), book.omega.copy(), book.tally.copy(), np.empty(book.labels.size))
+    starts = np.zeros(labels[-1] + 2, dtype=np.int64)
+    for label in labels:
+        starts[label + 1] += 1
+    return np.cumsum(starts)
 
 
 @compiled
@@ -70,12 +51,6 @@ def nearest_other(near: FloatArray, starts: IntArray, c: int) -> int:
 
 
 @compiled
-def share(rate: float, d: float, square: float) -> float:
-    """Return the share of the step to make: none past x."""
-    return min(rate, d / square) if square > 0.0 else 0.0
-
-
-@compiled
 def _measure(x: FloatArray, W: FloatArray, omega: FloatArray, near: FloatArray) -> None:
     """Write Σ_j (ω_j (x_j - w_kj))² for every prototype k."""
     for k in range(near.size):
@@ -87,9 +62,12 @@ def _measure(x: FloatArray, W: FloatArray, omega: FloatArray, near: FloatArray) 
 
 
 @compiled
-def _move(x: FloatArray, book: Open, plus: int, minus: int, xi: tuple[float, float], rates: tuple[float, float]) -> None:
+def _move(
+    x: FloatArray, book: Book, near: FloatArray, pair: tuple[int, int], xi: tuple[float, float], rates: tuple[float, float]
+) -> None:
     """Take the step of the rule: both prototypes, then ω."""
-    w, u, omega, near, tally = book.W[plus], book.W[minus], book.omega, book.near, book.tally
+    plus, minus = pair
+    w, u, omega, tally = book.W[plus], book.W[minus], book.omega, book.tally
     a = b = 0.0
     for j in range(x.size):
         square = omega[j] ** 4
@@ -123,10 +101,12 @@ def measure_plainly(x: FloatArray, W: FloatArray, near: FloatArray) -> None:
 
 
 @compiled
-def _move_plainly(x: FloatArray, book: Open, plus: int, minus: int, xi: tuple[float, float], full: float) -> None:
+def _move_plainly(
+    x: FloatArray, book: Book, near: FloatArray, pair: tuple[int, int], xi: tuple[float, float], full: float
+) -> None:
     """Take the step of the rule where the metric is Euclid's and stays so: ‖Λv‖² is the distance itself."""
-    w, u, tally = book.W[plus], book.W[minus], book.tally
-    a, b = book.near[plus], book.near[minus]
+    w, u, tally = book.W[pair[0]], book.W[pair[1]], book.tally
+    a, b = near[pair[0]], near[pair[1]]
     tally[0] += 1.0
     tally[1] += a + b
     tally[2] += a + b
@@ -138,22 +118,23 @@ def _move_plainly(x: FloatArray, book: Open, plus: int, minus: int, xi: tuple[fl
 
 
 @compiled
-def learn(rows: FloatArray, target: IntArray, s: FloatArray, book: Open, rates: Rates) -> int:
+def learn(rows: FloatArray, target: IntArray, s: FloatArray, book: Book, rates: Rates) -> int:
     """Present dense rows, shape (n, d), with weights s of their steps; return how many were classified wrongly."""
-    near, plain = book.near, rates.metric == 0.0 and bool((book.omega == 1.0).all())
+    near, starts = np.empty(book.W.shape[0]), class_starts(book.labels)
+    plain = rates.metric == 0.0 and bool((book.omega == 1.0).all())
     wrong = 0
     for i in range(target.size):
         if plain:
             measure_plainly(rows[i], book.W, near)
         else:
             _measure(rows[i], book.W, book.omega, near)
-        plus, minus = nearest_own(near, book.starts, target[i]), nearest_other(near, book.starts, target[i])
+        plus, minus = nearest_own(near, starts, target[i]), nearest_other(near, starts, target[i])
         if minus < 0:
             continue
         wrong += near[plus] > near[minus] or (near[plus] == near[minus] and minus < plus)
         xi = slopes(rates.beta, near[plus], near[minus])
         if plain:
-            _move_plainly(rows[i], book, plus, minus, xi, s[i] * rates.prototypes)
+            _move_plainly(rows[i], book, near, (plus, minus), xi, s[i] * rates.prototypes)
         else:
-            _move(rows[i], book, plus, minus, xi, (s[i] * rates.prototypes, s[i] * rates.metric))
+            _move(rows[i], book, near, (plus, minus), xi, (s[i] * rates.prototypes, s[i] * rates.metric))
     return wrong

@@ -1,9 +1,10 @@
-"""Online passes of GMLVQ: the rule of `glvq` with a matrix, arranged for speed.
+"""Online passes of GMLVQ, arranged for speed: the accelerator of `glvq.learn_plain` with a matrix.
 
 A step changes Ω by a matrix of rank 2 and two prototypes, so the projected prototypes ΩW are kept and changed likewise; they
 are computed afresh every 512 presentations against drift. Ω is divided by its length only then; until then its squared length
 is carried along, which the theorem of `glvq` makes a matter of one product: a step G multiplies it by 1 + ‖G‖². Ω is read
-twice per presentation, four rows or two at a time: it may fill the first cache.
+twice per presentation, four rows or two at a time: it may fill the first cache. What is carried along is part of the book, so
+rows may be cut into pieces anywhere without changing a bit.
 """
 
 from typing import NamedTuple
@@ -12,64 +13,21 @@ import numpy as np
 
 from halfspace._dispatch import compiled
 from halfspace._typing import FloatArray, IntArray
-from halfspace.solvers.prototypes.glvq import Book, Rates, slopes
-from halfspace.solvers.prototypes.glvq_online import class_starts, measure_plainly, nearest_other, nearest_own, share
+from halfspace.solvers.prototypes.glvq import Book, Rates, share, slopes
+from halfspace.solvers.prototypes.glvq_online import class_starts, measure_plainly, nearest_other, nearest_own
 
-__all__ = ["OpenMatrix", "closed_matrix", "learn_matrix", "opened_matrix"]
+__all__ = ["freshen", "learn_matrix", "project_prototypes"]
 
 FRESH = 512
 """Presentations between two fresh projections."""
 
 
-class OpenMatrix(NamedTuple):
-    """A book with a matrix, opened for writing; Ω's rows are filled up with zeros to a multiple of four."""
+class _Room(NamedTuple):
+    """Scratch memory of a pass."""
 
-    W: FloatArray  # (P, d)
-    Q: FloatArray  # (P, m): the prototypes projected
-    starts: IntArray  # (K + 1,)
-    omega: FloatArray  # (m, d)
-    tally: FloatArray  # (4,): the last is ‖Ω‖²
     near: FloatArray  # (P,): distances of the row at hand
     ends: FloatArray  # (5, m): the row projected, Ωv of both prototypes, ΩΛv of both
     sides: FloatArray  # (4, d): v = x - w of both prototypes, Λv of both
-
-
-def opened_matrix(book: Book) -> OpenMatrix:
-    """Return a copy of the book to write in.
-
-    Examples
-    --------
-    >>> book = opened_matrix(Book(np.ones((3, 2)), np.array([0, 1, 1]), np.ones((1, 2)), np.zeros(3)))
-    >>> book.omega.shape, book.Q[0].tolist()
-    ((4, 2), [2.0, 0.0, 0.0, 0.0])
-    """
-    (m, d), P = book.omega.shape, book.labels.size
-    omega = _aligned(np.concatenate([book.omega, np.zeros((-m % 4, d))]))
-    tally = np.append(book.tally, np.square(omega).sum())
-    scratch = np.empty(P), _aligned(np.zeros((5, omega.shape[0]))), _aligned(np.zeros((4, d)))
-    return OpenMatrix(_aligned(book.W), _aligned(book.W @ omega.T), class_starts(book.labels), omega, tally, *scratch)
-
-
-def closed_matrix(after: OpenMatrix, book: Book) -> Book:
-    """Return what was written, in the form of the book it began with.
-
-    Examples
-    --------
-    >>> book = Book(np.ones((3, 2)), np.array([0, 1, 1]), np.array([[0.6, 0.8]]), np.zeros(3))
-    >>> closed_matrix(opened_matrix(book), book).omega.round(2).tolist()
-    [[0.6, 0.8]]
-    """
-    omega = after.omega[: book.omega.shape[0]]
-    return Book(after.W.copy(), book.labels, omega / np.linalg.norm(omega), after.tally[:3].copy())
-
-
-def _aligned(array: FloatArray) -> FloatArray:
-    """Return a copy that begins on a cache line: a vector that straddles two lines takes twice as long to read."""
-    room = np.empty(array.size + 8)
-    first = -(room.ctypes.data // 8) % 8
-    copy = room[first : first + array.size].reshape(array.shape)
-    copy[...] = array
-    return copy
 
 
 @compiled
@@ -107,21 +65,27 @@ def _project(omega: FloatArray, x: FloatArray, out: FloatArray) -> None:
 
 
 @compiled
-def _freshen(book: OpenMatrix) -> None:
+def project_prototypes(book: Book) -> None:
+    """Project the prototypes afresh."""
+    for k in range(book.W.shape[0]):
+        _project(book.omega, book.W[k], book.Q[k])
+
+
+@compiled
+def freshen(book: Book) -> None:
     """Give Ω length 1 and project the prototypes afresh."""
     square = 0.0
     for r in range(book.omega.shape[0]):
         square += _product(book.omega[r], book.omega[r])
     book.omega[:] = book.omega / np.sqrt(square)
     book.tally[3] = 1.0
-    for k in range(book.near.size):
-        _project(book.omega, book.W[k], book.Q[k])
+    project_prototypes(book)
 
 
 @compiled
-def _differ(x: FloatArray, book: OpenMatrix, plus: int, minus: int) -> None:
+def _differ(x: FloatArray, book: Book, room: _Room, plus: int, minus: int) -> None:
     """Write v, Ωv and Λv of both prototypes."""
-    omega, ends, sides = book.omega, book.ends, book.sides
+    omega, ends, sides = book.omega, room.ends, room.sides
     _subtract(ends[0], book.Q[plus], ends[1])
     _subtract(ends[0], book.Q[minus], ends[2])
     _subtract(x, book.W[plus], sides[0])
@@ -138,10 +102,10 @@ def _differ(x: FloatArray, book: OpenMatrix, plus: int, minus: int) -> None:
 
 
 @compiled
-def _turn(book: OpenMatrix, h_plus: float, h_minus: float) -> None:
+def _turn(omega: FloatArray, room: _Room, h_plus: float, h_minus: float) -> None:
     """Take Ω's step, and write ΩΛv of both prototypes, with Ω as it was before."""
-    omega, ends = book.omega, book.ends
-    v, u, step, other = book.sides[0], book.sides[1], book.sides[2], book.sides[3]
+    ends, sides = room.ends, room.sides
+    v, u, step, other = sides[0], sides[1], sides[2], sides[3]
     for r in range(0, omega.shape[0], 2):
         row, next_row = omega[r], omega[r + 1]
         p, q = -h_plus * ends[1, r], h_minus * ends[2, r]
@@ -159,10 +123,10 @@ def _turn(book: OpenMatrix, h_plus: float, h_minus: float) -> None:
 
 
 @compiled
-def _follow(book: OpenMatrix, h_plus: float, h_minus: float) -> None:
+def _follow(book: Book, room: _Room, h_plus: float, h_minus: float) -> None:
     """Add Ω's step times W, the prototypes after theirs, to the projections."""
-    v, u, p, q = book.sides[0], book.sides[1], book.ends[1], book.ends[2]
-    for k in range(book.near.size):
+    v, u, p, q = room.sides[0], room.sides[1], room.ends[1], room.ends[2]
+    for k in range(book.W.shape[0]):
         w, image = book.W[k], book.Q[k]
         a = b = 0.0
         for j in range(w.size):
@@ -174,19 +138,22 @@ def _follow(book: OpenMatrix, h_plus: float, h_minus: float) -> None:
 
 
 @compiled
-def _squared_step(book: OpenMatrix, xi_plus: float, xi_minus: float) -> float:
-    """Return ‖ξ₊ Ωv₊v₊ᵀ - ξ₋ Ωv₋v₋ᵀ‖² for Ω of length 1."""
-    p, q, v, u = book.ends[1], book.ends[2], book.sides[0], book.sides[1]
+def _squared_step(room: _Room, square: float, xi_plus: float, xi_minus: float) -> float:
+    """Return ‖ξ₊ Ωv₊v₊ᵀ - ξ₋ Ωv₋v₋ᵀ‖² for Ω of length 1, given that of squared length `square`."""
+    p, q, v, u = room.ends[1], room.ends[2], room.sides[0], room.sides[1]
     own, other = _product(p, p) * _product(v, v), _product(q, q) * _product(u, u)
     cross = _product(p, q) * _product(v, u)
-    return book.tally[3] * (xi_plus**2 * own + xi_minus**2 * other - 2.0 * xi_plus * xi_minus * cross)
+    return square * (xi_plus**2 * own + xi_minus**2 * other - 2.0 * xi_plus * xi_minus * cross)
 
 
 @compiled
-def _move(x: FloatArray, book: OpenMatrix, plus: int, minus: int, xi: tuple[float, float], rates: tuple[float, float]) -> None:
+def _move(
+    x: FloatArray, book: Book, room: _Room, pair: tuple[int, int], xi: tuple[float, float], rates: tuple[float, float]
+) -> None:
     """Take the step of the rule: Ω, both prototypes, and the projections that hang on them."""
-    tally, near, ends, sides = book.tally, book.near, book.ends, book.sides
-    _differ(x, book, plus, minus)
+    plus, minus = pair
+    tally, near, ends, sides = book.tally, room.near, room.ends, room.sides
+    _differ(x, book, room, plus, minus)
     a, b = _product(sides[2], sides[2]), _product(sides[3], sides[3])
     tally[0] += 1.0
     tally[1] += (near[plus] + near[minus]) / tally[3]
@@ -195,24 +162,25 @@ def _move(x: FloatArray, book: OpenMatrix, plus: int, minus: int, xi: tuple[floa
     towards, away = share(rate * xi[0], near[plus], a), share(rate * xi[1], near[minus], b)
     metric = 2.0 * rates[1]
     h_plus, h_minus = metric * tally[3] * xi[0], metric * tally[3] * xi[1]
-    longer = 1.0 + metric * metric * _squared_step(book, xi[0], xi[1])
-    _turn(book, h_plus, h_minus)
+    longer = 1.0 + metric * metric * _squared_step(room, tally[3], xi[0], xi[1])
+    _turn(book.omega, room, h_plus, h_minus)
     _add(towards, sides[2], book.W[plus])
     _add(-away, sides[3], book.W[minus])
     _add(towards, ends[3], book.Q[plus])
     _add(-away, ends[4], book.Q[minus])
-    _follow(book, h_plus, h_minus)
+    _follow(book, room, h_plus, h_minus)
     tally[3] *= longer
 
 
 @compiled
-def learn_matrix(rows: FloatArray, target: IntArray, s: FloatArray, book: OpenMatrix, rates: Rates) -> int:
+def learn_matrix(rows: FloatArray, target: IntArray, s: FloatArray, book: Book, rates: Rates) -> int:
     """Present dense rows, shape (n, d), with weights s of their steps; return how many were classified wrongly."""
-    near, starts, ends = book.near, book.starts, book.ends
+    near, starts, ends = np.empty(book.W.shape[0]), class_starts(book.labels), np.empty((5, book.omega.shape[0]))
+    room = _Room(near, ends, np.empty((4, book.W.shape[1])))
     wrong = 0
     for i in range(target.size):
         if book.tally[0] % FRESH == 0.0:
-            _freshen(book)
+            freshen(book)
         _project(book.omega, rows[i], ends[0])
         measure_plainly(ends[0], book.Q, near)
         plus, minus = nearest_own(near, starts, target[i]), nearest_other(near, starts, target[i])
@@ -220,5 +188,5 @@ def learn_matrix(rows: FloatArray, target: IntArray, s: FloatArray, book: OpenMa
             continue
         wrong += near[plus] > near[minus] or (near[plus] == near[minus] and minus < plus)
         xi = slopes(rates.beta, near[plus], near[minus])
-        _move(rows[i], book, plus, minus, xi, (s[i] * rates.prototypes, s[i] * rates.metric))
+        _move(rows[i], book, room, (plus, minus), xi, (s[i] * rates.prototypes, s[i] * rates.metric))
     return wrong

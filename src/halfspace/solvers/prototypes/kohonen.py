@@ -11,13 +11,14 @@ Ties       Of prototypes equally near, the one that comes first is the nearest.
 Reference  Kohonen 1990, "The self-organizing map", sections on LVQ1, LVQ2 and LVQ3; Kohonen, Self-Organizing Maps, chapter 6.
 """
 
-from typing import NamedTuple
+from typing import NamedTuple, Self
 
 import numpy as np
 
 from halfspace._dispatch import compiled, open_function
 from halfspace._typing import FloatArray, IntArray
 from halfspace.rows.distances import pull, sqdist
+from halfspace.solvers.prototypes.glvq import Book
 
 __all__ = ["LVQ1", "LVQ3", "adapt", "learn_kohonen"]
 
@@ -25,14 +26,23 @@ __all__ = ["LVQ1", "LVQ3", "adapt", "learn_kohonen"]
 class LVQ1(NamedTuple):
     """The winner alone moves."""
 
-    nothing: int = 0
+    rate: float
+
+    def scaled(self, factor: float) -> Self:
+        """Return the same rule at a lower rate."""
+        return self._replace(rate=factor * self.rate)
 
 
 class LVQ3(NamedTuple):
     """Winner and runner-up move; with epsilon = 0 this is LVQ2.1."""
 
+    rate: float
     window: float
     epsilon: float
+
+    def scaled(self, factor: float) -> Self:
+        """Return the same rule at a lower rate."""
+        return self._replace(rate=factor * self.rate)
 
 
 @open_function
@@ -82,11 +92,9 @@ def _(rule: LVQ3, rate: float, rows: FloatArray, i: int, c: int, W: FloatArray, 
 
 
 @compiled
-def learn_kohonen(
-    rows: FloatArray, target: IntArray, rates: FloatArray, W: FloatArray, labels: IntArray, rule: NamedTuple
-) -> int:
-    """Present dense rows (n, d), each with its rate, which is cut at 1; return how many were classified wrongly."""
+def learn_kohonen(rows: FloatArray, target: IntArray, s: FloatArray, book: Book, rule: LVQ1 | LVQ3) -> int:
+    """Present dense rows (n, d) at the rate times their weights s, at most 1; return how many were classified wrongly."""
     wrong = 0
     for i in range(target.size):
-        wrong += adapt(rule, min(rates[i], 1.0), rows, i, target[i], W, labels)
+        wrong += adapt(rule, min(rule.rate * s[i], 1.0), rows, i, target[i], book.W, book.labels)
     return wrong

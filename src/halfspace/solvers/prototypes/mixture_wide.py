@@ -1,4 +1,4 @@
-"""The pass of a mixture over wide rows, by matrix products: the accelerator of `mixture_pass.sums`.
+"""The pass of a mixture over wide rows, by matrix products: the accelerator of `mixture.sums`.
 
 About the mean c = Σ π_k w_k of the mixture (after a step of EM that is the mean of the rows), with y = x - c and v = w - c:
 
@@ -14,8 +14,8 @@ from halfspace._dispatch import compiled
 from halfspace._typing import FloatArray, View
 from halfspace.rows.threads import in_chunks, one_blas_thread
 from halfspace.rows.views import axpy, n_columns
-from halfspace.solvers.prototypes import mixture_pass
-from halfspace.solvers.prototypes.mixture_pass import Mixture, Part, Sums, coefficients, summing, terms, total
+from halfspace.solvers.prototypes import mixture as by_differences
+from halfspace.solvers.prototypes.mixture import Mixture, Part, Sums, coefficients, summing, terms, total
 
 __all__ = ["sums"]
 
@@ -68,18 +68,18 @@ def _weigh(q: FloatArray, r: FloatArray, level: FloatArray, s: FloatArray, out: 
 
 
 def sums(X: View, s: FloatArray, mixture: Mixture) -> Sums:
-    """Pass over the rows of a view, weighted by s, shape (n,), in the faster way: see `mixture_pass.sums`.
+    """Pass over the rows of a view, weighted by s, shape (n,), in the faster way: see `mixture.sums`.
 
     Examples
     --------
     >>> X = np.eye(40)
     >>> at = Mixture(np.array([0.5, 0.5]), X[:2].copy(), np.ones(2))
-    >>> fast, plain = sums(X, np.ones(40), at), mixture_pass.sums(X, np.ones(40), at)
+    >>> fast, plain = sums(X, np.ones(40), at), by_differences.sums(X, np.ones(40), at)
     >>> bool(np.allclose(fast.M, plain.M)), round(fast.log_likelihood - plain.log_likelihood, 9)
     (True, 0.0)
     """
     if n_columns(X) < WIDE:
-        return mixture_pass.sums(X, s, mixture)
+        return by_differences.sums(X, s, mixture)
     d, step = n_columns(X), max(1, BLOCK_ENTRIES // n_columns(X))
     plain, products = summing(X, s, mixture), _Products(X, s, mixture)
 

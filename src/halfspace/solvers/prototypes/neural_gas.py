@@ -12,6 +12,8 @@ Guarantee.  For fixed λ a step of stochastic gradient descent on  E_λ(W) = Σ_
             For rates <= 1 prototypes never leave the convex hull of the start and the rows.
 Rounding.   Where exp(-rank/λ) < 2^-53 a move is less than the rounding of x - w itself: those prototypes stay, and need not
             be ranked.
+Solver.     solver="plain" presents by this rule as it stands (`_present_plain`); the default by `_present`, which ranks by
+            counting, keeps powers of exp(-1/λ), and moves all prototypes at once.
 Reference.  Martinetz, Berkovich and Schulten 1993.
 """
 
@@ -22,7 +24,7 @@ import numpy as np
 from halfspace._dispatch import compiled
 from halfspace._typing import FloatArray, IntArray
 from halfspace.rows.orders import Geometric
-from halfspace.solvers.prototypes.quantising import HOLD, Learner, nearest, pull_column, shares, squared_distances
+from halfspace.solvers.prototypes.quantising import HOLD, State, nearest, pull_column, shares, squared_distances
 
 __all__ = ["Gas"]
 
@@ -133,35 +135,39 @@ def _present(rows: FloatArray, steps: Steps, V: FloatArray, K: int) -> float:
     return error
 
 
-class Gas(Learner):
-    """The state of a neural gas between two pieces of rows.
+def _present_plain(rows: FloatArray, steps: Steps, V: FloatArray, K: int) -> float:
+    """Present rows by the rule as it stands above; `_present` does the same, faster."""
+    error = 0.0
+    for t, x in enumerate(rows):
+        D = np.square(x[:, None] - V[:, :K]).sum(axis=0)
+        rank = np.argsort(np.argsort(D, kind="stable"))
+        s = (steps.held + t) // HOLD
+        V[:, :K] += steps.rate[s] * steps.decay[s] ** rank * (x[:, None] - V[:, :K])
+        error += float(D.min())
+    return error
 
-    Parameters
-    ----------
-    W : ndarray, shape (K, d)
-        Prototypes to start from.
-    rate, width : Geometric
-        Rate and range λ over the course of the fit.
-    total : int
-        Presentations of the whole course; with 0, as for a stream, rate and range are the last ones throughout.
+
+class Gas(NamedTuple):
+    """The rule, with rate and range λ over the course of a fit; in a stream both are the last ones throughout.
 
     Examples
     --------
-    >>> gas = Gas(np.array([[0.0], [10.0]]), Geometric(0.5, 0.5), Geometric(1.0, 1.0), 0)
-    >>> gas.present(np.array([[2.0]]))
-    >>> gas.W.ravel().round(3).tolist(), float(gas.error)
-    ([1.0, 8.528], 4.0)
+    >>> state = State.of(np.array([[0.0], [10.0]]))
+    >>> Gas(Geometric(0.5, 0.5), Geometric(1.0, 1.0)).present(np.array([[2.0]]), state)
+    >>> state.W.ravel().round(3).tolist(), state.error.tolist()
+    ([1.0, 8.528], [4.0])
     """
 
-    def __init__(self, W: FloatArray, rate: Geometric, width: Geometric, total: int) -> None:
-        super().__init__(W, total)
-        self.rate, self.width = rate, width
+    rate: Geometric
+    width: Geometric
+    plain: bool = False
 
-    def present(self, rows: FloatArray) -> None:
-        """Take in rows, shape (m, d), one after another."""
-        gone = shares(self.clock, len(rows), self.total)
+    def present(self, rows: FloatArray, state: State, total: int = 0) -> None:
+        """Present rows (m, d), one after another."""
+        clock, K = int(state.counts[0]), state.wins.size
+        gone = shares(clock, len(rows), total)
         width = self.width.at(gone)
-        reach = np.minimum(np.floor(REACH * width) + 1.0, self.K).astype(np.int64)
-        steps = Steps(self.rate.at(gone), np.exp(-1.0 / width), reach, self.clock % HOLD)
-        self.error += _present(rows, steps, self.V, self.K)
-        self.clock += len(rows)
+        reach = np.minimum(np.floor(REACH * width) + 1.0, K).astype(np.int64)
+        steps = Steps(self.rate.at(gone), np.exp(-1.0 / width), reach, clock % HOLD)
+        state.error[0] += (_present_plain if self.plain else _present)(rows, steps, state.V, K)
+        state.counts[0] += len(rows)

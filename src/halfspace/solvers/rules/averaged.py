@@ -19,15 +19,15 @@ from halfspace._typing import FloatArray
 from halfspace.rows.views import axpy
 from halfspace.solvers.rules.sweep import State, Task, remember
 
-__all__ = ["Mean", "mean", "settle", "start_mean"]
+__all__ = ["Mean", "mean", "start_mean", "sum_up"]
 
 
 class Mean(NamedTuple):
-    """What is missing from the mean: booked per example, and, once settled, summed over examples."""
+    """What is missing from the mean."""
 
-    beta: FloatArray  # (K, n) booked
-    settled: FloatArray  # (K, n) no longer in beta, but in U
-    U: FloatArray  # (K, D)
+    beta: FloatArray  # (K, n) booked per example
+    U: FloatArray  # (K, D) of the examples of earlier calls
+    total: FloatArray  # (K, D) U + Σ beta_i x_i, when it was last summed up
 
 
 @remember.register(Mean)
@@ -36,24 +36,24 @@ def _(memory: Mean, task: Task, state: State, k: int, i: int, change: float, t: 
 
 
 @compiled
-def settle(memory: Mean, task: Task) -> None:
-    """Move what is booked per example into the sums."""
-    beta, settled, U = memory.beta, memory.settled, memory.U
-    for k in range(U.shape[0]):
-        u = U[k]
-        for i in range(beta.shape[1]):
-            if beta[k, i] != 0.0:
-                axpy(beta[k, i], task.X, i, u)
-                settled[k, i] += abs(beta[k, i])
-                beta[k, i] = 0.0
+def sum_up(memory: Mean, task: Task) -> None:
+    """Sum up what is missing; the booking goes on unchanged."""
+    for k in range(memory.U.shape[0]):
+        total = memory.total[k]
+        for j in range(total.size):
+            total[j] = memory.U[k, j]
+        for i in range(memory.beta.shape[1]):
+            if memory.beta[k, i] != 0.0:
+                axpy(memory.beta[k, i], task.X, i, total)
 
 
-def start_mean(state: State) -> Mean:
-    """Begin with nothing missing from the mean."""
-    return Mean(np.zeros_like(state.alpha), np.zeros_like(state.alpha), np.zeros_like(state.W))
+def start_mean(state: State, U: FloatArray | None = None) -> Mean:
+    """Begin with nothing missing from the mean, or with what is missing by earlier examples."""
+    U = np.zeros_like(state.W) if U is None else U
+    return Mean(np.zeros_like(state.alpha), U, U.copy())
 
 
 def mean(memory: Mean, state: State) -> tuple[FloatArray, FloatArray]:
-    """Return the mean weights (K, D) and the mean strengths (K, n) over all presentations so far, once settled."""
+    """Return the mean weights (K, D) and the mean strengths (K, n) over all presentations so far, once summed up."""
     T = max(int(state.clock[0]), 1)
-    return state.W - memory.U / T, state.alpha - memory.settled / T
+    return state.W - memory.total / T, state.alpha - np.abs(memory.beta) / T

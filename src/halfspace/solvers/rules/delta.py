@@ -11,16 +11,24 @@ Reference  Widrow and Hoff 1960; for consistent systems Kaczmarz 1937.
 
 from typing import NamedTuple
 
-from halfspace.solvers.rules.sweep import strengthen
+import numpy as np
+
+from halfspace.solvers.rules.sweep import at_epoch, strengthen
 
 __all__ = ["Delta"]
 
 
 class Delta(NamedTuple):
-    """Move the output towards the label by a fraction of the error."""
+    """Move the output towards the label by a fraction of the error, which falls as rate / (1 + epoch / half_life)."""
 
     rate: float = 0.01
+    half_life: float = np.inf
     margin: float = 0.0
+
+
+@at_epoch.register(Delta)
+def _(rule: Delta, epoch: int) -> Delta:
+    return Delta(rule.rate / (1.0 + epoch / rule.half_life), rule.half_life, rule.margin)
 
 
 @strengthen.register(Delta)

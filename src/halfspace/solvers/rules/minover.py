@@ -24,7 +24,7 @@ import numpy as np
 
 from halfspace._dispatch import compiled
 from halfspace._typing import FloatArray, IntArray, View
-from halfspace.rows.views import axpy, dot, n_columns, n_rows
+from halfspace.rows.views import axpy, dot, n_columns, n_rows, sqlength
 
 __all__ = [
     "GOING",
@@ -176,7 +176,7 @@ def push_plain(problem: Problem, state: State, pushed: IntArray, tol: float) -> 
             if lowest > E:
                 lowest = E
                 state.counts[1] = i
-        measure(state, lowest, squared_length(state.w), done)
+        measure(state, lowest, sqlength(problem.X, state.w, state.alpha, problem.y), done)
         status = status_of(state, tol)
         done += 1
     keep_witnesses(state, pushed, done)

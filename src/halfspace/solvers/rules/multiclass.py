@@ -16,7 +16,17 @@ import numpy as np
 from halfspace._dispatch import compiled
 from halfspace._typing import FloatArray, IntArray
 from halfspace.rows.views import axpy, dot
-from halfspace.solvers.rules.sweep import State, Task, remember, strengthen
+from halfspace.solvers.rules.sweep import (
+    Plan,
+    State,
+    Table,
+    Task,
+    at_epoch,
+    close_epoch,
+    open_epoch,
+    remember,
+    strengthen,
+)
 
 __all__ = ["present_native"]
 
@@ -32,13 +42,12 @@ def _rival(scores: FloatArray, truth: int) -> int:
 
 
 @compiled
-def present_native(rule: Any, memory: Any, task: Task, state: State, order: IntArray) -> None:
-    """Present the examples in `order`.
+def sweep_native(rule: Any, memory: Any, task: Task, state: State, order: IntArray, scores: FloatArray) -> None:
+    """Present the examples in `order`; `scores` is room for K numbers.
 
     Both classes keep the strength of the step, so `w_k = Σ alpha_ki y_ki x_i` holds here too, with y = +1 for the truth.
     """
     X, W, alpha = task.X, state.W, state.alpha
-    scores = np.empty(W.shape[0])
     for t in range(order.size):
         i = order[t]
         for v in range(W.shape[0]):
@@ -58,3 +67,21 @@ def present_native(rule: Any, memory: Any, task: Task, state: State, order: IntA
         if rule.margin >= E:
             state.mistakes[truth] += 1
     state.clock[0] += order.size
+    state.clock[2] += order.size
+
+
+@compiled
+def present_native(rule: Any, memory: Any, task: Task, state: State, plan: Plan, table: Table) -> int:
+    """Present examples to all classes at once; return how many epochs were completed."""
+    finished, left, scores = 0, plan.rows, np.empty(state.W.shape[0])
+    while left > 0 and finished < table.mistakes.shape[0]:
+        order = open_epoch(plan, state, left)
+        left -= order.size
+        sweep_native(at_epoch(rule, state.clock[1]), memory, task, state, order, scores)
+        if state.clock[2] == plan.order.size:
+            finished += 1
+            if close_epoch(state, table, finished - 1):
+                break
+            for k in range(state.active.size):  # a class that was right may still be another's rival
+                state.active[k] = 1
+    return finished

@@ -8,20 +8,39 @@
 
 Whatever the rule, `w = w_start + Σ alpha_i y_i x_i` holds at every moment. A rule is a NamedTuple in a file of its own
 (`rosenblatt.py`, `hebb.py`, `delta.py`, `passive_aggressive.py`); a memory (`averaged.py`, `voted.py`, `pocket.py`) watches
-each change go by and keeps what a single weight vector forgets.
+each change go by and keeps what a single weight vector forgets. `presenting.py` is the method that the driver runs.
 
 Invariants: a rule has a field `margin`, and `E_i <= rule.margin` counts as a mistake; a change of exactly 0 is no update.
 """
 
+from functools import partial
 from typing import Any, NamedTuple
 
 import numpy as np
 
 from halfspace._dispatch import compiled, open_function
 from halfspace._typing import FloatArray, IntArray, View
+from halfspace.rows.orders import Orders, write_order
 from halfspace.rows.views import axpy, dot, n_columns, n_rows
 
-__all__ = ["Forget", "State", "Task", "present", "remember", "start", "strengthen", "sweep"]
+__all__ = [
+    "Forget",
+    "Plan",
+    "State",
+    "Table",
+    "Task",
+    "at_epoch",
+    "close_epoch",
+    "open_epoch",
+    "present",
+    "remember",
+    "start",
+    "strengthen",
+    "sweep",
+]
+
+PRESENTED, EPOCH, POSITION, SEED = range(4)
+"""Places in the clock of a state."""
 
 
 class Task(NamedTuple):
@@ -41,7 +60,28 @@ class State(NamedTuple):
     alpha: FloatArray  # (K, n) strengths
     mistakes: IntArray  # (K,)
     updates: IntArray  # (K,)
-    clock: IntArray  # (1,) examples presented so far
+    earlier: IntArray  # (K,) updates before this epoch
+    active: IntArray  # (K,) 1 for the problems that the last full epoch changed
+    clock: IntArray  # (4,) examples presented so far, epoch, examples of the epoch presented, seed of the orders
+
+
+class Plan(NamedTuple):
+    """What a piece of work is to present."""
+
+    orders: Orders
+    order: IntArray  # (n,) room for the order of an epoch
+    held: IntArray  # (1,) the epoch whose order is there, -1 for none
+    rows: int  # examples to present before a look at the clock
+    block: int  # rows that stay in cache while all problems see them
+
+
+class Table(NamedTuple):
+    """What is noted after every epoch, one line each, as many as there is room for; and where weights were before."""
+
+    mistakes: IntArray  # (most, K)
+    squares: FloatArray  # (most, K) squared lengths of the weights
+    W: FloatArray  # (most, K, D), or (0, K, D) to note none
+    anchor: FloatArray  # (K, D) earlier weights, to notice when they come back; (0, D) not to look
 
 
 class Forget(NamedTuple):
@@ -65,12 +105,21 @@ def _(memory: Forget, task: Task, state: State, k: int, i: int, change: float, t
     pass
 
 
-def start(task: Task, W: FloatArray | None = None) -> State:
+def _as_it_is(rule: Any, epoch: int) -> Any:
+    return rule
+
+
+@partial(open_function, otherwise=_as_it_is)
+def at_epoch(rule: Any, epoch: int) -> Any:
+    """Return the rule in force in an epoch, counted from 0; most rules stay as they are."""
+
+
+def start(task: Task, W: FloatArray | None = None, seed: int = 0) -> State:
     """Begin at `W` (copied), or at zero."""
     K, n = task.positive.size, n_rows(task.X)
     W = np.zeros((K, n_columns(task.X))) if W is None else np.array(W, dtype=np.float64)
-    counts = np.zeros(K, dtype=np.int64)
-    return State(W, np.zeros((K, n)), counts, counts.copy(), np.zeros(1, dtype=np.int64))
+    mistakes, updates, earlier = np.zeros((3, K), dtype=np.int64)
+    return State(W, np.zeros((K, n)), mistakes, updates, earlier, np.ones(K, dtype=np.int64), np.array([0, 0, 0, seed]))
 
 
 @compiled
@@ -96,14 +145,60 @@ def sweep(rule: Any, memory: Any, task: Task, state: State, k: int, order: IntAr
 
 
 @compiled
-def present(rule: Any, memory: Any, task: Task, state: State, order: IntArray, active: IntArray, block: int) -> None:
-    """Present the examples in `order` to the problems in `active`.
+def open_epoch(plan: Plan, state: State, rows: int) -> IntArray:
+    """Return the next examples to present, at most `rows`, all of the same epoch."""
+    epoch, first = state.clock[EPOCH], state.clock[POSITION]
+    if plan.held[0] != epoch and (plan.held[0] < 0 or plan.orders.block > 0):
+        write_order(plan.orders, epoch, plan.order)
+        plan.held[0] = epoch
+    return plan.order[first : min(first + rows, plan.order.size)]
+
+
+@compiled
+def close_epoch(state: State, table: Table, row: int) -> bool:
+    """Note the end of an epoch; return whether it is worth looking at: nothing changes any more, or weights came back."""
+    W, n_active, overflow, returned = state.W, 0, False, False
+    for k in range(W.shape[0]):
+        if state.updates[k] == state.earlier[k]:
+            state.active[k] = 0
+        n_active += state.active[k]
+        state.earlier[k] = state.updates[k]
+        table.mistakes[row, k] = state.mistakes[k]
+        square, same = 0.0, state.active[k] == 1 and table.anchor.shape[0] > 0
+        for j in range(W.shape[1]):
+            square += W[k, j] * W[k, j]
+            if table.W.shape[0] > 0:
+                table.W[row, k, j] = W[k, j]
+            same = same and W[k, j] == table.anchor[k, j]
+        table.squares[row, k] = square
+        returned |= same
+        overflow |= not np.isfinite(W[k, W.shape[1] - 1])
+    state.clock[EPOCH] += 1
+    state.clock[POSITION] = 0
+    return n_active == 0 or overflow or returned
+
+
+@compiled
+def present(rule: Any, memory: Any, task: Task, state: State, plan: Plan, table: Table) -> int:
+    """Present examples to the problems that still change; return how many epochs were completed.
 
     One-vs-rest problems do not talk to each other, so a block of rows that fits the cache is shown to each in turn: every
     row is read from memory once for all classes, and the answer is that of K separate fits.
     """
-    for begin in range(0, order.size, block):
-        rows = order[begin : begin + block]
-        for k in active:
-            sweep(rule, memory, task, state, k, rows)
-        state.clock[0] += rows.size
+    finished, left, n = 0, plan.rows, plan.order.size
+    while left > 0 and finished < table.mistakes.shape[0]:
+        current = at_epoch(rule, state.clock[EPOCH])
+        order = open_epoch(plan, state, left)
+        for begin in range(0, order.size, plan.block):
+            rows = order[begin : begin + plan.block]
+            for k in range(state.W.shape[0]):
+                if state.active[k] == 1:
+                    sweep(current, memory, task, state, k, rows)
+            state.clock[PRESENTED] += rows.size
+        state.clock[POSITION] += order.size
+        left -= order.size
+        if state.clock[POSITION] == n:
+            finished += 1
+            if close_epoch(state, table, finished - 1):
+                break
+    return finished

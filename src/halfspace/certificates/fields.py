@@ -1,0 +1,395 @@
+"""Types, shapes and ranges of fields: one small language for certificates and model files.
+
+A certificate says it in the annotation of a field, `Annotated[FloatArray, "finite(m) >= 0"]`; a model file in a table of names.
+No array from a file reaches arithmetic or compiled code before it was compared with what is written there.
+
+- "finite", "real", "number": a finite number, one that may be infinite, any; "int": a whole number. A range may follow:
+  "finite >= 0", "real > 0", "int in 0..K" (at least 0 and below K).
+- "finite(K,D)", "int(m)": arrays of finite or whole numbers of any width, with a range or without. A letter stands for the
+  same number in all fields, and is bound by the first array that has it.
+- "f8(K,D)", "i8(m)", "i4(n)", "b(q,K)": arrays of float64, int64, int32, truth values.
+- "rows(_m,d)": float32 or float64 rows, an array or a CSR matrix; a letter with _ counts within its record alone.
+- "labels(n)": n labels; "names(d)": d texts; "=n": the whole number n.
+- "classes(K)": a tuple of K >= 2 different labels; "tuple(K) of label": a tuple of K labels, and so for any other kind.
+- "@sweep.State": that record, by its own fields; "model:AdaTron": that model.
+- "none", "bool", "str", "label", "plain", "dict", "kernel", "certificate": what they say.
+- "int | i8(K)": one of them; [spec]: a list of them; (spec, spec): a pair.
+
+A field that is not annotated so is judged by its type: float "finite", int "int", bool, str, Kernel, Any "label"; a type of
+ours, or a union of such types, by its own fields.
+"""
+
+import re
+from collections.abc import Callable, Iterable, Mapping
+from functools import cache
+from typing import Annotated, Any, NamedTuple, get_args, get_origin, get_type_hints
+
+import numpy as np
+from scipy import sparse
+
+from halfspace import kernels
+from halfspace.errors import ModelFileError
+from halfspace.kernels import Kernel
+
+__all__ = ["Model", "Record", "Scope", "check", "check_fields", "faults", "is_label", "is_plain", "revived", "type_name"]
+
+PATTERN = re.compile(
+    r"(?P<kind>\w+)(?:\((?P<axes>[\w,]*)\))?(?: (?P<sign>>=?|in) (?P<low>-?\d+(?:e-?\d+)?)(?:\.\.(?P<high>\w+))?)?"
+)
+WIDTHS = {"f8": ("f", 8), "i8": ("i", 8), "i4": ("i", 4), "b": ("b", 1)}
+NUMBERS = {"finite": "finite numbers", "real": "numbers", "number": "numbers", "int": "whole numbers"}
+SIMPLY = {float: "finite", int: "int", bool: "bool", str: "str", Kernel: "kernel", Any: "label"}
+
+
+class Record(NamedTuple):
+    """A record decoded from a file, not yet made into an object: its key in the table, and its fields."""
+
+    key: str
+    fields: dict[str, Any]
+
+
+class Model(NamedTuple):
+    """A model decoded from a file, not yet made into an object."""
+
+    key: str
+    params: dict[str, Any]
+    fitted: dict[str, Any]
+
+
+class Scope(NamedTuple):
+    """What the letters stand for, in the whole model and in the record at hand, and the fields of all records."""
+
+    shared: dict[str, int]
+    own: dict[str, int]
+    records: Mapping[str, Mapping[str, Any]]
+
+    def inner(self) -> "Scope":
+        """Return the scope of a record within."""
+        return self._replace(own=dict(self.own))
+
+    def agrees(self, letter: str, size: int) -> bool:
+        """Tell whether a number is what the letter stands for; if it stands for nothing yet, it does from now on."""
+        if letter.isdecimal():
+            return size == int(letter)
+        names = self.own if letter.startswith("_") else self.shared
+        return names.setdefault(letter, size) == size
+
+    def value(self, letter: str) -> int | None:
+        """Return what the letter stands for."""
+        return int(letter) if letter.isdecimal() else (self.own if letter.startswith("_") else self.shared).get(letter)
+
+
+def type_name(value: Any) -> str:
+    """Say what a value is, for a message."""
+    if isinstance(value, Record | Model):
+        return value.key
+    return f"{value.dtype} {value.shape}" if isinstance(value, np.ndarray) else type(value).__name__
+
+
+# ------------------------------------------------------------------------------------------------- values against a spec
+def check(spec: Any, value: Any, scope: Scope, where: str) -> None:
+    """Refuse a value of a model file that is not as it should be, by name."""
+    if isinstance(spec, list):
+        if not isinstance(value, list | tuple):
+            _refuse(where, "a list", value)
+        for part in value:
+            check(spec[0], part, scope.inner(), where)
+    elif isinstance(spec, tuple):
+        if not isinstance(value, tuple) or len(value) != len(spec):
+            _refuse(where, f"{len(spec)} values", value)
+        inner = scope.inner()
+        for one, part in zip(spec, value, strict=True):
+            check(one, part, inner, where)
+    elif not any(_is(one, value, scope, where) for one in spec.split(" | ")):
+        _refuse(where, spec, value)
+
+
+def check_fields(specs: Mapping[str, Any], fields: dict[str, Any], scope: Scope, where: str) -> None:
+    """Check named values: those with a ? may be missing, none may be unknown."""
+    known = {name.lstrip("?"): spec for name, spec in specs.items()}
+    missing = [name for name in specs if not name.startswith("?") and name not in fields]
+    unknown = [name for name in fields if name not in known]
+    if missing or unknown:
+        msg = f"{where} lacks {missing} and has {unknown}, which it should not"
+        raise ModelFileError(msg)
+    for name, value in fields.items():
+        check(known[name], value, scope, f"{where}.{name}")
+
+
+def _refuse(where: str, expected: str, value: Any) -> None:
+    msg = f"{where} should be {expected}, and is {type_name(value)}"
+    raise ModelFileError(msg)
+
+
+def _is(spec: str, value: Any, scope: Scope, where: str) -> bool:
+    """Tell whether a value is as one alternative says."""
+    if spec in PLAINLY:
+        return bool(PLAINLY[spec](value))
+    if spec.startswith("="):
+        return type(value) is int and value >= 0 and scope.agrees(spec[1:], value)
+    if spec.startswith("model:"):
+        return isinstance(value, Model) and value.key in spec.removeprefix("model:").split(",")
+    if spec.startswith("@"):
+        if not isinstance(value, Record) or value.key != spec[1:]:
+            return False
+        inner = scope.inner()
+        check_fields(scope.records[value.key], value.fields, inner, f"{where}.{value.key}")
+        return True
+    if spec.startswith("tuple("):
+        size, _, each = spec.removeprefix("tuple(").partition(") of ")
+        sized = isinstance(value, tuple) and scope.agrees(size, len(value))
+        return sized and all(_is(each, part, scope, where) for part in value)
+    found = PATTERN.fullmatch(spec)
+    if found is None:
+        msg = f"no such kind of value: {spec}"
+        raise AssertionError(msg)
+    return _is_number(found, value, scope) if found["axes"] is None else _is_array(found, value, scope)
+
+
+def _is_number(spec: re.Match[str], value: Any, scope: Scope) -> bool:
+    """Tell whether this is a number of that kind, in range."""
+    kinds = int | np.integer if spec["kind"] == "int" else int | float | np.integer | np.floating
+    if not isinstance(value, kinds) or isinstance(value, bool):
+        return False
+    if spec["kind"] in ("finite", "real"):
+        try:
+            number = float(value)
+        except OverflowError:
+            return False
+        if np.isnan(number) or (spec["kind"] == "finite" and np.isinf(number)):
+            return False
+    return _in_range(spec, value, value, scope)
+
+
+def _is_array(spec: re.Match[str], value: Any, scope: Scope) -> bool:
+    """Tell whether this is an array of the right type, shape and range."""
+    kind, axes = spec["kind"], spec["axes"].split(",")
+    if kind == "classes":
+        several = isinstance(value, tuple) and len(value) >= 2 and all(map(is_label, value))
+        return several and len(set(value)) == len(value) and scope.agrees(axes[0], len(value))
+    if kind == "rows":
+        typed = (isinstance(value, np.ndarray) or sparse.issparse(value)) and value.dtype in (np.float64, np.float32)
+    elif kind in ("labels", "names"):
+        texts = kind == "names"
+        typed = isinstance(value, np.ndarray) and (value.dtype.kind == "U" or _is_label_array(value, texts=texts))
+    elif kind in ("finite", "int"):
+        typed = isinstance(value, np.ndarray) and value.dtype.kind == kind[0]
+    else:
+        typed = isinstance(value, np.ndarray) and (value.dtype.kind, value.dtype.itemsize) == WIDTHS[kind]
+    shaped = typed and len(value.shape) == len(axes) and all(map(scope.agrees, axes, value.shape))
+    if not shaped or (kind == "finite" and not np.isfinite(value).all()):
+        return False
+    return spec["low"] is None or value.size == 0 or _in_range(spec, value.min(), value.max(), scope)
+
+
+def _in_range(spec: re.Match[str], least: Any, most: Any, scope: Scope) -> bool:
+    """Tell whether numbers from `least` to `most` are in the range of the spec, if it has one."""
+    if spec["sign"] is None:
+        return True
+    above = least > float(spec["low"]) if spec["sign"] == ">" else least >= float(spec["low"])
+    if spec["high"] is None or not above:
+        return bool(above)
+    high = scope.value(spec["high"])
+    return high is not None and bool(most < high)
+
+
+def _is_label_array(value: Any, *, texts: bool) -> bool:
+    """Tell whether an array holds labels."""
+    if value.dtype.kind == "O":
+        return all(isinstance(one, str) or (not texts and is_label(one)) for one in value.ravel())
+    return value.dtype.kind in "biuf" and not texts
+
+
+def is_label(value: Any) -> bool:
+    """Tell whether this can be a label."""
+    return isinstance(value, str | bool | int | float | np.generic)
+
+
+def is_plain(value: Any) -> bool:
+    """Tell whether there is no record and no model within."""
+    if isinstance(value, Record | Model):
+        return False
+    if isinstance(value, dict):
+        return all(map(is_plain, value.values()))
+    return all(map(is_plain, value)) if isinstance(value, list | tuple) else True
+
+
+def _is_certificate(value: Any) -> bool:
+    from halfspace.certificates.base import Certificate  # noqa: PLC0415  (which is built on this module)
+
+    return isinstance(value, Certificate)
+
+
+PLAINLY: dict[str, Callable[[Any], bool]] = {
+    "none": lambda value: value is None,
+    "bool": lambda value: isinstance(value, bool | np.bool_),
+    "str": lambda value: isinstance(value, str),
+    "label": is_label,
+    "plain": is_plain,
+    "dict": lambda value: isinstance(value, dict),
+    "kernel": lambda value: isinstance(value, Kernel),
+    "certificate": _is_certificate,
+}
+WORDS = {
+    "none": "null",
+    "bool": "true or false",
+    "str": "a text",
+    "label": "a label",
+    "dict": "a table",
+    "kernel": "a kernel",
+    "certificate": "a certificate",
+    "finite": "a finite number",
+    "real": "a number",
+    "int": "a whole number",
+}
+
+
+# --------------------------------------------------------------------------------------------------- annotated fields
+@cache
+def specs(kind: Any) -> dict[str, Any]:
+    """Return the spec of every annotated field of a dataclass or NamedTuple; a type for objects of our own.
+
+    Examples
+    --------
+    >>> from halfspace.certificates import DualityGap, MistakeBound
+    >>> specs(DualityGap)["strengths"], specs(DualityGap)["free"], specs(MistakeBound)["theorem"]
+    ('finite(m) >= 0', 'bool', halfspace...Novikoff | halfspace...PassiveAggressiveBound)
+    """
+    hints = {name: hint for name, hint in get_type_hints(kind, include_extras=True).items() if name in _names(kind)}
+    return {
+        name: hint.__metadata__[0] if get_origin(hint) is Annotated else SIMPLY.get(hint, hint) for name, hint in hints.items()
+    }
+
+
+def _names(kind: Any) -> Any:
+    return kind._fields if hasattr(kind, "_fields") else kind.__dataclass_fields__
+
+
+def faults(thing: Any) -> list[str]:
+    """Return what is wrong with the fields of a dataclass or NamedTuple, each by itself; nothing if all is well."""
+    kind: Any = type(thing)
+    scope, found, inner = Scope({}, {}, {}), [], []
+    for name, spec in specs(kind).items():
+        value = getattr(thing, name)
+        if isinstance(spec, str):
+            fine = any(_is(one, value, scope, name) for one in spec.split(" | "))
+            expected = "" if fine else _in_words(spec, scope)
+        else:
+            fine = isinstance(value, spec)
+            expected = "" if fine else " or ".join(_short(kind) for kind in get_args(spec) or (spec,))
+        if not fine:
+            found.append(f"{name}: expected {expected}, got {type_name(value)}")
+        elif isinstance(spec, str) and spec.startswith("tuple("):
+            inner += [(f"{name}[{k}]", part) for k, part in enumerate(value)]
+        else:
+            inner.append((name, value))
+    return found or [f"{name}: {reason}" for name, part in inner for reason in _faults_within(part)]
+
+
+def _faults_within(part: Any) -> Iterable[str]:
+    """Return what is wrong within a certificate, theorem or kernel."""
+    if isinstance(part, Kernel):
+        return () if part.is_resolved() else ("a parameter of the kernel is not a number yet",)
+    return part.well_formed().reasons if hasattr(part, "well_formed") else ()
+
+
+def _short(kind: Any) -> str:
+    return "null" if kind is type(None) else str(kind.__name__)
+
+
+def _in_words(spec: str, scope: Scope) -> str:
+    """Say what a spec expects.
+
+    Examples
+    --------
+    >>> _in_words("finite(m,D) >= 0 | none", Scope({"D": 3}, {}, {}))
+    'an array of finite numbers >= 0, shape (m, 3), or null'
+    """
+    alternatives = []
+    for one in spec.split(" | "):
+        found, (size, _, each) = PATTERN.fullmatch(one), one.removeprefix("tuple(").partition(") of ")
+        if one.startswith("tuple("):
+            alternatives.append(f"{scope.value(size) or 'a list'} of: {_in_words(each, scope)}")
+        elif found is None or (found["axes"] is None and found["low"] is None):
+            alternatives.append(WORDS.get(one, one))
+        elif found["kind"] == "classes":
+            alternatives.append("at least two different labels")
+        else:
+            bound = f" in {found['low']}..{found['high']}" if found["high"] else f" {found['sign']} {found['low']}"
+            bound = bound if found["low"] else ""
+            if found["axes"] is None:
+                alternatives.append(WORDS[found["kind"]] + bound)
+                continue
+            axes = ", ".join(str(scope.value(letter) or letter) for letter in found["axes"].split(","))
+            alternatives.append(f"an array of {NUMBERS[found['kind']]}{bound}, shape ({axes})")
+    return ", or ".join(alternatives)
+
+
+# --------------------------------------------------------------------------------------------------- plain values to fields
+def revived(kind: type, body: Mapping[str, Any], nested: Callable[[dict[str, Any]], Any]) -> dict[str, Any]:
+    """Turn plain values, as JSON holds them, into what the annotations of a dataclass or NamedTuple expect.
+
+    Parameters
+    ----------
+    kind : type
+        The dataclass or NamedTuple.
+    body : mapping
+        Its fields, or some of them, as numbers, strings, lists and dictionaries.
+    nested : callable
+        Makes the certificate of a dictionary.
+    """
+    known = specs(kind)
+    return {name: _revived(known[name], value, nested) for name, value in body.items()}
+
+
+def _revived(spec: Any, value: Any, nested: Callable[[dict[str, Any]], Any]) -> Any:
+    if value is None:
+        return None
+    if not isinstance(spec, str):
+        return _revived_object(spec, value, nested)
+    if spec.startswith("tuple("):
+        return tuple(_revived(spec.partition(") of ")[2], part, nested) for part in _listed(value))
+    if spec.startswith("classes("):
+        return tuple(_listed(value))
+    if spec == "certificate":
+        return nested(value)
+    if spec == "kernel":
+        return kernels.from_dict(value)
+    if spec.startswith("int("):
+        return _whole(value)
+    if spec.startswith("finite("):
+        return np.asarray(value, dtype=np.float64)
+    real = spec.startswith(("finite", "real")) and (type(value) is int or value in ("inf", "-inf", "nan"))
+    return float(value) if real else value  # JSON has no infinity, so it is written as text
+
+
+def _listed(value: Any) -> list[Any]:
+    if not isinstance(value, list):
+        msg = f"a list expected, not {type_name(value)}"
+        raise TypeError(msg)
+    return value
+
+
+def _whole(values: Any) -> Any:
+    """Turn plain numbers into an array of whole numbers, without rounding fractions."""
+    array = np.asarray(values, dtype=np.float64)
+    if not (np.array_equal(array, np.trunc(array)) and (np.abs(array) < 2**53).all()):
+        msg = "a row or class number is not a whole number"
+        raise ValueError(msg)
+    return array.astype(np.int64)
+
+
+def _revived_object(kinds: Any, value: Any, nested: Callable[[dict[str, Any]], Any]) -> Any:
+    """Make a certificate, or the NamedTuple that a dictionary names as its theorem."""
+    if not isinstance(value, dict) or "theorem" not in value or "kind" in value:
+        return nested(value)
+    body = dict(value)
+    name, known = body.pop("theorem"), {kind.__name__: kind for kind in get_args(kinds) or (kinds,)}
+    if name not in known:
+        msg = f"unknown theorem {name!r}; there are: {', '.join(known)}"
+        raise ValueError(msg)
+    theorem = known[name]
+    if set(body) != set(theorem._fields):
+        msg = f"its theorem has the fields {sorted(body)}, not {sorted(theorem._fields)}"
+        raise ValueError(msg)
+    return theorem(**revived(theorem, body, nested))

@@ -1,0 +1,192 @@
+"""Presenting examples, epoch by epoch, as a method of the driver: rule, memory, orders, one-vs-rest or native classes.
+
+All that decides what comes next are whole numbers in the state (epoch, examples of it presented, seed), so a run that is cut
+inside an epoch, watched, or resumed presents the same examples in the same order as one that is not. Small data are presented
+many epochs at a time, large data in pieces of an epoch.
+"""
+
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+
+from halfspace._typing import FloatArray, IntArray
+from halfspace.rows.orders import Orders
+from halfspace.rows.views import entries_per_row
+from halfspace.solvers.outcome import Reason
+from halfspace.solvers.rules.multiclass import present_native
+from halfspace.solvers.rules.sweep import EPOCH, POSITION, Forget, Plan, State, Table, Task, present, start
+from halfspace.solvers.rules.voted import Log, drain
+from halfspace.solvers.run import PIECE, Course, Progress, Run
+
+__all__ = ["Presenting", "Training", "copied", "overlaps"]
+
+CACHE_BLOCK = 1 << 14
+"""Entries of a block of rows that stays in cache while all classes see it."""
+MOST_EPOCHS = 512
+"""Most epochs in one call of compiled code."""
+SNAPSHOT_ROOM = 1 << 22
+"""Bytes for the weights after each of these epochs."""
+
+
+@dataclass
+class Training:
+    """All that a run changes: the state, the memory of it, and what was found on the way."""
+
+    state: State
+    memory: Any
+    anchor: State | None  # earlier weights and strengths, to notice when they come back
+    begun: int = 0  # the epoch at which the run began
+    due: int = 1  # the epoch at which the anchor moves on
+    logs: list[Log] = field(default_factory=list)  # of a voting memory, drained
+    pages: list[Any] = field(default_factory=list)  # of earlier calls: rows that mistakes were made on, and their logs
+    proofs: dict[int, FloatArray] = field(default_factory=dict)  # multipliers that prove problems inseparable
+    precise: bool = False  # whether `enough` says so
+
+
+@dataclass(frozen=True)
+class Presenting:
+    """Present examples by a rule until an epoch changes nothing or inseparability is proved.
+
+    Weights that come back are watched for: between two visits Σ (change of alpha_i) y_i x_i = 0, Gordan's certificate. Brent's
+    method, an anchor moved after 1, 2, 4, 8, ... epochs, finds any cycle with two copies of the state.
+    """
+
+    rule: Any
+    task: Task
+    orders: Orders
+    native: bool = False
+    first: FloatArray | None = None
+    """Weights to begin with, shape (K, D); zero by default."""
+    remembering: Callable[[State], Any] = lambda _: Forget()
+    """Makes the memory of a fresh state."""
+    prove: Callable[[int, FloatArray], bool] | None = None
+    """Given a problem and multipliers, tells whether they prove it inseparable; asked when weights come back."""
+    enough: Callable[[State], bool] | None = None
+    """Whether a state will do; asked ever more rarely, as the answer costs about an epoch."""
+    inspect: Callable[[], None] = lambda: None
+    """Refuses rows that cannot be used; called after every step."""
+    claim: Callable[[Training], Any] = lambda _: None
+    """Makes the certificate."""
+    unit: str = "epoch"
+    columns: tuple[str, ...] = ("mistakes", "squared_norm")
+    order: IntArray = field(init=False, repr=False)
+    held: IntArray = field(init=False, repr=False)
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "order", np.empty_like(self.orders.rows))
+        object.__setattr__(self, "held", np.array([-1]))
+
+    def start(self, before: tuple[State, Any] | None = None) -> Training:
+        """Begin afresh, or go on with a state and its memory, which are changed in place."""
+        if before is None:
+            state = start(self.task, self.first, self.orders.seed)
+            memory = self.remembering(state)
+        else:
+            state, memory = before
+            state.active[:] = 1  # the rule may be another one
+            np.maximum(state.clock, 0, out=state.clock)
+            state.clock[POSITION] %= max(self.orders.rows.size, 1)  # whatever a file says
+        epoch = int(state.clock[EPOCH])
+        exact = self.prove is not None and isinstance(memory, Forget) and not self.native
+        return Training(state, memory, copied(state) if exact else None, epoch, epoch + 1)
+
+    def step(self, training: Training, most: int) -> tuple[Any, ...]:
+        """Present examples for some milliseconds."""
+        plan, table = self._plan(training.state), self._table(training, most)
+        work = present_native if self.native else present
+        finished = work(self.rule, training.memory, self.task, training.state, plan, table)
+        if isinstance(training.memory, Log):
+            training.logs.append(drain(training.memory))
+        self.inspect()
+        if not finished:
+            return ()
+        if training.anchor is not None and self.prove is not None:
+            self._look_back(training, training.anchor, self.prove)
+        if self.enough is not None and training.state.clock[EPOCH] == _next_due(int(training.state.clock[EPOCH]) - 1):
+            training.precise = self.enough(training.state)
+        columns = table.mistakes[:finished], table.squares[:finished]
+        return (*columns, table.W[:finished]) if table.W.size else columns
+
+    def _plan(self, state: State) -> Plan:
+        entries, active = max(entries_per_row(self.task.X), 1.0), max(int(state.active.sum()), 1)
+        rows = max(1, int(PIECE // (entries * active)))
+        block = max(1, int(CACHE_BLOCK // entries)) if active > 1 else rows
+        return Plan(self.orders, self.order, self.held, rows, block)
+
+    def _table(self, training: Training, most: int) -> Table:
+        """Make room for the epochs that may be presented in a step."""
+        state, epoch = training.state, int(training.state.clock[EPOCH])
+        W, fits = state.W, 2 * state.W.nbytes <= Course.ROOM
+        most = min(most, MOST_EPOCHS, max(1, SNAPSHOT_ROOM // max(W.nbytes, 1)) if fits else MOST_EPOCHS)
+        if isinstance(training.memory, Log):
+            most = 1  # as many mistakes as there is room for
+        if self.enough is not None:
+            most = min(most, _next_due(epoch) - epoch)
+        if training.anchor is not None:
+            most = min(most, training.due - epoch)
+        K, D = W.shape
+        anchor = np.empty((0, D)) if training.anchor is None else training.anchor.W
+        return Table(np.empty((most, K), dtype=np.int64), np.empty((most, K)), np.empty((most if fits else 0, K, D)), anchor)
+
+    def _look_back(self, training: Training, anchor: State, prove: Callable[[int, FloatArray], bool]) -> None:
+        """Take the strengths gained since problems were at the anchor as a proof, and move the anchor when it is due."""
+        state, epoch = training.state, int(training.state.clock[EPOCH])
+        for k in np.flatnonzero(state.active).tolist():
+            if k not in training.proofs and np.array_equal(state.W[k], anchor.W[k]):
+                gained = state.alpha[k] - anchor.alpha[k]
+                if gained.any() and prove(k, gained):
+                    training.proofs[k] = gained
+        if epoch == training.due:
+            for kept, new in zip(anchor, state, strict=True):
+                np.copyto(kept, new)  # into the same memory: fresh pages cost more than the copy
+            training.due = 2 * epoch - training.begun
+
+    def status(self, training: Training) -> Reason | None:
+        """Tell whether nothing changes any more, all that does is proved inseparable, or weights overflowed."""
+        state = training.state
+        if not state.active.any() or training.precise:
+            return "converged"
+        if training.proofs and all(k in training.proofs for k in np.flatnonzero(state.active).tolist()):
+            return "proved inseparable"
+        return None if np.isfinite(state.W[:, -1]).all() else "diverged"
+
+    def certify(self, training: Training) -> Any:
+        """Return the proof."""
+        return self.claim(training)
+
+
+def _next_due(epoch: int) -> int:
+    """Return the next epoch to look closely at: four of them each time their number doubles.
+
+    Examples
+    --------
+    >>> [epoch for epoch in range(1, 40) if _next_due(epoch - 1) == epoch]
+    [1, 2, 3, 4, 5, 6, 7, 8, 10, 12, 14, 16, 20, 24, 28, 32]
+    """
+    stride = 1 << max(epoch.bit_length() - 3, 0)
+    return (epoch // stride + 1) * stride
+
+
+def copied(arrays: Any) -> Any:
+    """Copy a state or a memory, so that a fit that fails leaves the old one as it was."""
+    return type(arrays)(*(part.copy() if isinstance(part, np.ndarray) else part for part in arrays))
+
+
+def overlaps(end: Run, W: FloatArray) -> dict[str, Any]:
+    """Return the course as arrays by name, with the `overlap` w·w*/‖w*‖ of the weights with W, NaN where they were not kept.
+
+    A run that was cut in its first epoch has one row, of where it stands.
+    """
+    course, state = end.course, end.state.state
+    if not course.last:
+        squares = np.einsum("kd,kd->k", state.W, state.W)
+        course.note(Progress(1, 1, state, end.seconds, (state.mistakes[None].copy(), squares[None], state.W[None])))
+    history = course.history()
+    rounds, shape = history.pop("round"), history["squared_norm"].shape
+    overlap = np.full((rounds.size, W.shape[0]), np.nan)
+    lengths = np.linalg.norm(W, axis=1)
+    for number, snapshot in course.snapshots:
+        overlap[rounds == number] = np.einsum("kd,kd->k", snapshot, W) / np.where(lengths > 0, lengths, 1.0)
+    return {"epoch": rounds - 1, **history, "overlap": overlap.reshape(shape)}

@@ -1,0 +1,148 @@
+"""Excel workbooks: sheets, headers, types, gaps and dates; damaged ones end in one sentence."""
+
+import datetime as dt
+import io
+import subprocess
+import sys
+import zipfile
+from xml.sax.saxutils import escape
+
+import numpy as np
+import pyarrow as pa
+import pytest
+
+from halfspace.errors import FileError
+from halfspace.files import read, stream
+from halfspace.notes import Note
+
+OFFICE = "http://schemas.openxmlformats.org/"
+SPREADSHEET = f"{OFFICE}spreadsheetml/2006/main"
+RELATED = f"{OFFICE}officeDocument/2006/relationships"
+TYPES = f"""<Types xmlns="{OFFICE}package/2006/content-types"><Default Extension="xml" ContentType="application/xml"/>
+<Default Extension="rels" ContentType="application/vnd.openxmlformats-package.relationships+xml"/></Types>"""
+STYLES = f"""<styleSheet xmlns="{SPREADSHEET}"><cellXfs count="2"><xf numFmtId="0"/><xf numFmtId="14" applyNumberFormat="1"/>
+</cellXfs></styleSheet>"""
+
+
+def cell(place, value):
+    if value is None:
+        return ""
+    if isinstance(value, bool):
+        return f'<c r="{place}" t="b"><v>{int(value)}</v></c>'
+    if isinstance(value, dt.date):
+        return f'<c r="{place}" s="1"><v>{(value - dt.date(1899, 12, 30)).days}</v></c>'
+    if isinstance(value, int | float):
+        return f'<c r="{place}"><v>{value!r}</v></c>'
+    kind, tags = ("e", ("<v>", "</v>")) if value.startswith("#") else ("inlineStr", ("<is><t>", "</t></is>"))
+    return f'<c r="{place}" t="{kind}">{escape(value).join(tags)}</c>'
+
+
+def workbook(path, **sheets):
+    """Write rows of plain values as an .xlsx file, which is a zip archive of XML."""
+    related = "".join(
+        f'<Relationship Id="r{k}" Type="{RELATED}/worksheet" Target="worksheets/s{k}.xml"/>' for k in range(len(sheets))
+    )
+    styles = f'<Relationship Id="styles" Type="{RELATED}/styles" Target="styles.xml"/>'
+    root = f'<Relationship Id="r" Type="{RELATED}/officeDocument" Target="xl/workbook.xml"/>'
+    named = "".join(f'<sheet name="{name}" sheetId="{k + 1}" r:id="r{k}"/>' for k, name in enumerate(sheets))
+    with zipfile.ZipFile(path, "w") as archive:
+        archive.writestr("[Content_Types].xml", TYPES)
+        archive.writestr("xl/styles.xml", STYLES)
+        book = f'<workbook xmlns="{SPREADSHEET}" xmlns:r="{RELATED}"><sheets>{named}</sheets></workbook>'
+        archive.writestr("xl/workbook.xml", book)
+        for name, links in (("_rels/.rels", root), ("xl/_rels/workbook.xml.rels", related + styles)):
+            archive.writestr(name, f'<Relationships xmlns="{OFFICE}package/2006/relationships">{links}</Relationships>')
+        for k, rows in enumerate(sheets.values()):
+            lines = ("".join(cell(f"{chr(65 + j)}{i}", value) for j, value in enumerate(row)) for i, row in enumerate(rows, 1))
+            body = "".join(f'<row r="{i}">{line}</row>' for i, line in enumerate(lines, 1))
+            archive.writestr(
+                f"xl/worksheets/s{k}.xml", f'<worksheet xmlns="{SPREADSHEET}"><sheetData>{body}</sheetData></worksheet>'
+            )
+    return path
+
+
+HEADER = ["size", "weight", "word", "flag", "day", "y"]
+ROWS = [
+    [1, 0.1, "x", True, dt.date(2023, 12, 31), "p"],
+    [2, None, "5", False, dt.date(2020, 1, 1), "q"],
+    [3, "#DIV/0!", 7, None, None, "p"],
+]
+
+
+def test_types_dates_and_gaps(tmp_path):
+    """Cells give columns the types of all their rows, bit for bit; empty cells and error values are missing."""
+    found = read(workbook(tmp_path / "t.xlsx", One=[HEADER, *ROWS]), "y")
+    assert found.X.schema.types == [pa.int64(), pa.float64(), pa.string(), pa.bool_(), pa.timestamp("us")]
+    assert found.X["weight"].to_pylist() == [0.1, None, None]
+    assert found.X["day"].to_pylist()[:2] == [dt.datetime(2023, 12, 31), dt.datetime(2020, 1, 1)]  # noqa: DTZ001
+    assert found.y.tolist() == ["p", "q", "p"]
+    assert (found.notes, found.source.details) == ((), ("sheet 'One'", "header in row 1"))
+
+
+def test_numbers_keep_every_bit(tmp_path):
+    """A number in a cell is the double that was written."""
+    values = np.random.default_rng(0).standard_normal(50) * 10.0 ** np.arange(-25, 25)
+    path = workbook(tmp_path / "t.xlsx", One=[["a", "y"], *([value, i % 2] for i, value in enumerate(values.tolist()))])
+    np.testing.assert_array_equal(read(path, "y").X["a"].to_numpy(), values)
+
+
+def test_a_sheet_is_chosen_by_name(tmp_path):
+    """The first sheet is read and the others are named in a note; `#name` chooses another, and a wrong one is refused."""
+    path = workbook(tmp_path / "t.xlsx", One=[HEADER, *ROWS], Two=[["a", "y"], [1, "u"], [2, "v"]])
+    assert read(path, "y").notes == (Note("sheet", "One", detail="'Two'"),)
+    found = read(f"{path}#Two", "y")
+    assert (found.X.column_names, found.y.tolist(), found.notes) == (["a"], ["u", "v"], ())
+    assert [batch.X.column_names for batch in stream(f"{path}#Two")] == [["a", "y"]]
+    with pytest.raises(FileError, match="there is no sheet 'Three'; the sheets are: 'One', 'Two'"):
+        read(f"{path}#Three", "y")
+
+
+def test_titles_and_empty_rows_are_skipped(tmp_path):
+    """The header may stand below a title; rows without a cell do not count; the content tells the format."""
+    rows = [["Prices of 2023"], [], HEADER, ROWS[0], [None] * 6, ROWS[1], ROWS[2], [" "]]
+    found = read(workbook(tmp_path / "book", One=rows), "y")
+    assert (found.n_rows, found.source.format, found.source.details[1]) == (3, "excel", "header in row 3")
+    numbers = read(workbook(tmp_path / "n.xlsx", One=[[1, 2, 0], [3, 4, 1], [5, 6, 0]]), "x2")
+    assert (numbers.n_rows, numbers.notes[0].kind) == (3, "no header")
+
+
+@pytest.mark.parametrize("batch_rows", [1, 2, 100])
+def test_batches_have_the_types_of_the_sheet(tmp_path, batch_rows):
+    """However the rows are cut, all batches have the same types."""
+    path = workbook(tmp_path / "t.xlsx", One=[HEADER, *ROWS])
+    assert {tuple(batch.X.schema.types) for batch in stream(path, batch_rows=batch_rows)} == {
+        (pa.int64(), pa.float64(), pa.string(), pa.bool_(), pa.timestamp("us"), pa.string())
+    }
+
+
+def test_damaged_workbooks_end_in_one_sentence(tmp_path):
+    """Cut short, with changed bytes, without a sheet or empty: a `FileError`, never another exception."""
+    whole = workbook(tmp_path / "t.xlsx", One=[HEADER, *ROWS]).read_bytes()
+    random = np.random.default_rng(0)
+    damaged = [whole[: len(whole) // 2], whole[:10], *(bytearray(whole) for _ in range(40))]
+    for copy in damaged[2:]:
+        copy[random.integers(len(whole))] ^= 1 << random.integers(8)
+    path = tmp_path / "d.xlsx"
+    for content in damaged:
+        path.write_bytes(bytes(content))
+        try:
+            read(path, "y")
+        except FileError as error:
+            assert "d.xlsx" in str(error)  # noqa: PT017  (a changed byte may do no harm)
+    for sheets in ({"One": []}, {"One": [["a", "y"]]}, {}):
+        with pytest.raises(FileError, match=r"d\.xlsx"):
+            read(workbook(path, **sheets), "y")
+    packed = io.BytesIO()
+    with zipfile.ZipFile(packed, "w") as archive:
+        archive.writestr("word/document.xml", "<w/>")
+    path.write_bytes(packed.getvalue())
+    with pytest.raises(FileError, match="damaged"):
+        read(path, "y")
+
+
+def test_without_fastexcel_the_extra_is_named(tmp_path):
+    """Where fastexcel is not installed the message says how to install it."""
+    path = workbook(tmp_path / "t.xlsx", One=[HEADER, *ROWS])
+    code = f"import sys; sys.modules['fastexcel'] = None\nfrom halfspace.files import read\nread({str(path)!r}, 'y')"
+    ran = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False)
+    assert 'pip install "halfspace[excel]"' in ran.stderr

@@ -1,0 +1,39 @@
+"""The pages of the documentation say what happens."""
+
+import io
+import re
+from contextlib import redirect_stdout
+from pathlib import Path
+
+import pytest
+
+DOCS = Path(__file__).parents[1] / "docs"
+PAGES = {
+    "index": 1,
+    "large_margins": 15,
+    "kernels": 9,
+    "kernel_machines": 8,
+    "prototypes": 8,
+    "regression": 6,
+    "model_export": 2,
+}
+"""Pages with code, and the fewest blocks that each must have."""
+TINY = r"[\d.]+e-\d+"
+"""Gaps and roundings, which differ from machine to machine."""
+
+
+@pytest.mark.compiled
+@pytest.mark.parametrize("page", PAGES)
+def test_the_blocks_of_a_page_print_what_it_shows(page):
+    """Every block of code runs after the one before, and prints the text below it, or nothing."""
+    if page == "model_export":
+        pytest.importorskip("onnxruntime")
+    text = (DOCS / f"{page}.md").read_text(encoding="utf-8")
+    blocks = re.findall(r"```python\n(.*?)```\n(?:\n(?:It prints\n\n)?```text\n(.*?)```)?", text, re.DOTALL)
+    assert len(blocks) == text.count("```python") >= PAGES[page]
+    names = {}
+    for code, shown in blocks:
+        printed = io.StringIO()
+        with redirect_stdout(printed):
+            exec(compile(code, f"{page}.md", "exec"), names)  # noqa: S102  (our own page)
+        assert re.sub(TINY, "TINY", printed.getvalue()) == re.sub(TINY, "TINY", shown)
