@@ -106,7 +106,7 @@ def _without_target(ladder: Ladder, X: Any) -> Any:
 def _as_wide(X: Any, fitted: Any, said: list[Note]) -> Any:
     """Return sparse rows with as many columns as the model knows: a file of them is as wide as its largest column number."""
     width = fitted.n_features_in_
-    if not sparse.issparse(X) or X.shape[1] == width:
+    if not sparse.issparse(X) or X.shape[1] == width:  # tables find their columns by name
         return X
     if X.shape[1] > width:
         said[:] = total([*said, Note("too wide", detail=f"{width:,}")])

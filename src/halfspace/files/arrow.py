@@ -16,7 +16,7 @@ from halfspace.notes import Note
 __all__ = ["ArrowReader", "ParquetReader", "TypedReader"]
 
 CELLS = 1 << 24
-"""Most values in a batch, so that very wide tables come in few rows."""
+"""Maximum number of values in a batch, so that very wide tables come in few rows."""
 
 
 class TypedReader:

@@ -94,8 +94,8 @@ def class_numbers(y: Labels, classes: Labels, owner: str) -> IntArray:
             target = np.zeros(y.size, dtype=np.int64)
         known = classes[np.minimum(target, classes.size - 1)] == y
     if not known.all():
-        strangers = ", ".join(sorted({repr(label) for label in y[~np.broadcast_to(known, y.shape)].tolist()})[:5])
-        msg = f"{owner}.partial_fit met labels it was not told of: {strangers}. It was told: {classes.tolist()}."
+        unknown = ", ".join(sorted({repr(label) for label in y[~np.broadcast_to(known, y.shape)].tolist()})[:5])
+        msg = f"{owner}.partial_fit: labels outside `classes`: {unknown}. The classes are {classes.tolist()}."
         raise InputError(msg)
     return target
 

@@ -14,7 +14,7 @@ EXTREME = 1e100
 """Beyond this, or below its inverse, squares leave the range of floating point: the column is first divided by a power of 2."""
 FARTHEST = 1e50
 """Scaled values are cut off here, so that a product of two of them with weights stays finite."""
-MOST_QUANTILES = 1000
+MAX_QUANTILES = 1000
 MANY_ROWS = 20
 """Rows from which numbers that rise in whole steps, fewer than half of them left out, are taken for a count of the rows."""
 RANK_WIDTH = float(np.sqrt(12.0))
@@ -68,9 +68,9 @@ def _median(values: FloatArray) -> float:
 
 def _quantiles(values: FloatArray) -> FloatArray:
     """Return the values at equal steps of the distribution function, ascending: all of them if there are not too many."""
-    if values.size <= MOST_QUANTILES:
+    if values.size <= MAX_QUANTILES:
         return np.sort(values)
-    return np.maximum.accumulate(np.quantile(values, np.linspace(0.0, 1.0, MOST_QUANTILES)))  # rounding may turn equal ones
+    return np.maximum.accumulate(np.quantile(values, np.linspace(0.0, 1.0, MAX_QUANTILES)))  # rounding may turn equal ones
 
 
 def _unit(largest: float) -> float:
@@ -81,12 +81,7 @@ def _unit(largest: float) -> float:
 
 
 def refuse_infinite(low: float, high: float, name: str) -> None:
-    """Refuse a column whose range is not finite.
-
-    Examples
-    --------
-    >>> refuse_infinite(-1.0, 1.0, "a")
-    """
+    """Refuse a column whose range is not finite."""
     if not (np.isfinite(low) and np.isfinite(high)):
         msg = (
             f"TableEncoder: column {name!r} contains infinity, which cannot be scaled. Replace it with a finite number,"
