@@ -20,7 +20,7 @@ from scipy import sparse
 from halfspace._learnt import Learnt
 from halfspace.errors import ModelFileError
 from halfspace.modelfiles.container import TYPES
-from halfspace.modelfiles.shapes import Record, Scope, check_fields, is_plain
+from halfspace.certificates.fields import Record, Scope, check_fields, is_plain
 
 __all__ = ["Decoder", "Encoder"]
 
