@@ -72,23 +72,22 @@ picture(axes[2], stable, spirals.X, spirals.y, 1.15, f"MinOver: margin {stable.c
 # %%
 # On a budget
 # -----------
-# The same spirals as an endless stream, with room for forty support vectors: the Forgetron shrinks what it knows and forgets
-# the oldest example, the Projectron projects a new one on those it has. Memory stays the same for ever; here is what it costs.
+# The same spirals as an endless stream, with room for forty support vectors: the Projectron projects a new example on those it
+# has. Memory stays the same for ever; here is what it costs.
 
 rng = np.random.default_rng(0)
-figure, axes = plt.subplots(1, 2, figsize=(8, 4.2), layout="constrained")
-for ax, rule in zip(axes, ("forgetron", "projectron"), strict=True):
-    model = hs.KernelPerceptron(gaussian, budget=40, budget_rule=rule)
-    for _ in range(30):
-        order = rng.permutation(spirals.y.size)
-        model.partial_fit(spirals.X[order], spirals.y[order], classes=[-1, 1])
-    wrong = int((model.predict(spirals.X) != spirals.y).sum())
-    print(f"{rule}: {model.support_vectors_.shape[0]} support vectors, {wrong} of {spirals.y.size} wrong; {model.outcome_}")
-    assert model.support_vectors_.shape[0] <= 40
-    grid = np.meshgrid(np.linspace(-1.15, 1.15, 250), np.linspace(-1.15, 1.15, 250))
-    output = model.decision_function(np.column_stack([axis.ravel() for axis in grid])).reshape(grid[0].shape)
-    ax.contourf(*grid, output > 0, levels=[-0.5, 0.5, 1.5], colors=COLOURS, alpha=0.2)
-    ax.scatter(*spirals.X.T, c=np.where(spirals.y > 0, COLOURS[1], COLOURS[0]), s=18)
-    ax.scatter(*model.support_vectors_.T, s=55, facecolors="none", edgecolors="black", linewidths=0.8)
-    ax.set(title=f"{rule}: {wrong} wrong", xticks=[], yticks=[], aspect="equal")
+figure, ax = plt.subplots(figsize=(4.2, 4.2), layout="constrained")
+model = hs.KernelPerceptron(gaussian, budget=40)
+for _ in range(30):
+    order = rng.permutation(spirals.y.size)
+    model.partial_fit(spirals.X[order], spirals.y[order], classes=[-1, 1])
+wrong = int((model.predict(spirals.X) != spirals.y).sum())
+print(f"{model.support_vectors_.shape[0]} support vectors, {wrong} of {spirals.y.size} wrong; {model.outcome_}")
+assert model.support_vectors_.shape[0] <= 40
+grid = np.meshgrid(np.linspace(-1.15, 1.15, 250), np.linspace(-1.15, 1.15, 250))
+output = model.decision_function(np.column_stack([axis.ravel() for axis in grid])).reshape(grid[0].shape)
+ax.contourf(*grid, output > 0, levels=[-0.5, 0.5, 1.5], colors=COLOURS, alpha=0.2)
+ax.scatter(*spirals.X.T, c=np.where(spirals.y > 0, COLOURS[1], COLOURS[0]), s=18)
+ax.scatter(*model.support_vectors_.T, s=55, facecolors="none", edgecolors="black", linewidths=0.8)
+ax.set(title=f"Projectron: {wrong} wrong", xticks=[], yticks=[], aspect="equal")
 plt.show()

@@ -10,7 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy import sparse
 
-from halfspace.certificates import BudgetedMistakes, Forgetron, Projection, check, from_json
+from halfspace.certificates import BudgetedMistakes, Projection, check, from_json
 from halfspace.errors import CertificateError, InputError
 from halfspace.kernels import RBF, Linear
 
@@ -93,27 +93,6 @@ def test_true_certificates_hold_in_every_form(tmp_path):
     assert "with a budget of 15" in str(proof)
 
 
-def test_the_forgetron_bound_is_its_theorem():
-    """2‖g‖² + 4L for competitors of length up to ¼ sqrt((B+1)/ln(B+1)); silent about longer ones and small budgets."""
-    X, y = stream(n=60)
-    sign = np.where(y == 1, 1.0, -1.0)
-    mistakes, _ = projectron(KERNEL.exact(X, X), sign, budget=83)  # never full, so no rule is needed
-    g = competitor(KERNEL.exact(X, X), sign)
-    options = {"kernel": KERNEL, "coefficients": g, "positive": 1}
-    proof = BudgetedMistakes.measure(mistakes, X, y, theorem=Forgetron(10_000), rescale=True, **options)
-    assert proof.bound == pytest.approx(2 * proof.norm**2 + 4 * proof.loss)
-    assert mistakes <= proof.bound
-    assert proof.verify(X, y)
-    longest = 0.25 * np.sqrt(84 / np.log(84))
-    assert Forgetron(83).bound(longest * 0.999, 0.0) == pytest.approx(2 * longest**2, rel=0.01)
-    assert Forgetron(83).bound(longest * 1.001, 0.0) == np.inf
-    assert Forgetron(82).bound(0.1, 0.0) == np.inf
-    silent = BudgetedMistakes.measure(mistakes, X, y, theorem=Forgetron(10), **options)
-    assert silent.bound == np.inf
-    assert "no bound" in str(silent)
-    assert from_json(silent.to_json()).verify(X, y)
-
-
 def test_passes_and_clamp_and_scale_count():
     """Two passes have twice the loss; a clamped input must fit under the scale."""
     once, X, y = made()
@@ -146,7 +125,6 @@ FALSE = {
     "rows moved": lambda p: replace(p, rows=np.roll(p.rows, 1)),
     "a row beyond the last": lambda p: replace(p, rows=p.rows + 1),
     "a row twice": lambda p: replace(p, rows=np.zeros_like(p.rows)),
-    "another theorem": lambda p: replace(p, theorem=Forgetron(100)),
     "less lost": lambda p: replace(p, theorem=Projection(15, 0.5 * p.theorem.lost)),
     "lost negative": lambda p: replace(p, theorem=Projection(15, -1.0)),
     "no budget": lambda p: replace(p, theorem=Projection(0, p.theorem.lost)),
@@ -182,7 +160,7 @@ def test_certificates_are_refused_on_other_streams():
 
 
 @pytest.mark.parametrize("field", ["mistakes", "bound", "norm", "rows", "coefficients", "kernel", "theorem", "scale", "passes"])
-@pytest.mark.parametrize("value", [None, "words", [None], {"theorem": "Forgetron"}, {"theorem": "none"}, -1.5])
+@pytest.mark.parametrize("value", [None, "words", [None], {"theorem": "Projection"}, {"theorem": "none"}, -1.5])
 def test_nonsense_in_a_file_is_refused(field, value):
     """A file with anything else than what belongs in a field is refused or no certificate."""
     proof, X, y = made()

@@ -35,14 +35,11 @@ def data_of(kind):
 def _machines():
     """Return kernel models with their options."""
     perceptron, machine = hs.KernelPerceptron, hs.KernelAdaTron
-    two = perceptron(max_iter=2, budget=5)
-    three = perceptron(max_iter=2, budget=5, budget_rule="projectron")
     return {
         "kernel plain": (perceptron(max_iter=3), "three"),
         "kernel voted": (perceptron(max_iter=2, variant="voted"), "three"),
         "kernel averaged": (perceptron(max_iter=2, variant="averaged"), "two"),
-        "forgetron": (two, "two"),
-        "projectron": (three, "three"),
+        "projectron": (perceptron(max_iter=2, budget=5), "three"),
         "tabled budget": (perceptron(max_iter=2, budget=5), "sparse"),
         "kernel minover": (hs.KernelMinOver(max_iter=50), "three"),
         "machine": (machine(), "two"),

@@ -101,7 +101,7 @@ CASES = [
     ("pocket", _put("_memory", "W", to=1.5), "pocket without weights"),
     ("minover", _put("_states", to=[]), "no states"),
     ("committee", _put("_fitted_vote", to="dice"), "vote"),
-    ("forgetron", _slots("counts", 10**6), "slots in use"),
+    ("projectron", _slots("counts", 10**6), "slots in use"),
     ("projectron", _slots("counts", -5), "slots below zero"),
     ("projectron", _put("_learner", "budget", to=10**9), "budget"),
     ("tabled budget", _slots("row", 10**6), "rows of slots"),

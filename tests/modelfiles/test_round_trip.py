@@ -14,7 +14,7 @@ from halfspace.modelfiles import read_tree
 NAMES = [
     *("perceptron", "native", "no bias", "averaged", "averaged sparse", "voted", "voted sparse", "pocket", "hebb", "adaline"),
     *("adaline online", "passive aggressive", "minover", "adatron", "adatron free", "adatron tuned", "committee"),
-    *("committee parts", "kernel plain", "kernel voted", "kernel averaged", "forgetron", "projectron", "tabled budget"),
+    *("committee parts", "kernel plain", "kernel voted", "kernel averaged", "projectron", "tabled budget"),
     *("kernel minover", "machine", "machine single", "machine sparse", "machine pairs", "machine cells"),
     *("machine free", "machine formula", "machine matrix", "machine chance"),
     *("lvq", "glvq", "glvq online", "grlvq", "gmlvq", "gmlvq per class"),
@@ -22,7 +22,7 @@ NAMES = [
 ]
 STREAMS = [
     *("perceptron", "native", "averaged", "averaged sparse", "voted", "pocket", "hebb", "adaline online"),
-    *("passive aggressive", "kernel plain", "kernel voted", "kernel averaged", "forgetron", "projectron", "tabled budget"),
+    *("passive aggressive", "kernel plain", "kernel voted", "kernel averaged", "projectron", "tabled budget"),
     *("lvq", "glvq online"),
 ]
 LEARNT = ("coef_", "intercept_", "alpha_", "support_", "dual_coef_", "mistakes_", "votes_", "n_iter_", "classes_")

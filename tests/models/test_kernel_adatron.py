@@ -141,6 +141,20 @@ def test_sweeps_and_pairs_find_one_function(intercept, C):
     assert_allclose(outputs[0], outputs[1], atol=5e-3)
 
 
+@every_kind
+@pytest.mark.parametrize("rate", [0.5, 1.5])
+def test_sweeps_find_the_largest_margin_without_errors(intercept, rate):
+    """C = inf by the plain rule at any rate, as it was printed: the fast solver's margin, with a true certificate."""
+    data, labels = moons(30)
+    fast, plain = (
+        hs.KernelAdaTron(C=np.inf, intercept=intercept, gamma=2.0, tol=1e-3, solver=solver, rate=rate).fit(data, labels)
+        for solver in ("auto", "sweep")
+    )
+    assert plain.outcome_.reason == "converged"
+    sound(plain, data, labels)
+    assert plain.certificate_.primal == pytest.approx(fast.certificate_.primal, rel=3e-3)
+
+
 def test_a_clamped_input_is_the_kernel_plus_its_square():
     """intercept_scaling=2 is the precomputed kernel K + 4 without bias."""
     data, labels = moons(40)

@@ -14,7 +14,11 @@ from halfspace.certificates import KernelBracket, PerClass, from_json
 from halfspace.data import spirals, two_clouds, xor
 from halfspace.errors import InputError, NotSeparatedWarning
 from halfspace.kernels import RBF, Polynomial
+from halfspace.kernels.gram import LazyGram
+from halfspace.rows import Gram
+from halfspace.rows.views import sqlength
 from halfspace.solvers.kernel import minover as kernel_minover
+from halfspace.solvers.rules.minover import Problem, push_plain, start
 
 quiet = pytest.mark.filterwarnings("ignore::halfspace.errors.NotSeparatedWarning")
 Model = hs.KernelMinOver
@@ -79,20 +83,34 @@ def test_the_pushes_are_those_of_minover_on_the_feature_map(clamp):
     assert model.certificate_.upper == pytest.approx(primal.certificate_.upper, rel=1e-6)
 
 
-def test_every_push_keeps_potentials_and_length():
-    """After every push the potentials and the length are those of the strengths, and the bracket is a theorem."""
+def test_every_push_keeps_outputs_and_length():
+    """After every push the outputs are those of the strengths, and the bracket is a theorem, with all rows there or some."""
     X, y = half_turn(20)
     K, signs = RBF(4.0).exact(X), y.astype(float)
     best = exact_margin(K, y)
-    state = kernel_minover.start(20)
-    for _ in range(200):
-        kernel_minover.push_cached(signs, state, K, np.arange(20), np.empty(1, dtype=np.int64), 1e-9)
-        c = state.alpha * signs
-        assert_allclose(state.E, signs * (K @ c), rtol=1e-9, atol=1e-9)
-        assert state.square[0] == pytest.approx(c @ K @ c, rel=1e-9)
-        assert state.sides[0] <= best + 1e-6
-        assert state.sides[1] >= best - 1e-6
-    assert state.alpha.sum() == 200
+    for view, push in (
+        (Gram(K), push_plain),
+        (kernel_minover.GramRows(K[::-1].copy(), np.arange(20)[::-1].copy()), kernel_minover.push_present),
+    ):
+        problem = Problem(view, signs, K.diagonal().copy())
+        state = start(problem)
+        for _ in range(200):
+            push(problem, state, np.empty(1, dtype=np.int64), 1e-9)
+            c = state.alpha * signs
+            assert_allclose(state.w, K @ c, rtol=1e-9, atol=1e-9)
+            assert sqlength(view, state.w, state.alpha, signs) == pytest.approx(c @ K @ c, rel=1e-9)
+            assert state.sides[0] <= best + 1e-6
+            assert state.sides[1] >= best - 1e-6
+        assert state.alpha.sum() == 200
+
+
+def test_a_changed_model_no_longer_verifies():
+    """The certificate has no coefficients of its own: it shares those that predict."""
+    X, y = three_clouds()
+    model = Model(RBF(0.05), tol=0.1).fit(X, y)
+    assert all(np.shares_memory(part.coefficients, model._expansion.coefficients) for part in model.certificate_.parts)
+    model._expansion.coefficients[:] *= -1.0
+    assert not model.certificate_.verify(X, y)
 
 
 def test_history_is_a_nested_bracket():
@@ -109,13 +127,13 @@ def test_history_is_a_nested_bracket():
 def test_rows_that_do_not_fit_are_computed_when_needed(monkeypatch):
     """With room for a few rows the pushes are the same, and no more than those rows are ever held."""
     X, y = half_turn()
-    asked, matrix = [], RBF.matrix
+    asked, block = [], LazyGram.block
     reference = Model(RBF(4.0), tol=0.05).fit(X, y)
-    monkeypatch.setattr(RBF, "matrix", lambda *args, **kw: asked.append(matrix(*args, **kw).shape) or matrix(*args, **kw))
+    monkeypatch.setattr(LazyGram, "block", lambda *args, **kw: asked.append(args[1].size) or block(*args, **kw))
     model = Model(RBF(4.0), tol=0.05, cache_size=0.01).fit(X, y)
     assert_array_equal(model.alpha_, reference.alpha_)
     assert "when needed" in model.outcome_.sentence
-    assert max(rows for rows, _ in asked) <= kernel_minover.TOGETHER
+    assert max(asked) <= kernel_minover.TOGETHER
 
 
 def test_storage_does_not_matter():

@@ -14,10 +14,7 @@ from halfspace.certificates import KernelBracket, MistakeBound, PerClass, from_j
 from halfspace.data import spirals, teacher_student, xor
 from halfspace.errors import InputError, NotSeparatedWarning
 from halfspace.kernels import RBF, FromFunction, Laplacian, Linear, Polynomial
-from halfspace.rows.orders import Orders
-from halfspace.rows.views import Gram
-from halfspace.solvers import Budget, Presenting, Rosenblatt, Task
-from halfspace.solvers.run import run
+from halfspace.kernels.gram import LazyGram
 
 quiet = pytest.mark.filterwarnings("ignore::halfspace.errors.NotSeparatedWarning")
 Model = hs.KernelPerceptron
@@ -62,36 +59,73 @@ def test_the_mistakes_are_those_of_the_perceptron_on_the_feature_map(name, clamp
 
 @quiet
 @pytest.mark.parametrize("kernel", [RBF(0.5), Laplacian(1.0), Polynomial(3, 0.5, 1.0)], ids=str)
-def test_the_plain_rule_on_the_gram_view_makes_the_same_mistakes(kernel):
-    """Keeping outputs changes nothing: Rosenblatt's rule on the Gram view has the same strengths and mistakes."""
-    X, y = np.random.default_rng(1).standard_normal((50, 2)), np.tile([1, 0], 25)
-    target, weights = y.astype(np.int64), np.ones(50)
-    task = Task(Gram(kernel.exact(X) + 1.0), target, np.array([1]), weights, weights)
-    end = run(Presenting(Rosenblatt(), task, Orders.in_order(50)), Budget(7))
-    state = end.state.state
+def test_the_mistakes_are_those_of_the_rule_written_out(kernel):
+    """Strengths, mistakes and squared length are those of the rule in NumPy on the kernel matrix."""
+    X, y = np.random.default_rng(1).standard_normal((50, 2)), np.tile([1, -1], 25)
+    K, c, mistakes = kernel.exact(X) + 1.0, np.zeros(50), 0
+    for i in np.tile(np.arange(50), 7):
+        if y[i] * (K[i] @ c) <= 0:
+            c[i] += y[i]
+            mistakes += 1
     model = Model(kernel, max_iter=7, shuffle=False).fit(X, y)
-    assert_array_equal(model.alpha_, state.alpha[0])
-    assert model.mistakes_ == state.mistakes[0]
-    assert model.n_iter_ == end.rounds
-    assert_allclose(model.history_["squared_norm"][-1], state.alpha[0] * np.where(y, 1.0, -1.0) @ state.W[0], rtol=1e-9)
+    assert_array_equal(model.alpha_, c * y)
+    assert model.mistakes_ == mistakes
+    assert_allclose(model.history_["squared_norm"][-1], c @ K @ c, rtol=1e-9)
 
 
 @quiet
+@pytest.mark.parametrize("classes", [2, 5])
 @pytest.mark.parametrize("variant", ["plain", "averaged", "voted"])
-def test_a_matrix_that_does_not_fit_is_never_built_and_changes_nothing(variant, monkeypatch):
+def test_a_matrix_that_does_not_fit_is_never_built_and_changes_nothing(variant, classes, monkeypatch):
     """In blocks the mistakes are the same; the largest piece of the kernel matrix asked for is far from all of it."""
     X, y, *_ = spirals(150, turns=1.0)
+    y = y if classes == 2 else np.arange(150) % classes
     options = {"gamma": 10.0, "variant": variant, "max_iter": 3, "random_state": 0}
     reference = Model(**options).fit(X, y)
-    asked, matrix = [], RBF.matrix
-    monkeypatch.setattr(RBF, "matrix", lambda *args, **kw: asked.append(matrix(*args, **kw).size) or matrix(*args, **kw))
+    asked, block = [], LazyGram.block
+    monkeypatch.setattr(LazyGram, "block", lambda *args, **kw: asked.append(args[1].size) or block(*args, **kw))
     monkeypatch.setattr("halfspace.solvers.kernel.perceptron.BLOCK_VALUES", 150 * 20)
     model = Model(cache_size=0.01, **options).fit(X, y)
-    assert max(asked) <= 150 * 20
+    assert max(asked) <= 20
     assert "in blocks" in model.outcome_.sentence
     assert_allclose(model.alpha_, reference.alpha_)
-    assert model.mistakes_ == reference.mistakes_
+    assert_array_equal(model.mistakes_, reference.mistakes_)
     assert_allclose(model.decision_function(X), reference.decision_function(X), rtol=1e-9, atol=1e-9)
+
+
+@quiet
+@pytest.mark.parametrize(
+    "options", [{}, {"variant": "averaged"}, {"variant": "voted"}, {"budget": 9}, {"cache_size": 0.01}], ids=str
+)
+def test_resuming_watching_and_running_in_one_go_give_the_same_bits(options):
+    """Shuffled epochs: one fit of five, five warm starts of one, and a fit that is watched give equal strengths."""
+    X, y = np.random.default_rng(0).standard_normal((120, 2)), np.random.default_rng(1).integers(0, 2, 120)
+    common = {"gamma": 0.1, "random_state": 3, **options}
+    whole = Model(max_iter=5, **common).fit(X, y)
+    parts = Model(max_iter=1, warm_start=True, **common)
+    for _ in range(5):
+        parts.fit(X, y)
+    watched = Model(max_iter=5, **common).set_callbacks(ScoringMonitor(scoring="accuracy")).fit(X, y)
+    for other in (parts, watched):
+        assert_array_equal(other.alpha_, whole.alpha_)
+        assert_array_equal(other.decision_function(X), whole.decision_function(X))
+        assert other.mistakes_ == whole.mistakes_
+
+
+@quiet
+@pytest.mark.parametrize("classes", [2, 3])
+@pytest.mark.parametrize("variant", ["plain", "averaged"])
+def test_a_changed_model_no_longer_verifies(variant, classes):
+    """The certificate has no coefficients of its own: it shares those that predict."""
+    X, y, *_ = spirals(60, turns=1.0)
+    y = y if classes == 2 else np.arange(60) % classes
+    model = Model(gamma=10.0, variant=variant, max_iter=4).fit(X, y)
+    proof = model.certificate_
+    parts = proof.parts if classes > 2 else [proof]
+    assert all(np.shares_memory(part.bracket.coefficients, model._expansion.coefficients) for part in parts)
+    assert proof.verify(X, y)
+    model._expansion.coefficients[:] *= -1.0
+    assert not proof.verify(X, y)
 
 
 def literal(K, y, epochs):
@@ -310,7 +344,6 @@ def test_progress_and_callbacks(capsys):
         ("variant", "median"),
         ("budget", 0),
         ("budget", 2.5),
-        ("budget_rule", "random"),
         ("intercept", "free"),
         ("cache_size", 0.0),
         ("max_iter", 0),

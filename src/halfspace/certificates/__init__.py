@@ -4,7 +4,7 @@ from halfspace.certificates.base import Certificate, Verdict, check, from_json
 from halfspace.certificates.baselines import ClassCounts, NeighbourErrors
 from halfspace.certificates.groups import OneLabel, PerCell, PerClass, PerPair
 from halfspace.certificates.margins.bracket import KernelBracket, KeslerBracket, MarginBracket
-from halfspace.certificates.margins.budgeted import BudgetedMistakes, Forgetron, Projection
+from halfspace.certificates.margins.budgeted import BudgetedMistakes, Projection
 from halfspace.certificates.margins.gap import DualityGap, KernelGap
 from halfspace.certificates.margins.mistakes import MistakeBound, Novikoff, PassiveAggressiveBound
 from halfspace.certificates.margins.separability import Separability
@@ -24,7 +24,6 @@ __all__ = [
     "CommitteeVote",
     "DualityGap",
     "FilterBound",
-    "Forgetron",
     "GaussianPosterior",
     "KernelBracket",
     "KernelGap",

@@ -13,7 +13,8 @@ from scipy import sparse
 
 from halfspace._typing import FloatArray, IntArray, Matrix
 from halfspace.kernels.base import Kernel
-from halfspace.kernels.fast.blocked_products import Prepared, prepare, single_error, times, values
+from halfspace.kernels.fast.blocked_products import FEW, Prepared, prepare, single_error, times, values
+from halfspace.kernels.precomputed import Precomputed
 from halfspace.kernels.radial import RBF, Laplacian
 
 __all__ = ["LazyGram"]
@@ -57,7 +58,7 @@ class _Tiled:
 class _Stored:
     """Values looked up in a matrix."""
 
-    def __init__(self, K: FloatArray) -> None:
+    def __init__(self, K: Any) -> None:
         self.K = K
 
     def block(self, rows: IntArray, columns: IntArray, out: Any, packed: Any) -> None:  # noqa: ARG002
@@ -65,9 +66,8 @@ class _Stored:
 
     def times(self, rows: IntArray, coefficients: FloatArray, columns: IntArray, dtype: Any) -> FloatArray:  # noqa: ARG002
         out = np.empty(columns.size)
-        step = max(1, BLOCK // max(rows.size, 1))
-        for first in range(0, columns.size, step):
-            out[first : first + step] = self.K[np.ix_(columns[first : first + step], rows)] @ coefficients
+        for part in _chunks(columns.size, rows.size):
+            out[part] = self.K[np.ix_(columns[part], rows)] @ coefficients
         return out
 
 
@@ -78,15 +78,19 @@ class _Blocked:
         self.kernel, self.X = kernel, X
 
     def block(self, rows: IntArray, columns: IntArray, out: Any, packed: Any) -> None:  # noqa: ARG002
-        out[:] = self.kernel.matrix(self.X[rows], self.X[columns], dtype=out.dtype)
+        out[:] = self.kernel.matrix(self.X[rows], None if rows is columns else self.X[columns], dtype=out.dtype)
 
     def times(self, rows: IntArray, coefficients: FloatArray, columns: IntArray, dtype: Any) -> FloatArray:
         out = np.empty(columns.size)
-        step = max(1, BLOCK // max(rows.size, 1))
-        for first in range(0, columns.size, step):
-            part = self.kernel.matrix(self.X[columns[first : first + step]], self.X[rows], dtype=dtype)
-            out[first : first + step] = part @ coefficients.astype(dtype)
+        for part in _chunks(columns.size, rows.size):
+            out[part] = self.kernel.matrix(self.X[columns[part]], self.X[rows], dtype=dtype) @ coefficients.astype(dtype)
         return out
+
+
+def _chunks(n: int, width: int) -> list[slice]:
+    """Cut n columns into parts of at most BLOCK values."""
+    step = max(1, BLOCK // max(width, 1))
+    return [slice(first, min(first + step, n)) for first in range(0, n, step)]
 
 
 def _varying(kernel: Kernel, X: Matrix) -> Matrix:
@@ -108,6 +112,8 @@ class LazyGram:
         Examples; for a precomputed kernel the matrix itself.
     clamp : float, default 0.0
         Value of the clamped input: its square is added to every value.
+    stored : float, default 256 MB
+        Bytes up to which the values of a kernel without compiled form are computed once, in plain NumPy, and stored.
 
     Examples
     --------
@@ -118,22 +124,26 @@ class LazyGram:
     ([[2.0, 3.0], [3.0, 5.0]], [5.0, 8.0])
     """
 
-    def __init__(self, kernel: Kernel, X: Matrix, clamp: float = 0.0) -> None:
+    def __init__(self, kernel: Kernel, X: Matrix, clamp: float = 0.0, stored: float = STORED) -> None:
         self.n, self.clamped, self.width = int(X.shape[0]), float(clamp) ** 2, int(X.shape[1])
-        self._source: _Source
+        self.kernel, self.X, self.stored = kernel, X, stored
+
+    @cached_property
+    def diagonal(self) -> FloatArray:
+        """Values of the examples with themselves, shape (n,)."""
+        return np.asarray(self.kernel.exact_diagonal(self.X) + self.clamped)
+
+    @cached_property
+    def _source(self) -> _Source:
+        kernel, X = self.kernel, self.X
         if kernel.is_precomputed:
-            K = np.asarray(kernel.exact(X), dtype=np.float64)
-            self._source, diagonal = _Stored(K), np.diag(K)
-        else:
-            diagonal, X = kernel.exact_diagonal(X), _varying(kernel, X)
-            prepared = prepare(kernel, X, np.float32)
-            if prepared is not None:
-                self._source = _Tiled(kernel, X, prepared)
-            elif 8 * self.n * self.n <= STORED:
-                self._source = _Stored(kernel.exact(X))
-            else:
-                self._source = _Blocked(kernel, X)
-        self.diagonal: FloatArray = diagonal + self.clamped
+            plain = type(kernel) is Precomputed and not sparse.issparse(X)
+            return _Stored(X if plain else kernel.exact(X))
+        X = _varying(kernel, X)
+        prepared = prepare(kernel, X, np.float32)
+        if prepared is not None:
+            return _Tiled(kernel, X, prepared)
+        return _Stored(kernel.exact(X)) if 8 * self.n * self.n <= self.stored else _Blocked(kernel, X)
 
     @cached_property
     def single_error(self) -> float:
@@ -155,7 +165,7 @@ class LazyGram:
         out = np.empty((rows.size, columns.size), dtype=dtype) if out is None else out
         self._source.block(rows, columns, out, packed)
         if self.clamped:
-            out += dtype(self.clamped)
+            out += out.dtype.type(self.clamped)
         return out
 
     def packed(self, columns: IntArray) -> Any:
@@ -175,3 +185,23 @@ class LazyGram:
         if self.clamped:
             out += self.clamped * coefficients.sum()
         return out
+
+    def whole(self, dtype: Any, room: float) -> Any:
+        """Return the kernel matrix, shape (n, n), with an exact diagonal, if it fits `room` bytes; None otherwise."""
+        if self.n * self.n * np.dtype(dtype).itemsize > room:
+            return None
+        everyone = np.arange(self.n)
+        K = self.block(everyone, everyone, dtype)
+        np.fill_diagonal(K, self.diagonal)
+        return K
+
+    def add(self, rows: IntArray, coefficients: FloatArray, out: FloatArray, dtype: Any = np.float64) -> None:
+        """Add Σ_r coefficients[k, r] k(row_r, ·) to the outputs `out` of all examples, shape (K, n)."""
+        everyone = np.arange(self.n)
+        if coefficients.shape[0] <= FEW:
+            for k, c in enumerate(coefficients):
+                some = np.flatnonzero(c)
+                out[k] += self.times(rows[some], c[some], everyone, dtype)
+            return
+        for part in _chunks(self.n, rows.size):
+            out[:, part] += coefficients.astype(dtype, copy=False) @ self.block(rows, everyone[part], dtype)

@@ -68,7 +68,8 @@ def _letters(fitted: dict[str, Any]) -> dict[str, int]:
     if type(width) is int and width > 0:
         letters["d"] = width
         clamp = fitted.get("_fitted_clamp")
-        letters["D"] = width + (1 if isinstance(clamp, float) and clamp != 0.0 else 0)
+        if "_expansion" not in fitted:  # in a kernel's space the weights are outputs, one per example
+            letters["D"] = width + (1 if isinstance(clamp, float) and clamp != 0.0 else 0)
     return letters
 
 
@@ -134,6 +135,8 @@ def _pushes(fitted: dict[str, Any], letters: dict[str, int]) -> None:
 def _kernel_pushes(fitted: dict[str, Any], letters: dict[str, int]) -> None:
     _pushes(fitted, letters)
     _expansion(fitted, letters)
+    if any(state.fields["w"].size != state.fields["alpha"].size for state in fitted["_states"]):
+        _refuse("KernelMinOver", "there is not one output per example")
 
 
 def _expansion(fitted: dict[str, Any], letters: dict[str, int]) -> None:
@@ -158,6 +161,8 @@ def _learner(fitted: dict[str, Any], letters: dict[str, int]) -> None:
 def _unbounded(learner: dict[str, Any], letters: dict[str, int]) -> None:
     K, n, variant = letters["K"], learner["state"].fields["alpha"].shape[1], learner["setting"].fields["variant"]
     kinds = {"plain": "sweep.Forget", "averaged": "averaged.Mean", "voted": "voted.Log"}
+    if learner["state"].fields["W"].shape != learner["state"].fields["alpha"].shape:
+        _refuse("KernelPerceptron", "there is not one output per example")
     if learner["memory"].key != kinds.get(variant):
         _refuse("KernelPerceptron", f"its memory is not that of the variant {variant!r}")
     for page in (learner["base"], learner["page"]):
@@ -177,8 +182,7 @@ def _budgeted(learner: dict[str, Any], letters: dict[str, int]) -> None:
     for name in ("slots", "rules", "rows"):
         _many(kept[name], K, f"KernelPerceptron: {name}")
     for slots in kept["slots"]:
-        used, oldest = slots.fields["counts"].tolist()
-        if not (0 <= used <= B and 0 <= oldest < max(B, 1)) or slots.fields["columns"].shape[0] not in (0, letters["d"]):
+        if not 0 <= slots.fields["counts"][0] <= B or slots.fields["columns"].shape[0] not in (0, letters["d"]):
             _refuse("KernelPerceptron", "more slots are in use than there are")
     _inside(np.concatenate([slots.fields["row"] for slots in kept["slots"]]), -1, learner["signs"].shape[1], "rows of slots")
 

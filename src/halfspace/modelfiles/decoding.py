@@ -9,7 +9,7 @@ from scipy import sparse
 from halfspace.certificates.fields import Model, Record
 from halfspace.errors import ModelFileError
 from halfspace.modelfiles.agreement import agree
-from halfspace.modelfiles.records import RECORDS
+from halfspace.modelfiles.records import RECORDS, upgraded
 from halfspace.modelfiles.table import FORMER, MODELS
 
 __all__ = ["Decoder"]
@@ -196,9 +196,10 @@ class Decoder:
         return state
 
     def _record(self, node: dict[str, Any], depth: int) -> Record:
-        if node["@record"] not in RECORDS:
-            damaged(f"there is no record {node['@record']!r}")
-        return Record(node["@record"], self._named(node["fields"], depth))
+        key, fields = upgraded(node["@record"], self._named(node["fields"], depth))
+        if key not in RECORDS:
+            damaged(f"there is no record {key!r}")
+        return Record(key, fields)
 
     def _model(self, node: dict[str, Any], depth: int) -> Model:
         if node["@model"] not in MODELS:

@@ -2,7 +2,9 @@
 
 from typing import Any, NamedTuple
 
-__all__ = ["RECORDS", "Place"]
+import numpy as np
+
+__all__ = ["RECORDS", "Place", "upgraded"]
 
 
 class Place(NamedTuple):
@@ -57,28 +59,6 @@ RECORDS: dict[str, Place] = {
             "sides": "f8(2)",
             "counts": "i8(3)",
             "marks": "i8(2)",
-        },
-    ),
-    "kernel_minover.State": Place(
-        "solvers.kernel.minover",
-        "State",
-        {
-            **dict.fromkeys(("E", *_ALL_ROWS), "f8(n)"),
-            "sides": "f8(2)",
-            "square": "f8(1)",
-            "counts": "i8(2)",
-            "marks": "i8(2)",
-        },
-    ),
-    "kernel_perceptron.State": Place(
-        "solvers.kernel.perceptron",
-        "State",
-        {
-            "outputs": "f8(K,n)",
-            "alpha": "f8(K,n)",
-            "mistakes": "i8(K)",
-            "updates": "i8(K)",
-            "clock": "i8(1)",
         },
     ),
     "lvq.Book": Place(
@@ -164,7 +144,7 @@ RECORDS: dict[str, Place] = {
             "clock": "int",
             "mistakes": "i8(K)",
             "mark": "str",
-            "state": "@kernel_perceptron.State",
+            "state": "@sweep.State",
             "memory": "@sweep.Forget | @averaged.Mean | @voted.Log",
             "logs": ["@voted.Log"],
             "signs": "f8(K,n)",
@@ -177,7 +157,6 @@ RECORDS: dict[str, Place] = {
         {
             "setting": "@Setting",
             "budget": "=B",
-            "rule": "str",
             "whole": "bool",
             "kept": "@Keep",
             "mark": "str",
@@ -189,29 +168,32 @@ RECORDS: dict[str, Place] = {
         },
     ),
     "Keep": Place(
-        "solvers.kernel.budgeted",
+        "solvers.kernel.projectron",
         "Keep",
         {
             "slots": ["@Slots"],
-            "rules": ["@Forgetron | @Projectron"],
+            "rules": ["@Projectron"],
             "counts": "@Counts",
             "rows": ["none | rows(_r,d)"],
         },
     ),
     "Slots": Place(
-        "solvers.kernel.budget",
+        "solvers.kernel.slots",
         "Slots",
         {
             "columns": "f8(0,B) | f8(d,B)",
             **dict.fromkeys(("squares", "weight", "value", "scratch"), "f8(B)"),
             "row": "i8(B)",
             "K": "f8(B,B)",
-            "sums": "f8(4)",
-            "counts": "i8(2)",
+            "sums": "f8(3) | f8(4)",
+            "counts": "i8(1) | i8(2)",
         },
     ),
-    "Counts": Place("solvers.kernel.budget", "Counts", {"mistakes": "i8(K)", "updates": "i8(K)", "clock": "i8(1)"}),
-    "Forgetron": Place("solvers.kernel.forgetron", "Forgetron", {"mistakes": "i8(1)", "fastest": "number"}),
+    "Counts": Place(
+        "solvers.kernel.projectron",
+        "Counts",
+        {**dict.fromkeys(("mistakes", "updates", "earlier", "active"), "i8(K)"), "clock": "i8(4)"},
+    ),
     "Projectron": Place("solvers.kernel.projectron", "Projectron", {"inverse": "f8(B,B)"}),
     "filter.Stream": Place(
         "solvers.linear.adaptive_filter", "Stream", {"weights": "f8(_w)", "past": "f8(_p,d)", "tally": "f8(6)"}
@@ -239,3 +221,15 @@ RECORDS: dict[str, Place] = {
     "Curve": Place("ladder.calibration", "Curve", {"slope": "number", "noise": "number"}),
     "Calibration": Place("ladder.calibration", "Calibration", {"below": "@Curve", "above": "@Curve"}),
 }
+
+
+def upgraded(key: str, fields: dict[str, Any]) -> tuple[str, dict[str, Any]]:
+    """Return a record of an earlier version as it would be written today."""
+    if key in {"sweep.State", "kernel_perceptron.State"} and "earlier" not in fields:
+        weights = {"W": fields.pop("outputs")} if "outputs" in fields else {}
+        clock = np.r_[fields["clock"], np.zeros(3, dtype=np.int64)]
+        since = {"earlier": fields["updates"].copy(), "active": np.ones_like(fields["updates"]), "clock": clock}
+        return "sweep.State", {**fields, **weights, **since}
+    if key == "averaged.Mean" and "settled" in fields and fields["settled"].size == 0:
+        return key, {"beta": fields["beta"], "U": fields["U"], "total": fields["U"].copy()}
+    return key, fields

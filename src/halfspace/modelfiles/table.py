@@ -20,6 +20,7 @@ LEFT_OUT = {
 
 FORMER: dict[str, dict[str, str]] = {
     "KernelAdaTron": {"cells": "n_cells", "approximation": "", "n_components": ""},
+    "KernelPerceptron": {"budget_rule": ""},
     "KernelAnswer": {"reason": "", "rounds": "", "course": ""},
 }
 """Parameters and fields of earlier versions: their names today, empty for those that are gone."""
@@ -124,7 +125,7 @@ MODELS: dict[str, Place] = {
     **_model(
         "models",
         "KernelMinOver",
-        {**_KERNEL, "_alpha": "f8(K,t)", "_mark": ("str", "kernel", "number"), "_states": ["@kernel_minover.State"]},
+        {**_KERNEL, "_alpha": "f8(K,t)", "_mark": ("str", "kernel", "number"), "_states": ["@minover.State"]},
     ),
     **_model("models", "KernelAdaTron", {**_MACHINE, "?_alpha": "f8(K,n)"}),
     **{name: Place("models", name, _QUANTISER) for name in ("VectorQuantizer", "NeuralGas")},

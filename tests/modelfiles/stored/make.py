@@ -24,7 +24,6 @@ MODELS = {
     "kernel_adatron": (hs.KernelAdaTron(gamma=0.5), TWO),
     "kernel_pairs": (hs.KernelAdaTron(RBF(0.5) + Linear(), multi_class="ovo"), WORDS),
     "kernel_voted": (hs.KernelPerceptron(gamma=0.5, variant="voted", max_iter=2, shuffle=False), TWO),
-    "kernel_budget": (hs.KernelPerceptron(gamma=0.5, budget=6, max_iter=2, shuffle=False), WORDS),
     "ladder": (hs.Ladder(rungs=["majority", "adatron"], n_splits=2, n_repeats=1), WORDS),
 }
 

@@ -2,9 +2,7 @@
 
 Stream   Examples in order, k(x, x) + clamp² <= 1 after division by `scale`; a mistake is a potential E <= 0 before the update.
 Losses   L = Σ_t max(0, 1 - y_t g(x_t))  of any function g in the kernel's space: the better g, the better the bound.
-Theorems `Forgetron`: the self-tuned Forgetron of Dekel, Shalev-Shwartz and Singer (2008): with budget B >= 83 and
-         ‖g‖ <= ¼ sqrt((B + 1) / ln(B + 1)),  mistakes <= 2‖g‖² + 4L.
-         `Projection`: each mistake adds y_t P φ(x_t), P a projection onto a space that holds the weights. With δ_t the
+Theorem  `Projection`: each mistake adds y_t P φ(x_t), P a projection onto a space that holds the weights. With δ_t the
          length of what P takes away and lost = Σ δ_t over the mistakes,  M - L - lost ‖g‖ <= w·g  and  ‖w‖² <= M, so
          M <= L + (lost + sqrt(M)) ‖g‖  and  mistakes <= (‖g‖/2 + sqrt(‖g‖²/4 + L + lost ‖g‖))².
          Without projection (lost = 0) that is the perceptron's own bound (Gentile 2003), for any budget never reached.
@@ -26,36 +24,12 @@ from halfspace.certificates.margins.checks import both_signs, is_array, is_numbe
 from halfspace.errors import InputError
 from halfspace.kernels import Kernel
 
-__all__ = ["BudgetedMistakes", "Forgetron", "Projection"]
-
-LEAST_BUDGET = 83
+__all__ = ["BudgetedMistakes", "Projection"]
 
 
 def is_count(value: Any) -> bool:
     """Tell whether a field is a whole number."""
     return isinstance(value, int | np.integer) and not isinstance(value, bool)
-
-
-class Forgetron(NamedTuple):
-    """The self-tuned Forgetron with a budget of B examples: mistakes <= 2‖g‖² + 4L for ‖g‖ <= ¼ sqrt((B + 1) / ln(B + 1)).
-
-    Examples
-    --------
-    >>> Forgetron(budget=99).bound(norm=1.0, loss=2.0), Forgetron(budget=99).bound(norm=2.0, loss=2.0)
-    (10.0, inf)
-    """
-
-    budget: int
-
-    def bound(self, norm: float, loss: float) -> float:
-        """Return the most mistakes against a competitor of this length and summed loss; infinite if the theorem is silent."""
-        B = float(self.budget)
-        longest = 0.25 * np.sqrt((B + 1.0) / np.log(B + 1.0))
-        return 2.0 * norm**2 + 4.0 * loss if B >= LEAST_BUDGET and norm <= longest else np.inf
-
-    def sound(self) -> bool:
-        """Tell whether the budget is a whole number of at least 1."""
-        return is_count(self.budget) and self.budget >= 1
 
 
 class Projection(NamedTuple):
@@ -76,7 +50,7 @@ class Projection(NamedTuple):
 
     def sound(self) -> bool:
         """Tell whether the budget is a whole number of at least 1 and the lost length a number >= 0."""
-        return Forgetron(self.budget).sound() and is_number(self.lost, least=0.0)
+        return is_count(self.budget) and self.budget >= 1 and is_number(self.lost, least=0.0)
 
 
 class _Seen(NamedTuple):
@@ -94,9 +68,6 @@ class _Seen(NamedTuple):
         up = 1.0 + slack * 2 * (self.E.size + 8) * EPS
         loss = np.maximum(0.0, 1.0 - factor * (self.E - slack * self.error)).sum()
         return factor * float(np.sqrt(self.square + slack * self.square_error)) * up, self.passes * float(loss) * up
-
-
-THEOREMS: dict[str, Any] = {"Forgetron": Forgetron, "Projection": Projection}
 
 
 @dataclass(frozen=True, eq=False)
@@ -119,7 +90,7 @@ class BudgetedMistakes(Certificate):
         Value of the clamped input, whose square is added to the kernel; 0 for none.
     scale : float
         What the kernel is divided by, so that k(x, x) + clamp² <= scale.
-    theorem : Forgetron or Projection
+    theorem : Projection
         The theorem, with the parameters of the run.
     positive : label
         The label that counts as +1.
@@ -147,7 +118,7 @@ class BudgetedMistakes(Certificate):
     coefficients: FloatArray
     clamp: float
     scale: float
-    theorem: Forgetron | Projection
+    theorem: Projection
     positive: Label
     passes: int = 1
 
@@ -166,7 +137,7 @@ class BudgetedMistakes(Certificate):
         *,
         kernel: Kernel,
         coefficients: FloatArray,
-        theorem: Forgetron | Projection,
+        theorem: Projection,
         clamp: float = 0.0,
         scale: float = 1.0,
         positive: Label,
@@ -210,7 +181,7 @@ class BudgetedMistakes(Certificate):
         named = is_array(rows, 1, "i") and is_array(c, 1) and rows.shape == c.shape and bool((rows >= 0).all())
         numbers = all(is_number(v, least=0.0) for v in (self.norm, self.loss, self.scale)) and self.scale > 0.0
         counted = is_count(self.mistakes) and is_count(self.passes) and self.passes >= 1
-        theorem = isinstance(self.theorem, Forgetron | Projection) and self.theorem.sound()
+        theorem = isinstance(self.theorem, Projection) and self.theorem.sound()
         sound = Verdict.of(
             (
                 counted and is_number(self.bound, least=0.0, infinite=True),
@@ -259,11 +230,12 @@ class BudgetedMistakes(Certificate):
     def from_fields(cls, body: dict[str, Any]) -> Self:
         """Rebuild from the plain form."""
         theorem = dict(body["theorem"])
-        kind = THEOREMS[theorem.pop("theorem")]
-        if set(theorem) != set(kind._fields):
-            msg = f"its theorem has the fields {sorted(theorem)}, not {sorted(kind._fields)}"
+        kind = theorem.pop("theorem")
+        if kind != "Projection" or set(theorem) != set(Projection._fields):
+            msg = f"its theorem is {kind!r} with {sorted(theorem)}, not 'Projection' with {sorted(Projection._fields)}"
             raise ValueError(msg)
         whole = rebuilt({"rows": body["rows"], "strengths": body["coefficients"]})
         numbers = {name: float(body[name]) for name in ("bound", "norm", "loss", "clamp", "scale")}
         arrays = {"rows": whole["rows"], "coefficients": whole["strengths"]}
-        return cls(**{**body, **numbers, **arrays, "kernel": kernels.from_dict(body["kernel"]), "theorem": kind(**theorem)})
+        kernel = kernels.from_dict(body["kernel"])
+        return cls(**{**body, **numbers, **arrays, "kernel": kernel, "theorem": Projection(**theorem)})

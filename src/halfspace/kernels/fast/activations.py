@@ -11,9 +11,9 @@ import numpy as np
 from numba import types
 from numba.extending import overload
 
-from halfspace._dispatch import open_function
+from halfspace._dispatch import compiled_as_written, open_function
 
-__all__ = ["Bare", "Exp2", "ExpRoot", "Power", "bend", "exp2"]
+__all__ = ["Bare", "Exp2", "ExpRoot", "Power", "bend", "exp2", "exp2_inplace"]
 
 
 class Exp2(NamedTuple):
@@ -81,6 +81,13 @@ def _exp2_double(z: Any) -> Any:
 @overload(exp2, strict=False, inline="always")
 def _choose_exp2(z: Any) -> Any:
     return _exp2_single if z is types.float32 else _exp2_double
+
+
+@compiled_as_written
+def exp2_inplace(z: Any) -> None:
+    """Replace every z <= 0 by 2^z: for loops whose sums may be reordered, which would undo the rounding."""
+    for i in range(z.size):
+        z[i] = exp2(z[i])
 
 
 @open_function

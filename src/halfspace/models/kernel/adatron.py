@@ -88,7 +88,10 @@ class KernelAdaTron(KernelPlaneMixin, ClassifierMixin, CallbackSupportMixin, Bas
     multi_class : {"ovr", "ovo"}, default "ovr"
         More than two classes: each against the rest, or each against each (as LIBSVM does), decided by votes.
     solver : {"auto", "sweep"}, default "auto"
-        "sweep": the plain rule, one example after another, the kernel matrix in memory: for teaching.
+        "sweep": the plain rule, one example after another, the kernel matrix in memory (`solvers/kernel/sweep.py`). The default
+        takes an accelerator with the same optimum, working sets and pairs of examples (`solvers/kernel/machine.py`).
+    rate : float, default 1.0
+        Step of `solver="sweep"`, between 0 and 2; 1 maximises the dual along each coordinate.
     max_iter : int, default 10000
         Maximum number of rounds (or sweeps) per problem.
     max_time : float, optional
@@ -155,6 +158,7 @@ class KernelAdaTron(KernelPlaneMixin, ClassifierMixin, CallbackSupportMixin, Bas
         tol: float = 1e-3,
         multi_class: str = "ovr",
         solver: str = "auto",
+        rate: float = 1.0,
         max_iter: int = 10_000,
         max_time: float | None = None,
         cache_size: float = 2000.0,
@@ -175,6 +179,7 @@ class KernelAdaTron(KernelPlaneMixin, ClassifierMixin, CallbackSupportMixin, Bas
         self.tol = tol
         self.multi_class = multi_class
         self.solver = solver
+        self.rate = rate
         self.max_iter = max_iter
         self.max_time = max_time
         self.cache_size = cache_size
@@ -243,7 +248,8 @@ class KernelAdaTron(KernelPlaneMixin, ClassifierMixin, CallbackSupportMixin, Bas
         require_choice(self, "intercept", "clamped", "free", "none")
         require_choice(self, "multi_class", "ovr", "ovo")
         require_choice(self, "solver", "auto", "sweep")
-        require(self, "solver", "'auto' for C = inf", holds=self.solver == "auto" or bool(np.isfinite(self.C)))
+        require_number(self, "rate")
+        require(self, "rate", "between 0 and 2", holds=self.rate < 2)
         self._asked_kernel()
         count = isinstance(self.n_cells, int | np.integer) and not isinstance(self.n_cells, bool) and int(self.n_cells) > 0
         require(self, "n_cells", "a positive integer, or None", holds=self.n_cells is None or count)
@@ -253,7 +259,8 @@ class KernelAdaTron(KernelPlaneMixin, ClassifierMixin, CallbackSupportMixin, Bas
     def _plan(self) -> KernelPlan:
         """Return how to go about it."""
         room = max(int(np.sqrt(1e6 * self.cache_size / 4)), 64)
-        return KernelPlan(float(self.C), 0.98 * float(self.tol), self.intercept == "free", self.solver == "sweep", room)
+        sweep, rate = self.solver == "sweep", float(self.rate)
+        return KernelPlan(float(self.C), 0.98 * float(self.tol), self.intercept == "free", sweep, room, rate)
 
     def _budget(self, began: float) -> Budget:
         """Return what is left of the budget of a fit that began then; a tenth of the time is for the rest of the work."""

@@ -1,4 +1,4 @@
-"""What a kernel perceptron keeps from one call to the next: all its support vectors, or those that a budget has room for."""
+"""What a kernel perceptron keeps between calls, all its support vectors or a budget of them, and what that proves."""
 
 import hashlib
 from copy import copy, deepcopy
@@ -8,18 +8,24 @@ import numpy as np
 from scipy import sparse
 
 from halfspace._typing import FloatArray, IntArray, Matrix
+from halfspace.certificates import BudgetedMistakes, Certificate, MistakeBound, Novikoff, PerClass, Projection
 from halfspace.kernels import Kernel
-from halfspace.models.kernel.prediction import Expansion, stacked
-from halfspace.solvers.kernel.budgeted import Budgeted, Keep, form_of, keep
-from halfspace.solvers.kernel.forgetron import Forgetron
-from halfspace.solvers.kernel.perceptron import CachedOutputs, start
-from halfspace.solvers.kernel.rows import KernelRows
+from halfspace.kernels.gram import LazyGram
+from halfspace.models.kernel.prediction import Expansion, Measured, measured, stacked
+from halfspace.models.parameters import Examples
+from halfspace.rows.orders import Orders
+from halfspace.solvers.kernel.perceptron import KernelPresenting, Training, overlaps
+from halfspace.solvers.kernel.projectron import Keep, Projecting, start_keep
+from halfspace.solvers.kernel.slots import form_of
 from halfspace.solvers.rules.averaged import Mean
-from halfspace.solvers.rules.rosenblatt import Rosenblatt
-from halfspace.solvers.rules.sweep import Forget, Task
-from halfspace.solvers.rules.voted import Log, drain, join, poll, start_log, votes_of
+from halfspace.solvers.rules.sweep import PRESENTED, SEED, Forget, State, Task
+from halfspace.solvers.rules.voted import Log, join, poll, start_log, votes_of
+from halfspace.solvers.run import Course
 
-__all__ = ["OnBudget", "Setting", "Unbounded", "fingerprint"]
+__all__ = ["OnBudget", "Setting", "Unbounded", "fingerprint", "mistakes_certificate"]
+
+UNSURE = 1e-6
+"""Share by which a sum of rests is rounded up: they come from an inverse that is brought up to date, not computed anew."""
 
 
 class Setting(NamedTuple):
@@ -65,26 +71,36 @@ class Unbounded:
         self.page: _Page | None = None  # of this call too, once settled
         self.clock, self.mistakes = 0, np.zeros(1, dtype=np.int64)
 
-    def begin(self, X: Matrix, task: Task, mark: str = "") -> CachedOutputs:
-        """Return who presents these examples, starting from what was learnt before; `mark` is the data's fingerprint."""
-        K, n = task.positive.size, task.target.size
+    def begin(self, X: Matrix, task: Task, orders: Orders, mark: str = "") -> tuple[KernelPresenting, Training]:
+        """Return method and state for these examples, starting from what was learnt before; `mark` is their fingerprint."""
         self.base, self.mark = self.page, mark
         before = None if self.base is None else self._function(self.base.signed).outputs(X).T
-        self.state = start(task, before)
+        method = self._method(X, task, orders, before)
+        self.state, self.memory, self.logs = training = method.start()
         if self.base is not None:
-            self.state.mistakes[:], self.state.clock[0] = self.mistakes, self.clock
-        empty = np.zeros((K, 0))
-        memories = {"plain": Forget(), "averaged": Mean(np.zeros((K, n)), empty, empty)}
-        self.logs: list[Log] = []
-        self.memory: Any = start_log(K * n) if self.setting.variant == "voted" else memories[self.setting.variant]
-        return self._presenter(X, task)
+            self.state.mistakes[:], self.state.clock[PRESENTED] = self.mistakes, self.clock
+        return method, training
 
-    def _presenter(self, X: Matrix, task: Task) -> CachedOutputs:
-        """Return who presents, with the kernel values of these examples."""
-        kernel = KernelRows(self.setting.kernel, X, self.setting.shift, self.setting.room)
-        presenter = CachedOutputs(Rosenblatt(), self.memory, kernel, task, self.state)
-        self.signs, self.whole = presenter.signs, kernel.whole is not None
-        return presenter
+    def _method(self, X: Matrix, task: Task, orders: Orders, before: FloatArray | None = None) -> KernelPresenting:
+        """Return what presents these examples: with the whole kernel matrix if it fits, in blocks otherwise."""
+        setting, dtype = self.setting, np.float32 if X.dtype == np.float32 else np.float64
+        gram = LazyGram(setting.kernel, X, np.sqrt(setting.shift), stored=0.0)
+        whole = gram.whole(dtype, setting.room)
+        method = KernelPresenting(gram, task, orders, whole, before, self._remembering, dtype=dtype)
+        self.signs, self.whole = method.signs, whole is not None
+        return method
+
+    def _remembering(self, state: State) -> Any:
+        """Return the memory that the variant needs."""
+        if self.setting.variant == "voted":
+            return start_log(state.alpha.size)
+        empty = np.zeros((state.alpha.shape[0], 0))
+        return Mean(np.zeros_like(state.alpha), empty, empty) if self.setting.variant == "averaged" else Forget()
+
+    @property
+    def seed(self) -> int:
+        """Seed of the orders so far."""
+        return int(self.state.clock[SEED])
 
     def resumed(self) -> Self:
         """Return a copy that can go on with the same examples while this one stays as it is."""
@@ -92,26 +108,29 @@ class Unbounded:
         other.state, other.memory, other.logs = deepcopy(self.state), deepcopy(self.memory), list(self.logs)
         return other
 
-    def go_on(self, X: Matrix, task: Task) -> CachedOutputs:
-        """Return who presents the same examples again."""
-        return self._presenter(X, task)
+    def go_on(self, X: Matrix, task: Task, orders: Orders) -> tuple[KernelPresenting, Training]:
+        """Return method and state for the same examples again."""
+        method = self._method(X, task, orders)
+        return method, method.start(Training(self.state, self.memory, self.logs))
+
+    def history(self, course: Course) -> dict[str, Any]:
+        """Return the course of a run, with the overlap of the functions along the way with the last one."""
+        return overlaps(_by_epoch(course), course.snapshots, self.signs, self.state)
 
     def settle(self, X: Matrix) -> None:
         """Take the examples that mistakes were made on into the support; may be called at any time."""
-        if isinstance(self.memory, Log):
-            self.logs.append(drain(self.memory))
         state, memory, K = self.state, self.memory, self.signs.shape[0]
         rows = np.flatnonzero(state.alpha.any(axis=0))
         beta = memory.beta[:, rows] if isinstance(memory, Mean) else np.zeros((K, rows.size))
         log = join(self.logs)
         page = _Page(X[rows], rows, (state.alpha * self.signs)[:, rows], beta, log._replace(row=np.searchsorted(rows, log.row)))
         self.page = page if self.base is None else _joined(self.base, page)
-        self.clock, self.mistakes = int(state.clock[0]), state.mistakes.copy()
+        self.clock, self.mistakes = int(state.clock[PRESENTED]), state.mistakes.copy()
 
     def alpha(self) -> FloatArray:
         """Return the strengths of the examples of this call, shape (K, n)."""
         if isinstance(self.memory, Mean):
-            return np.asarray(self.state.alpha - np.abs(self.memory.beta) / max(int(self.state.clock[0]), 1))
+            return np.asarray(self.state.alpha - np.abs(self.memory.beta) / max(int(self.state.clock[PRESENTED]), 1))
         return self.state.alpha.copy()
 
     def expansion(self) -> Expansion:
@@ -158,34 +177,39 @@ def _joined(old: _Page, new: _Page) -> _Page:
     )
 
 
+def _by_epoch(course: Course) -> dict[str, Any]:
+    """Return the course as arrays by name, epochs counted from 0."""
+    history = course.history()
+    history["epoch"] = history.pop("round") - 1
+    return history
+
+
 class OnBudget:
     """Keeps as many support vectors as the budget has room for."""
 
-    def __init__(self, setting: Setting, budget: int, rule: str) -> None:
-        self.setting, self.budget, self.rule, self.whole = setting, budget, rule, True
+    def __init__(self, setting: Setting, budget: int) -> None:
+        self.setting, self.budget, self.whole = setting, budget, True
         self.kept: Keep | None = None
 
-    def begin(self, X: Matrix, task: Task, mark: str = "") -> Budgeted:
-        """Return who presents these examples; those of a data set, which have a fingerprint, are measured beforehand."""
-        fastest = float(task.s.max())
+    def begin(self, X: Matrix, task: Task, orders: Orders, mark: str = "") -> tuple[Projecting, Keep]:
+        """Return method and state for these examples; those of a data set, which have a fingerprint, are measured first."""
         if self.kept is None:
             width = 0 if form_of(self.setting.kernel, X, self.setting.shift) is None else X.shape[1]
-            self.kept = keep(task.positive.size, self.budget, width, self.rule, fastest)
-        self.mark, kernel = mark, KernelRows(self.setting.kernel, X, self.setting.shift, room=0.0)
-        largest = float(kernel.diagonal().max())  # refuses what overflows, before anything is changed
-        for k, slots in enumerate(self.kept.slots):
+            self.kept = start_keep(task.positive.size, self.budget, width)
+            self.kept.counts.clock[SEED] = orders.seed
+        self.mark = mark
+        method = self._method(X, task, orders)
+        largest = float(method.gram.diagonal.max())  # refuses what overflows, before anything is changed
+        for slots in self.kept.slots:
             slots.row[:] = -1
-            rule = self.kept.rules[k]
-            if isinstance(rule, Forgetron):
-                self.kept.rules[k] = rule._replace(fastest=max(fastest, rule.fastest))
             if mark:
                 slots.sums[0] = largest
-        return self._presenter(kernel, task)
+        return method, method.start()
 
-    def _presenter(self, kernel: KernelRows, task: Task) -> Budgeted:
-        """Return who presents."""
+    def _method(self, X: Matrix, task: Task, orders: Orders) -> Projecting:
+        """Return what presents these examples."""
         self.signs = np.where(task.target == task.positive[:, None], 1.0, -1.0)
-        return Budgeted(kernel, task, self._kept())
+        return Projecting(LazyGram(self.setting.kernel, X, np.sqrt(self.setting.shift), stored=0.0), task, orders, self._kept())
 
     def _kept(self) -> Keep:
         """Return what is kept, once there is something."""
@@ -193,20 +217,31 @@ class OnBudget:
             raise AttributeError("nothing was learnt yet")
         return self.kept
 
+    @property
+    def seed(self) -> int:
+        """Seed of the orders so far."""
+        return int(self._kept().counts.clock[SEED])
+
     def resumed(self) -> Self:
         """Return a copy that can go on with the same examples while this one stays as it is."""
         other = copy(self)
         other.kept = self._kept().copy()
         return other
 
-    def go_on(self, X: Matrix, task: Task) -> Budgeted:
-        """Return who presents the same examples again."""
-        return self._presenter(KernelRows(self.setting.kernel, X, self.setting.shift, room=0.0), task)
+    def go_on(self, X: Matrix, task: Task, orders: Orders) -> tuple[Projecting, Keep]:
+        """Return method and state for the same examples again."""
+        method = self._method(X, task, orders)
+        return method, method.start()
+
+    def history(self, course: Course) -> dict[str, Any]:
+        """Return the course of a run; functions along the way are not kept."""
+        history = _by_epoch(course)
+        return {**history, "overlap": np.full(history["squared_norm"].shape, np.nan)}
 
     def settle(self, X: Matrix) -> None:
         """Read the answer from the slots."""
         kept, K, n = self._kept(), *self.signs.shape
-        self.clock, self.mistakes = int(kept.counts.clock[0]), kept.counts.mistakes.copy()
+        self.clock, self.mistakes = int(kept.counts.clock[PRESENTED]), kept.counts.mistakes.copy()
         self.signed, known = np.zeros((K, n)), True
         for k, slots in enumerate(kept.slots):
             used = slots.row[: int(slots.counts[0])]
@@ -229,3 +264,43 @@ class OnBudget:
     def expansion(self) -> Expansion:
         """Return the answer, once settled."""
         return self.answer
+
+
+def mistakes_certificate(
+    learner: Unbounded | OnBudget, expansion: Expansion, data: Examples, s: FloatArray, shift: float
+) -> tuple[Certificate, Measured]:
+    """Return the proof, one certificate or one per class, and the potentials of the answer.
+
+    Without a budget it is the bracket of the answer and Novikoff's bound. With a budget it is the bound of the Projectron's
+    theorem, with the answer as competitor; the theorem knows one rate only, so with unequal weights it is the bracket alone.
+    """
+    seen = measured(data, shift, learner.alpha(), expansion)
+    parts: list[Certificate] = list(seen.parts)
+    if isinstance(learner, Unbounded):
+        theorem = Novikoff(float(s.min()), float(s.max()))
+        parts = [MistakeBound.of(int(m), part, theorem) for m, part in zip(learner.mistakes, seen.parts, strict=True)]
+    elif s.min() == s.max():
+        parts = [_budgeted(learner, data, k, seen) for k in range(len(seen.parts))]
+    return parts[0] if len(parts) == 1 else PerClass(tuple(data.classes.tolist()), tuple(parts)), seen
+
+
+def _budgeted(learner: OnBudget, data: Examples, k: int, seen: Measured) -> Certificate:
+    """Return the mistake bound of problem k against the best multiple of the answer."""
+    bracket = seen.parts[k]
+    if bracket.radius < 1e-100 or learner.kept is None:  # nothing but zeros: no theorem has anything to say
+        return bracket
+    scale = bracket.radius**2
+    lost = float(learner.kept.slots[k].sums[1] / np.sqrt(scale) * (1.0 + UNSURE))
+    return BudgetedMistakes.measure(
+        int(learner.mistakes[k]),
+        data.X,
+        data.y,
+        kernel=learner.setting.kernel,
+        coefficients=learner.signed[k] / seen.lengths[k] if seen.lengths[k] > 0.0 else learner.signed[k],
+        theorem=Projection(learner.budget, lost),
+        clamp=data.clamp,
+        scale=scale,
+        positive=bracket.positive,
+        passes=max(1, -(-learner.clock // data.y.size)),
+        rescale=True,
+    )

@@ -80,6 +80,7 @@ class KernelPlan(NamedTuple):
     free: bool
     sweep: bool
     room: int
+    rate: float = 1.0  # of sweeps
 
 
 class Work(NamedTuple):
@@ -152,7 +153,7 @@ class Claims(NamedTuple):
             start = np.clip(np.abs(start[used]), 0.0, c)
             start = problem.y * (balanced(start, problem) if plan.free else start)
         tol = plan.tol if tol is None else tol
-        method = KernelSweep(problem, tol) if plan.sweep else KernelMachine(problem, tol, seed)
+        method = KernelSweep(problem, tol, plan.rate) if plan.sweep else KernelMachine(problem, tol, seed)
         return Work(method, start, task, used, seed)
 
     def unproved(self, runs: list[Run], answers: list[KernelAnswer], parts: list[KernelGap]) -> list[tuple[int, float]]:

@@ -13,6 +13,7 @@ from halfspace._typing import FloatArray, Labels, Matrix
 from halfspace.certificates import PerClass
 from halfspace.errors import NotSeparatedWarning
 from halfspace.kernels import Kernel
+from halfspace.kernels.gram import LazyGram
 from halfspace.models.kernel.learners import fingerprint
 from halfspace.models.kernel.prediction import Expansion, KernelPlaneMixin, Measured, measured
 from halfspace.models.parameters import (
@@ -25,14 +26,15 @@ from halfspace.models.parameters import (
     restored_on_error,
 )
 from halfspace.models.progress import Reporter
-from halfspace.solvers.kernel.minover import State, Table, solve, start
-from halfspace.solvers.kernel.rows import KernelRows
-from halfspace.solvers.linear.minover_loop import Progress, Run
+from halfspace.solvers.kernel.minover import KernelPushing, Table
 from halfspace.solvers.outcome import Outcome
-from halfspace.solvers.rules.minover import width
-from halfspace.solvers.run import Budget
+from halfspace.solvers.rules.minover import State, width
+from halfspace.solvers.run import Budget, Progress, run
 
 __all__ = ["KernelMinOver"]
+
+UNLIMITED = 1 << 62
+"""Rounds of the driver: the method counts pushes itself."""
 
 
 class KernelMinOver(KernelPlaneMixin, ClassifierMixin, CallbackSupportMixin, BaseEstimator):
@@ -159,25 +161,27 @@ class KernelMinOver(KernelPlaneMixin, ClassifierMixin, CallbackSupportMixin, Bas
         signs = np.where(data.target == data.positive[:, None], 1.0, -1.0)
         self._mark = (fingerprint(data.X, data.target), kernel, data.clamp)
         again = self.warm_start and before.get("_mark") == self._mark and np.array_equal(before["classes_"], data.classes)
-        self._states = deepcopy(before["_states"]) if again else [start(data.y.size) for _ in signs]
         self._fitted_clamp, self.classes_ = data.clamp, data.classes
-        room = 1e6 * self.cache_size
-        table = Table(KernelRows(kernel, data.X, data.clamp**2, room, np.float64), room)
+        table = Table(LazyGram(kernel, data.X, data.clamp, stored=0.0), 1e6 * self.cache_size)
+        method = KernelPushing(signs, table, float(self.tol), int(self.max_iter))
+        state = method.start(deepcopy(before["_states"]) if again else None)
+        self._states = state.states
 
         def so_far() -> dict[str, Any]:
             self._store(data, kernel, signs)
             return deepcopy({name: value for name, value in vars(self).items() if name.startswith("_") or name == "classes_"})
 
-        def watch(at: Progress) -> bool:
-            widest = max(map(width, at.states))
-            return reporter.tell(f"{int(at.pushes.sum()):,} pushes, bracket within {widest:.2g}, {at.seconds:.1f} s")
+        def text(at: Progress) -> str:
+            widest = max(map(width, self._states))
+            return f"{int(at.state.made().sum()):,} pushes, bracket within {widest:.2g}, {at.seconds:.1f} s"
 
-        reporter = Reporter(self, X, y, so_far, int(self.max_iter) + 1)
+        reporter = Reporter(self, X, y, so_far, int(self.max_iter) + 1, text)
         left = None if self.max_time is None else max(self.max_time - (time.perf_counter() - begin), 0.0)
-        run = solve(signs, self._states, table, float(self.tol), Budget(int(self.max_iter), left), watch)
-        self.n_iter_, self.history_ = int(run.pushes.max()), run.course.history()
+        done = run(method, Budget(UNLIMITED, left), state, reporter.watch)
+        self.n_iter_, self.history_ = int(state.made().max()), done.course.history()
+        self.history_.pop("round")
         seen = self._certify(data, kernel, shift, signs)
-        self.outcome_ = self._explained(run, seen, whole=table.kernel.whole is not None)
+        self.outcome_ = self._explained(done.outcome, seen, whole=table.whole is not None)
         reporter.line(str(self.outcome_))
         reporter.close()
         return self
@@ -200,18 +204,19 @@ class KernelMinOver(KernelPlaneMixin, ClassifierMixin, CallbackSupportMixin, Bas
     def _certify(self, data: Examples, kernel: Kernel, shift: float, signs: FloatArray) -> Measured:
         """Measure the bracket of every problem from the data, in double precision."""
         self._store(data, kernel, signs)
-        strengths = np.array([state.upper_alpha for state in self._states])
-        seen = measured(data, kernel, shift, strengths, self._alpha * signs)
+        seen = measured(data, shift, np.array([state.upper_alpha for state in self._states]), self._expansion)
         parts, labels = tuple(seen.parts), data.classes.tolist()
         self.certificate_ = parts[0] if len(parts) == 1 else PerClass(tuple(labels), parts)
         self._potentials, self._lengths, self._labels = seen.E, seen.lengths, data.y
         self._caps = np.full(data.y.size, np.inf)
         return seen
 
-    def _explained(self, run: Run, seen: Measured, *, whole: bool) -> Outcome:
+    def _explained(self, ended: Outcome, seen: Measured, *, whole: bool) -> Outcome:
         """Say how far the fit came, and what to do if that is not far enough."""
+        if ended.reason == "iteration budget spent":
+            ended = Outcome(ended.reason, f"Stopped after {self.n_iter_} pushes (max_iter={self.max_iter}).")
         reached = max((part.upper - part.lower) / part.upper for part in seen.parts)
-        counted, share = max(map(width, self._states)), f"{self.tol:.3g}"  # type: ignore[arg-type]
+        counted, share = max(map(width, self._states)), f"{self.tol:.3g}"
         rows = f" Rows of the kernel matrix, too large for cache_size={self.cache_size:g} MB, were computed when needed."
         rows = "" if whole else rows
         if counted <= self.tol:
@@ -219,16 +224,16 @@ class KernelMinOver(KernelPlaneMixin, ClassifierMixin, CallbackSupportMixin, Bas
             if reached <= self.tol * (1 + 1e-6):
                 return Outcome("converged", f"Converged {known}{rows}")
             remedy = (
-                f"Rounding lets no narrower bracket be proved: use a tol above {reached:.2g}, or scale the kernel's inputs."
+                f"Rounding errors do not allow a narrower bracket: use a tol above {reached:.2g}, or scale the kernel's inputs."
             )
             return Outcome("rounding limit reached", f"Stopped {known}{rows}", remedy)
         remedy = "Raise max_iter or max_time (warm_start=True goes on), or accept a larger tol."
         if all(part.lower > 0.0 for part in seen.parts):
             known = f"Separated; the best margin is known to within {reached:.2g} > tol={share}."
-            return Outcome(run.outcome.reason, f"{run.outcome.sentence} {known}{rows}", remedy)
+            return Outcome(ended.reason, f"{ended.sentence} {known}{rows}", remedy)
         remedy += " If the kernel does not separate the classes, use a narrower one (larger gamma or degree)."
-        sentence = f"{run.outcome.sentence} The classes are neither separated nor proved inseparable.{rows}"
-        outcome = Outcome(run.outcome.reason, sentence, remedy)
+        sentence = f"{ended.sentence} The classes are neither separated nor proved inseparable.{rows}"
+        outcome = Outcome(ended.reason, sentence, remedy)
         if outcome.reason != "interrupted":
             warnings.warn(f"{type(self).__name__}: {outcome}", NotSeparatedWarning, stacklevel=5)
         return outcome

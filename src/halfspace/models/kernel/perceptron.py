@@ -1,19 +1,21 @@
-"""The kernel perceptron."""
+"""The kernel perceptron, on data sets and on streams."""
 
 import time
 import warnings
-from typing import Any, Self
+from copy import deepcopy
+from typing import Any, NoReturn, Self
 
 import numpy as np
 from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.callback import CallbackSupportMixin, with_callbacks
+from sklearn.utils import check_random_state
 
 from halfspace._typing import FloatArray, IntArray, Labels, Matrix
-from halfspace.errors import NotSeparatedWarning
-from halfspace.models.kernel.learners import Setting
-from halfspace.models.kernel.proofs import mistakes_certificate
-from halfspace.models.kernel.stream import KernelStreamMixin
+from halfspace.errors import InputError, NotSeparatedWarning
+from halfspace.models.kernel.learners import OnBudget, Setting, Unbounded, fingerprint, mistakes_certificate
+from halfspace.models.kernel.prediction import KernelPlaneMixin
 from halfspace.models.parameters import (
+    Examples,
     as_float,
     check_common,
     read_examples,
@@ -23,17 +25,18 @@ from halfspace.models.parameters import (
     restored_on_error,
     usable_rows,
 )
+from halfspace.models.planes.stream import StreamMixin
 from halfspace.models.progress import Reporter
-from halfspace.rows.labels import example_weights
-from halfspace.solvers.kernel.loop import Progress, solve
+from halfspace.rows.labels import class_numbers, example_weights
+from halfspace.rows.orders import Orders
 from halfspace.solvers.outcome import Outcome
 from halfspace.solvers.rules.sweep import Task
-from halfspace.solvers.run import Budget
+from halfspace.solvers.run import Budget, Progress, run, steps
 
 __all__ = ["KernelPerceptron"]
 
 
-class KernelPerceptron(KernelStreamMixin, ClassifierMixin, CallbackSupportMixin, BaseEstimator):
+class KernelPerceptron(StreamMixin, KernelPlaneMixin, ClassifierMixin, CallbackSupportMixin, BaseEstimator):
     """Rosenblatt's perceptron in a kernel's space: plain, averaged or voted, with all its support vectors or a budget of them.
 
     It makes the mistakes of the perceptron on the feature map, in the same order, and at most (R/kappa)² of them where the
@@ -49,9 +52,8 @@ class KernelPerceptron(KernelStreamMixin, ClassifierMixin, CallbackSupportMixin,
     variant : {"plain", "averaged", "voted"}, default "plain"
         Predict by the last function, by the mean of all, or by the vote of all (Freund and Schapire 1999).
     budget : int, optional
-        Most support vectors of a class; only for `variant="plain"`.
-    budget_rule : {"forgetron", "projectron"}, default "forgetron"
-        On a full budget shrink and forget the oldest, or project on those there are (better, and B² work per mistake).
+        Largest number of support vectors of a class; only for `variant="plain"`. On a full budget examples are projected on
+        the support vectors there are (the Projectron), B² work per mistake.
     intercept : {"clamped", "none"}, default "clamped"
         Bias as the weight of a clamped input, which adds the square of `intercept_scaling` to the kernel, or none.
     intercept_scaling : float, default 1.0
@@ -103,6 +105,8 @@ class KernelPerceptron(KernelStreamMixin, ClassifierMixin, CallbackSupportMixin,
     2 mistakes, at most 2 by Novikoff's theorem; 1.414 <= kappa* <= 1.414 True
     """
 
+    _learner: Any  # Unbounded or OnBudget
+
     def __init__(
         self,
         kernel: Any = "rbf",
@@ -112,7 +116,6 @@ class KernelPerceptron(KernelStreamMixin, ClassifierMixin, CallbackSupportMixin,
         coef0: float = 0.0,
         variant: str = "plain",
         budget: int | None = None,
-        budget_rule: str = "forgetron",
         intercept: str = "clamped",
         intercept_scaling: float = 1.0,
         max_iter: int = 100,
@@ -130,7 +133,6 @@ class KernelPerceptron(KernelStreamMixin, ClassifierMixin, CallbackSupportMixin,
         self.coef0 = coef0
         self.variant = variant
         self.budget = budget
-        self.budget_rule = budget_rule
         self.intercept = intercept
         self.intercept_scaling = intercept_scaling
         self.max_iter = max_iter
@@ -170,23 +172,22 @@ class KernelPerceptron(KernelStreamMixin, ClassifierMixin, CallbackSupportMixin,
         s = example_weights(self.class_weight, None, data.classes, data.target, type(self).__name__)
         task = Task(data.view, data.target, data.positive, data.q, s)
         setting = Setting(kernel, data.clamp**2, self.variant, 1e6 * self.cache_size)
-        self._learner, presenter = self._begin(setting, data, task, before)
+        self._learner, method, state = self._begin(setting, data, task, before)
         self._fitted_clamp, self.classes_, self._native = data.clamp, data.classes, False
         reporter = Reporter(self, X, y, lambda: self._so_far(data.X), int(self.max_iter))
 
         def watch(at: Progress) -> bool:
-            self._learner.settle(data.X)
-            text = f"epoch {at.epoch + 1}: {at.mistakes:,} mistakes, {at.seconds:.1f} s"
-            return reporter.tell(text, last=at.epoch + 1 >= self.max_iter)
+            text = f"epoch {at.round}: {int(at.table[0][-1].sum()):,} mistakes, {at.seconds:.1f} s"
+            return reporter.tell(text, last=at.round >= self.max_iter)
 
         left = None if self.max_time is None else max(self.max_time - (time.perf_counter() - begin), 0.0)
-        run = solve(presenter, self._orders(data), Budget(int(self.max_iter), left), watch)
+        done = run(method, Budget(int(self.max_iter), left), state, watch)
         self._store(data.X)
-        self.n_iter_, self.history_ = run.epochs, run.course.history(presenter)
-        self.certificate_, seen = mistakes_certificate(self._learner, data, s, shift)
+        self.n_iter_, self.history_ = done.rounds, self._learner.history(done.course)
+        self.certificate_, seen = mistakes_certificate(self._learner, self._expansion, data, s, shift)
         self._potentials, self._lengths, self._labels = seen.E, seen.lengths, data.y
         self._caps = np.full(data.y.size, np.inf)
-        self.outcome_ = self._explained(run.outcome)
+        self.outcome_ = self._explained(done.outcome)
         reporter.line(str(self.outcome_))
         reporter.close()
         return self
@@ -214,7 +215,6 @@ class KernelPerceptron(KernelStreamMixin, ClassifierMixin, CallbackSupportMixin,
 
     def _check_parameters(self) -> None:
         require_choice(self, "variant", "plain", "averaged", "voted")
-        require_choice(self, "budget_rule", "forgetron", "projectron")
         require_choice(self, "intercept", "clamped", "none")
         whole = isinstance(self.budget, int | np.integer) and not isinstance(self.budget, bool)
         require(
@@ -245,6 +245,8 @@ class KernelPerceptron(KernelStreamMixin, ClassifierMixin, CallbackSupportMixin,
     def _explained(self, outcome: Outcome) -> Outcome:
         """Add what the certificate knows, and a remedy, to why the loop stopped."""
         memory = ""
+        if outcome.converged:
+            outcome = Outcome("converged", f"Converged: epoch {self.n_iter_} brought no mistake, so none will come.")
         if not self._learner.whole:
             memory = f" The kernel matrix does not fit cache_size={self.cache_size:g} MB: examples were presented in blocks."
         if outcome.converged or outcome.reason == "interrupted":
@@ -260,3 +262,75 @@ class KernelPerceptron(KernelStreamMixin, ClassifierMixin, CallbackSupportMixin,
         outcome = Outcome(outcome.reason, sentence, remedy)
         warnings.warn(f"{type(self).__name__}: {outcome}", NotSeparatedWarning, stacklevel=5)
         return outcome
+
+    def _begin(self, setting: Setting, data: Examples, task: Task, before: dict[str, Any]) -> tuple[Any, Any, Any]:
+        """Return learner, method and state: fresh ones, or those of the last fit if `warm_start` and the data are the same."""
+        mark, old = fingerprint(data.X, data.target), before.get("_learner") if self.warm_start else None
+        same = old is not None and old.mark == mark and np.array_equal(before["classes_"], data.classes)
+        if old is not None and same and old.setting == setting and isinstance(old, OnBudget) == (self.budget is not None):
+            learner = old.resumed()
+            return learner, *learner.go_on(data.X, task, self._orders(data, learner.seed))
+        learner = self._new_learner(setting, data.X.shape[1], data.positive.size)
+        seed = check_random_state(self.random_state).randint(np.iinfo(np.int32).max) if self.shuffle else 0
+        return learner, *learner.begin(data.X, task, self._orders(data, seed), mark)
+
+    def _new_learner(self, setting: Setting, width: int, n_problems: int) -> Unbounded | OnBudget:
+        """Return a learner that knows nothing yet; refuse a budget that the memory has no room for."""
+        if self.budget is None:
+            return Unbounded(setting)
+        needed = 8.0 * n_problems * self.budget * (2 * self.budget + width)
+        if needed > setting.room:
+            msg = f"KernelPerceptron: a budget of {self.budget:,} for {n_problems} problem(s) needs {needed / 1e6:,.0f} "
+            msg += f"MB, but cache_size allows {self.cache_size:g}. Lower the budget or raise cache_size."
+            raise InputError(msg)
+        return OnBudget(setting, int(self.budget))
+
+    def _orders(self, data: Examples, seed: int) -> Orders:
+        """Return the order of the examples in each epoch."""
+        n, target = data.y.size, data.target
+        return Orders.shuffled(n, float(data.X.shape[1]), target, seed) if self.shuffle else Orders.in_order(n)
+
+    def _take_in(self, X: Matrix, y: Labels, sample_weight: Any) -> Self:
+        owner = type(self).__name__
+        view, q = usable_rows(X, self._clamp, owner)
+        target = class_numbers(y, self.classes_, owner)
+        s = example_weights(self.class_weight, sample_weight, self.classes_, target, owner)
+        positive = np.array([1]) if self.classes_.size == 2 else np.arange(self.classes_.size)
+        if not hasattr(self, "_learner"):
+            kernel = self._asked_kernel().resolved(X)
+            setting = Setting(kernel, self._clamp**2, self.variant, 1e6 * self.cache_size)
+            self._learner = self._new_learner(setting, X.shape[1], positive.size)
+        if self._learner.setting.kernel.is_precomputed:
+            msg = "KernelPerceptron.partial_fit cannot use a precomputed kernel: new rows have no columns yet. Use fit."
+            raise InputError(msg)
+        method, state = self._learner.begin(X, Task(view, target, positive, q, s), Orders.in_order(target.size))
+        for _ in steps(method, state, Budget(1)):
+            pass
+        self._store(X)
+        self.n_iter_ = 1
+        self.outcome_ = Outcome("passes done", f"{self._learner.clock:,} examples of a stream, each seen once.")
+        for name in ("certificate_", "history_", "_potentials"):
+            self.__dict__.pop(name, None)
+        return self
+
+    def _store(self, X: Matrix) -> None:
+        """Read the answer from the learner."""
+        learner = self._learner
+        learner.settle(X)
+        self._expansion, self._alpha, self.mistakes_ = learner.expansion(), learner.alpha(), self._mistakes()
+
+    def _so_far(self, X: Matrix) -> dict[str, Any]:
+        """Return what a callback needs to predict with the model as it is now."""
+        self._store(X)
+        return deepcopy({name: value for name, value in vars(self).items() if name.startswith("_") or name == "classes_"})
+
+    def _mistakes(self) -> int | IntArray:
+        """Mistakes so far: a number, or one per class."""
+        counts: IntArray = self._learner.mistakes
+        return int(counts[0]) if counts.size == 1 else counts.copy()
+
+    @property
+    def certify(self) -> NoReturn:
+        """Not offered: a certificate names its support vectors by their rows, which a stream does not keep."""
+        msg = f"{type(self).__name__} has no certify: its certificates name support vectors by their rows. fit gives one."
+        raise AttributeError(msg)

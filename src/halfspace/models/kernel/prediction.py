@@ -5,7 +5,7 @@ from typing import Any, NamedTuple, Self
 import numpy as np
 from scipy import sparse
 
-from halfspace._typing import FloatArray, IntArray, Label, Labels, Matrix
+from halfspace._typing import FloatArray, IntArray, Labels, Matrix
 from halfspace.certificates import KernelBracket
 from halfspace.certificates.expansion import indefiniteness, outputs, scales, squares_of
 from halfspace.errors import InputError
@@ -181,34 +181,38 @@ class Measured(NamedTuple):
     lengths: FloatArray  # (K,) ‖f_k‖
 
 
-def measured(
-    data: Examples, kernel: Kernel, shift: float, alpha: FloatArray, coefficients: FloatArray | None = None
-) -> Measured:
+def measured(data: Examples, shift: float, alpha: FloatArray, expansion: Expansion) -> Measured:
     """Measure the margin bracket of every problem, in one pass over the kernel's exact values.
+
+    The functions of the lower sides are those that predict: the brackets share the memory of their coefficients, so a model
+    whose coefficients were changed no longer verifies.
 
     Parameters
     ----------
     data : Examples
         Checked examples.
-    kernel, shift
-        As `KernelPlaneMixin._proved_kernel` returns them.
+    shift : float
+        As `KernelPlaneMixin._proved_kernel` returns it.
     alpha : ndarray, shape (K, n)
         Strengths: the witnesses of the upper sides. Negative ones count as 0; without any the shortest example is taken.
-    coefficients : ndarray, shape (K, n), optional
-        The functions of the lower sides; strengths times labels by default.
+    expansion : Expansion
+        The functions, on rows of these examples.
     """
-    labels: list[Label] = data.classes[data.positive].tolist()
+    kernel, support, labels = expansion.kernel, expansion.rows, data.classes[data.positive].tolist()
     signs = np.where(data.target == data.positive[:, None], 1.0, -1.0)
     size = scales(kernel, data.X, data.clamp, shift)
-    functions = alpha * signs if coefficients is None else coefficients
     alpha = np.maximum(alpha, 0.0)
     alpha[~alpha.any(axis=1), np.argmin(size.lengths)] = 1.0
+    functions = np.zeros_like(alpha)
+    functions[:, support] = expansion.coefficients
     rows = np.flatnonzero(alpha.any(axis=0) | functions.any(axis=0))
     c = np.concatenate([functions[:, rows], (alpha * signs)[:, rows]]).T
     F = outputs(kernel, data.X, rows, c, data.clamp)
     squares, K = squares_of(F, rows, c), len(labels)
     E, parts = signs * F[:, :K].T, []
     for k, label in enumerate(labels):
-        draft = KernelBracket.draft(kernel, signs[k], alpha[k], coefficients=functions[k], clamp=data.clamp, positive=label)
+        witness = np.flatnonzero(alpha[k])
+        sides, function = (-np.inf, np.inf, 0.0), (support, expansion.coefficients[k])
+        draft = KernelBracket(*sides, kernel, *function, witness, alpha[k, witness], data.clamp, label)
         parts.append(draft.claim(size, signs[k], E[k], float(squares[k]), witness_square=float(squares[K + k])))
     return Measured(parts, E, np.sqrt(squares[:K]))

@@ -1,185 +1,214 @@
 """MinOver in a kernel's space: the function of maximal stability by pushing the example of lowest potential.
 
 Problem    Maximise  kappa(f) = min_i E_i/‖f‖,  E_i = y_i f(x_i),  over f = Σ_j alpha_j y_j k(x_j, ·);  the best is kappa*.
-Rule       With mu the example of lowest potential,  alpha_mu += 1,  hence  E_i += y_i y_mu k(x_i, x_mu)  for all i.
+Rule       With mu the example of lowest potential,  alpha_mu += 1,  hence  f(x_i) += y_mu k(x_i, x_mu)  for all i.
            Ties go to the lowest row.
-Theorem    That of `minover.py`, in the kernel's space: after t pushes  min_i E_i/‖f‖ <= kappa* <= ‖f‖/t,  and the sides meet
-           like 1/sqrt(t). The length needs no pass over the examples:  ‖f‖² <- ‖f‖² + 2 E_mu + k(x_mu, x_mu).
+Theorem    That of `rules/minover.py`, in the kernel's space: after t pushes  min_i E_i/‖f‖ <= kappa* <= ‖f‖/t,  and the sides
+           meet like 1/sqrt(t).
 Reference  Krauth and Mézard 1987, section 3; the potentials are all that it needs, so a kernel will do.
 
-A push reads one row of the kernel matrix. Rows are kept in a table, all of them if they fit the memory; where not, a row
-that is missing is computed together with those of the next lowest potentials, and takes the place of the oldest ones.
+The pushes are those of `rules/minover.py` on the `Gram` view, whose weights are the outputs of all examples; one reads one row
+of the kernel matrix. Accelerator: where the matrix does not fit the memory, rows are kept in a table (`GramRows`); a row that
+is missing is computed together with those of the next lowest potentials, and takes the place of the oldest ones.
 """
 
-import time
-from collections.abc import Callable
+from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 import numpy as np
 
-from halfspace._dispatch import compiled
-from halfspace._typing import FloatArray, IntArray
-from halfspace.solvers.kernel.rows import KernelRows
-from halfspace.solvers.linear.minover_loop import LONGEST, Progress, Run
-from halfspace.solvers.outcome import Outcome
-from halfspace.solvers.rules.minover import GOING, TIGHT, keep_witnesses, width
-from halfspace.solvers.run import PIECE, Budget
+from halfspace._dispatch import compiled, compiled_as_written
+from halfspace._typing import FloatArray, IntArray, View
+from halfspace.kernels.gram import LazyGram
+from halfspace.rows.views import Gram, axpy, dot, n_columns, n_rows, sqlength
+from halfspace.solvers.outcome import Reason
+from halfspace.solvers.rules.minover import (
+    GOING,
+    RETURNED,
+    Problem,
+    State,
+    keep_witnesses,
+    lowest,
+    push_once,
+    push_plain,
+    start,
+    width,
+)
+from halfspace.solvers.run import PIECE
 
-__all__ = ["State", "Table", "push_cached", "solve", "start"]
+__all__ = ["GramRows", "KernelPushing", "Pushes", "Table", "push_present"]
 
 MISSING = 3
 """A piece of pushes ended at a row that is not in the table."""
 TOGETHER = 16
 """Rows computed at a time where they are not all kept."""
+SPAN = 256
+"""Examples among which the least potential is found at a time."""
+LONGEST = 1 << 16
+"""Pushes of a piece, at most."""
 
 
-class State(NamedTuple):
-    """All that pushes change, in place."""
+class GramRows(NamedTuple):
+    """A `Gram` view of which only some rows are there: row i is K[slot[i]]."""
 
-    E: FloatArray  # (n,) potentials
-    alpha: FloatArray  # (n,) pushes of each example
-    lower_alpha: FloatArray  # (n,) strengths of the most stable function so far, the witness of the lower side
-    upper_alpha: FloatArray  # (n,) strengths of the shortest mean so far, the witness of the upper side
-    sides: FloatArray  # (2,) best lower and upper side so far
-    square: FloatArray  # (1,) ‖f‖²
-    counts: IntArray  # (2,) pushes so far, the row to push next
-    marks: IntArray  # (2,) the push of this piece that gave the best lower and upper side, -1 for none
+    K: Any  # (places, n)
+    slot: IntArray  # (n,) place of each row, -1 if it is not there
 
 
-def start(n: int) -> State:
-    """Begin at the zero function."""
-    E, alpha, lower_alpha, upper_alpha = np.zeros((4, n))
-    marks = np.array([-1, -1])
-    return State(E, alpha, lower_alpha, upper_alpha, np.array([-np.inf, np.inf]), np.zeros(1), np.array([0, 0]), marks)
+@axpy.register(GramRows)
+def _(a: float, X: View, i: int, w: FloatArray) -> None:
+    row = X.K[X.slot[i]]
+    for j in range(row.size):
+        w[j] += a * row[j]
+
+
+@dot.register(GramRows)
+def _(X: View, i: int, w: FloatArray) -> float:
+    return w[i]
+
+
+@sqlength.register(GramRows)
+def _(X: View, w: FloatArray, alpha: FloatArray, y: FloatArray) -> float:
+    total = 0.0
+    for i in range(w.size):
+        total += alpha[i] * y[i] * w[i]
+    return total
+
+
+@n_rows.register(GramRows)
+@n_columns.register(GramRows)
+def _(X: View) -> int:
+    return X.slot.size
+
+
+@compiled_as_written
+def _least(y: FloatArray, w: FloatArray) -> float:
+    """Return the least potential; the loop is vectorised."""
+    least = y[0] * w[0]
+    for i in range(y.size):
+        least = min(least, y[i] * w[i])
+    return least
+
+
+@lowest.register(Gram)
+@lowest.register(GramRows)
+def _(X: View, y: FloatArray, w: FloatArray) -> int:
+    start, least = 0, np.inf
+    for first in range(0, y.size, SPAN):
+        E = _least(y[first : first + SPAN], w[first : first + SPAN])
+        if least > E:
+            start, least = first, E
+    while y[start] * w[start] > least:
+        start += 1
+    return start
 
 
 @compiled
-def _lowest(E: FloatArray) -> int:
-    """Return the first place of the least entry."""
-    place, least = 0, E[0]
-    for i in range(E.size):
-        if E[i] < least:
-            place, least = i, E[i]
-    return place
-
-
-@compiled
-def _measure(state: State, lowest: float, s: int) -> None:
-    """Take both sides of the bracket and keep the better ones; `marks` notes the push s of this piece that gave it."""
-    length = np.sqrt(max(state.square[0], 0.0))
-    if length > 0.0 and lowest / length > state.sides[0]:
-        state.sides[0] = lowest / length
-        state.marks[0] = s
-    if length / state.counts[0] < state.sides[1]:
-        state.sides[1] = length / state.counts[0]
-        state.marks[1] = s
-
-
-@compiled
-def push_cached(y: FloatArray, state: State, values: Any, slot: IntArray, pushed: IntArray, tol: float) -> tuple[int, int]:
-    """Push as often as `pushed` has room and rows are there: row i is values[slot[i]], slot -1 if it is not.
-
-    Returns how often, and how it ended; the pushed rows are written to `pushed`.
-    """
-    done, status, E = 0, GOING, state.E
+def push_present(problem: Problem, state: State, pushed: IntArray, tol: float) -> tuple[int, int]:
+    """Push like `push_plain` as long as the rows that are due are there."""
+    done, status = 0, GOING
     while done < pushed.size and status == GOING:
         mu = state.counts[1]
-        if slot[mu] < 0:
+        if problem.X.slot[mu] < 0:
             status = MISSING
         else:
-            row = values[slot[mu]]
-            state.square[0] += 2.0 * E[mu] + row[mu]
-            for i in range(E.size):
-                E[i] += y[mu] * y[i] * row[i]
-            state.alpha[mu] += 1.0
-            state.counts[0] += 1
-            state.counts[1] = _lowest(E)
-            _measure(state, E[state.counts[1]], done)
             pushed[done] = mu
+            status = push_once(problem, state, done, tol)
             done += 1
-            status = TIGHT if state.sides[1] - state.sides[0] <= tol * state.sides[1] else GOING
-    keep_witnesses(state, pushed, done)  # type: ignore[arg-type]
+    keep_witnesses(state, pushed, done)
     return done, status
 
 
 class Table:
     """Rows of the kernel matrix: all, or those that were asked for last."""
 
-    def __init__(self, kernel: KernelRows, room: float) -> None:
-        self.kernel, n = kernel, kernel.n
-        if kernel.whole is not None:
-            self.values, self.slot = kernel.whole, np.arange(n)
-            return
-        places = int(np.clip(room // (n * kernel.dtype.itemsize), TOGETHER, n))
-        self.values, self.slot = np.empty((places, n), dtype=kernel.dtype), np.full(n, -1)
+    def __init__(self, gram: LazyGram, room: float) -> None:
+        self.gram, self.whole = gram, gram.whole(np.float64, room)
+        places = 0 if self.whole is not None else int(np.clip(room // (8 * gram.n), TOGETHER, gram.n))
+        self.rows = GramRows(np.empty((places, gram.n)), np.full(gram.n, -1))
         self.holds, self.next = np.full(places, -1), 0
+
+    @property
+    def view(self) -> View:
+        """What `axpy` and `dot` accept."""
+        return self.rows if self.whole is None else Gram(self.whole)
 
     def fetch(self, E: FloatArray, due: int) -> None:
         """Compute the row that is due and those of the lowest potentials, in the places of the oldest."""
-        most = min(TOGETHER - 1, E.size - 1)
+        slot, most = self.rows.slot, min(TOGETHER - 1, E.size - 1)
         lowest = np.argpartition(E, most)[: most + 1]
-        wanted = np.r_[due, lowest[(self.slot[lowest] < 0) & (lowest != due)][:most]]
+        wanted = np.r_[due, lowest[(slot[lowest] < 0) & (lowest != due)][:most]]
         places = (self.next + np.arange(wanted.size)) % self.holds.size
         self.next = int(places[-1] + 1) % self.holds.size
         gone = self.holds[places]
-        self.slot[gone[gone >= 0]] = -1
-        self.values[places] = self.kernel.between(wanted, slice(0, self.kernel.n))
-        self.slot[wanted], self.holds[places] = places, wanted
+        slot[gone[gone >= 0]] = -1
+        self.rows.K[places] = self.gram.block(wanted, np.arange(self.gram.n), np.float64)
+        slot[wanted], self.holds[places] = places, wanted
 
 
-def _piece(y: FloatArray, state: State, table: Table, tol: float, most: int) -> tuple[int, int]:
-    """Push for some milliseconds, at most `most` times; return how often, and how it ended."""
-    room = max(1, min(most, 16 + int(state.counts[0]) // 16, LONGEST, PIECE // y.size))
-    done, status = push_cached(y, state, table.values, table.slot, np.empty(room, dtype=np.int64), tol)
-    if status == MISSING:
-        table.fetch(state.E, int(state.counts[1]))
-    return done, status
+class Pushes(NamedTuple):
+    """The states of the K two-class problems, and how many pushes each had made when the run began."""
+
+    states: list[State]
+    begun: IntArray  # (K,)
+
+    def made(self) -> IntArray:
+        """Return the pushes of this run, shape (K,)."""
+        return np.array([state.counts[0] for state in self.states]) - self.begun
 
 
-def solve(
-    signs: FloatArray, states: list[State], table: Table, tol: float, budget: Budget, watch: Callable[[Progress], bool]
-) -> Run:
-    """Push until every bracket is within `tol`, a budget is spent, or the user interrupts.
+@dataclass(frozen=True)
+class KernelPushing:
+    """Push until every bracket is within `tol`, at most `most` times; the problems take turns, a piece each."""
 
-    Parameters
-    ----------
-    signs : ndarray, shape (K, n)
-        Labels ±1 of the K two-class problems.
-    states : list of State
-        One per problem, updated in place; the problems take turns.
-    table : Table
-        Rows of the kernel matrix, shared by the problems.
-    tol : float
-        Relative width of the bracket to reach.
-    budget : Budget
-        Limits on pushes per problem and time.
-    watch : callable
-        Called after every round; a true answer stops the run.
-    """
-    begin, rounds = time.perf_counter(), 0
-    run = Run(Outcome("converged", "Converged."), np.zeros(len(states), dtype=np.int64))
-    active = [k for k, state in enumerate(states) if not width(state) <= tol]  # type: ignore[arg-type]
-    try:
-        while active:
-            for k in list(active):
-                done, status = _piece(signs[k], states[k], table, tol, budget.max_iter - int(run.pushes[k]))
-                run.pushes[k] += done
-                if status != TIGHT and run.pushes[k] >= budget.max_iter:
-                    sentence = f"Stopped after {budget.max_iter} pushes (max_iter={budget.max_iter})."
-                    run.outcome = Outcome("iteration budget spent", sentence)
-                if status == TIGHT or run.pushes[k] >= budget.max_iter:
-                    active.remove(k)
-            seconds = time.perf_counter() - begin
-            run.course.record(seconds, states)  # type: ignore[arg-type]
-            if active and budget.max_time is not None and seconds >= budget.max_time:
-                run.outcome = Outcome("time budget spent", f"Stopped after {seconds:.3g} s (max_time={budget.max_time:g}).")
-                break
-            if watch(Progress(rounds, run.pushes, states, seconds)) and active:  # type: ignore[arg-type]
-                run.outcome = Outcome("stopped by callback", f"Stopped by a callback after {run.pushes.max()} pushes.")
-                break
-            rounds += 1
-    except KeyboardInterrupt:
-        sentence = f"Interrupted after {run.pushes.max()} pushes."
-        run.outcome = Outcome("interrupted", sentence, "warm_start=True goes on from here.")
-    run.course.record(time.perf_counter() - begin, states, last=True)  # type: ignore[arg-type]
-    return run
+    signs: FloatArray
+    """Labels ±1 of the K two-class problems, shape (K, n)."""
+    table: Table
+    """Rows of the kernel matrix, shared by the problems."""
+    tol: float
+    most: int
+    """Pushes per problem."""
+    unit: str = "round"
+    columns: tuple[str, ...] = ("push", "lower", "upper")
+
+    def problem(self, k: int) -> Problem:
+        """Return a problem as the rule sees it."""
+        return Problem(self.table.view, self.signs[k], self.table.gram.diagonal)
+
+    def start(self, before: list[State] | None = None) -> Pushes:
+        """Begin at zero functions, or go on."""
+        states = [start(self.problem(k)) for k in range(len(self.signs))] if before is None else before
+        return Pushes(states, np.array([state.counts[0] for state in states]))
+
+    def step(self, pushes: Pushes, most: int) -> tuple[Any, ...]:
+        """Let every problem that is not done push for some milliseconds."""
+        del most
+        for k, (state, made) in enumerate(zip(pushes.states, pushes.made(), strict=True)):
+            if not self._done(state, made):
+                self._push(k, state, self.most - int(made))
+        sides = np.array([state.sides for state in pushes.states])
+        return np.array([[state.counts[0] for state in pushes.states]]), sides[None, :, 0], sides[None, :, 1]
+
+    def _push(self, k: int, state: State, most: int) -> None:
+        problem, n = self.problem(k), self.table.gram.n
+        pushed = np.empty(max(1, min(most, 16 + int(state.counts[0]) // 16, LONGEST, PIECE // n)), dtype=np.int64)
+        status = (push_present if self.table.whole is None else push_plain)(problem, state, pushed, self.tol)[1]
+        if status == MISSING:
+            self.table.fetch(problem.y * state.w, int(state.counts[1]))
+        elif status == RETURNED:  # by rounding or not: in a kernel's space it proves nothing, so do not ask again
+            state.anchor_w[:] = np.nan
+            state.counts[2] = 0
+
+    def _done(self, state: State, made: int) -> bool:
+        return width(state) <= self.tol or made >= self.most
+
+    def status(self, pushes: Pushes) -> Reason | None:
+        """Tell whether all brackets are tight, or all pushes spent."""
+        if all(width(state) <= self.tol for state in pushes.states):
+            return "converged"
+        done = all(self._done(state, made) for state, made in zip(pushes.states, pushes.made(), strict=True))
+        return "iteration budget spent" if done else None
+
+    def certify(self, pushes: Pushes) -> FloatArray:
+        """Return the coefficients of the most stable functions, shape (K, n), which `models` makes a certificate of."""
+        return np.array([state.lower_alpha for state in pushes.states]) * self.signs

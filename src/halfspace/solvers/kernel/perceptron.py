@@ -7,121 +7,171 @@ Theorem    As for Rosenblatt's rule, in the kernel's space: with  k(x_i, x_i) <=
            the same order.
 Reference  Aizerman, Braverman and Rozonoer 1964; Freund and Schapire 1999, section 3.
 
-The outputs of all n examples are kept, so an example that is right costs nothing and a mistake one row of the kernel matrix.
-Where the matrix fits the memory this is all. Where not, examples are presented in blocks: their kernel values among
-themselves are all that the rule needs until the block is over, and then the outputs of everyone are brought up to date by
-one product with the rows that were changed. Both give the mistakes of the plain rule on the `Gram` view.
+The rule is not written again here: it is `sweep` with Rosenblatt's rule on the `Gram` view, whose weights are the outputs of
+all n examples. An example that is right costs nothing, a mistake one row of the kernel matrix.
+
+Accelerator: where the matrix does not fit the memory, examples are presented in blocks of at most 1,024. Their kernel values
+among themselves are a small Gram problem, all that the rule needs until the block is over; then the outputs of everyone are
+brought up to date by one product with the rows that were changed. The mistakes are the same.
 """
 
+from collections.abc import Callable
+from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
 import numpy as np
 
-from halfspace._dispatch import compiled
 from halfspace._typing import FloatArray, IntArray
-from halfspace.solvers.kernel.rows import KernelRows
-from halfspace.solvers.rules.sweep import Task, remember, strengthen
+from halfspace.kernels.gram import LazyGram
+from halfspace.rows.orders import Orders
+from halfspace.rows.views import Gram
+from halfspace.solvers.outcome import Reason
+from halfspace.solvers.rules.averaged import Mean
+from halfspace.solvers.rules.rosenblatt import Rosenblatt
+from halfspace.solvers.rules.sweep import EPOCH, POSITION, PRESENTED, Forget, State, Task, sweep
+from halfspace.solvers.rules.sweep import start as start_state
+from halfspace.solvers.rules.voted import Log, drain
 from halfspace.solvers.run import PIECE
 
-__all__ = ["CachedOutputs", "State", "start"]
+__all__ = ["Epochs", "KernelPresenting", "Training", "overlaps"]
 
+ROSENBLATT = Rosenblatt()
 BLOCK_VALUES = 1 << 26
 """Kernel values, at most, to bring the outputs up to date after a block."""
 
 
-class State(NamedTuple):
-    """All a presentation changes; the arrays are updated in place."""
+class Epochs:
+    """The order of the examples, epoch by epoch, cut into pieces; where they are cut does not change the answer."""
 
-    outputs: FloatArray  # (K, n) f(x_i)
-    alpha: FloatArray  # (K, n) strengths
-    mistakes: IntArray  # (K,)
-    updates: IntArray  # (K,)
-    clock: IntArray  # (1,) examples presented so far
+    def __init__(self, orders: Orders) -> None:
+        self.orders, self.held = orders, -1
+        self.order: IntArray = orders.rows
 
+    def piece(self, clock: IntArray, most: int) -> IntArray:
+        """Return the next examples, at most so many, all of the epoch that the clock shows."""
+        if self.held != clock[EPOCH]:
+            self.order, self.held = self.orders.at(int(clock[EPOCH])), int(clock[EPOCH])
+        first = int(clock[POSITION])
+        return self.order[first : first + most]
 
-def start(task: Task, outputs: FloatArray | None = None) -> State:
-    """Begin at a function with these outputs (K, n), copied, or at zero."""
-    K, n = task.positive.size, task.target.size
-    counts = np.zeros(K, dtype=np.int64)
-    outputs = np.zeros((K, n)) if outputs is None else np.array(outputs, dtype=np.float64)
-    return State(outputs, np.zeros((K, n)), counts, counts.copy(), np.zeros(1, dtype=np.int64))
-
-
-@compiled
-def sweep_cached(
-    rule: Any, memory: Any, task: Task, state: State, k: int, K: Any, outputs: FloatArray, rows: IntArray, order: IntArray
-) -> None:
-    """Present the places in `order` to problem k; place p is example rows[p], and `outputs` are those of the places."""
-    target, q, s, alpha, positive = task.target, task.q, task.s, state.alpha[k], task.positive[k]
-    mistakes, updates, f = 0, 0, outputs[k]
-    for t in range(order.size):
-        p = order[t]
-        i = rows[p]
-        y = 1.0 if target[i] == positive else -1.0
-        E = y * f[p]
-        change = strengthen(rule, E, alpha[i], q[i], s[i])
-        if change != 0.0:
-            remember(memory, task, state, k, i, change * y, t)
-            for j in range(f.size):
-                f[j] += change * y * K[p, j]
-            alpha[i] += change
-            updates += 1
-        if rule.margin >= E:
-            mistakes += 1
-    state.mistakes[k] += mistakes
-    state.updates[k] += updates
+    def closed(self, counts: Any, presented: int) -> bool:
+        """Move the clock of a state or counts; at the end of an epoch, find out which problems still change."""
+        clock = counts.clock
+        clock[PRESENTED] += presented
+        clock[POSITION] += presented
+        if clock[POSITION] < self.order.size:
+            return False
+        counts.active[:] &= counts.updates > counts.earlier
+        counts.earlier[:], clock[EPOCH], clock[POSITION] = counts.updates, clock[EPOCH] + 1, 0
+        return True
 
 
-class CachedOutputs:
-    """Presents examples to K problems, keeping the outputs of all of them up to date.
+class Training(NamedTuple):
+    """All that a run changes: outputs and strengths, the memory of them, and the mistakes that a voting memory noted."""
 
-    Parameters
-    ----------
-    rule, memory : NamedTuple
-        What to do with an example, and what to remember of it (see `sweep.py`).
-    kernel : KernelRows
-        Kernel values of the examples.
-    task : Task
-        Labels and weights; its view is not read.
-    state : State
-        Updated in place.
-    """
+    state: State
+    memory: Any
+    logs: list[Log]
 
-    def __init__(self, rule: Any, memory: Any, kernel: KernelRows, task: Task, state: State) -> None:
-        self.rule, self.memory, self.kernel, self.task, self.state = rule, memory, kernel, task, state
-        n = kernel.n
-        self.everyone = np.arange(n)
-        self.signs = np.where(task.target == task.positive[:, None], 1.0, -1.0)
-        whole = kernel.whole is not None
-        self.piece = max(1, PIECE // (n * task.positive.size)) if whole else int(np.clip(BLOCK_VALUES // n, 16, 1024))
 
-    def present(self, order: IntArray, active: IntArray) -> None:
-        """Present the examples in `order`, at most `piece` of them, to the problems in `active`."""
-        state, whole = self.state, self.kernel.whole
-        if whole is not None:
-            for k in active:
-                sweep_cached(self.rule, self.memory, self.task, state, k, whole, state.outputs, self.everyone, order)
+@dataclass(frozen=True)
+class KernelPresenting:
+    """Present examples by a rule, in a kernel's space, until an epoch changes nothing."""
+
+    gram: LazyGram
+    task: Task
+    """Labels and weights; its view is not read."""
+    orders: Orders
+    whole: Any = None
+    """The kernel matrix, shape (n, n), where it fits."""
+    first: FloatArray | None = None
+    """Outputs to begin with, shape (K, n); zero by default."""
+    remembering: Callable[[State], Any] = lambda _: Forget()
+    """Makes the memory of a fresh state."""
+    rule: Any = ROSENBLATT
+    dtype: Any = np.float64
+    unit: str = "epoch"
+    columns: tuple[str, ...] = ("mistakes", "squared_norm")
+    signs: FloatArray = field(init=False, repr=False)
+    epochs: Epochs = field(init=False, repr=False)
+
+    def __post_init__(self) -> None:
+        signs = np.where(self.task.target == self.task.positive[:, None], 1.0, -1.0)
+        object.__setattr__(self, "signs", signs)
+        object.__setattr__(self, "epochs", Epochs(self.orders))
+
+    def start(self, before: Training | None = None) -> Training:
+        """Begin afresh, or go on."""
+        if before is not None:
+            before.state.active[:] = 1
+            return before
+        outputs = np.zeros(self.signs.shape) if self.first is None else self.first
+        state = start_state(self.task, outputs, self.orders.seed)
+        return Training(state, self.remembering(state), [])
+
+    def step(self, training: Training, most: int) -> tuple[Any, ...]:
+        """Present a piece of an epoch."""
+        del most
+        state, memory = training.state, training.memory
+        rows = self.epochs.piece(state.clock, self.piece)
+        if self.whole is None:
+            self._present_block(state, memory, rows)
         else:
-            self._present_block(order, active)
-        state.clock[0] += order.size
+            for k in np.flatnonzero(state.active).tolist():
+                sweep(self.rule, memory, self.task._replace(X=Gram(self.whole)), state, k, rows)
+        if isinstance(memory, Log):
+            training.logs.append(drain(memory))
+        if not self.epochs.closed(state, rows.size):
+            return ()
+        return state.mistakes[None].copy(), self.squares(state)[None], state.alpha[None]
 
-    def _present_block(self, rows: IntArray, active: IntArray) -> None:
-        """Present a block with its own kernel values, then bring everyone's outputs up to date."""
-        state, before = self.state, self.state.alpha[:, rows]
-        outputs, among = state.outputs[:, rows], self.kernel.between(rows, rows)
-        for k in active:
-            sweep_cached(self.rule, self.memory, self.task, state, k, among, outputs, rows, np.arange(rows.size))
-        gained = (state.alpha[:, rows] - before) * self.signs[:, rows]
+    @property
+    def piece(self) -> int:
+        """Examples of a step, or of a block."""
+        n, K = self.gram.n, self.signs.shape[0]
+        return int(np.clip(BLOCK_VALUES // n, 16, 1024)) if self.whole is None else max(1, PIECE // (n * K))
+
+    def _present_block(self, state: State, memory: Any, rows: IntArray) -> None:
+        """Present a block as a small problem of its own, then bring everyone's outputs up to date."""
+        task, among = self.task, self.gram.block(rows, rows, self.dtype)
+        np.fill_diagonal(among, self.gram.diagonal[rows])
+        small = Task(Gram(among), task.target[rows], task.positive, task.q[rows], task.s[rows])
+        own = state._replace(W=state.W[:, rows], alpha=state.alpha[:, rows])
+        part = memory._replace(beta=memory.beta[:, rows]) if isinstance(memory, Mean) else memory
+        for k in np.flatnonzero(state.active).tolist():
+            sweep(self.rule, part, small, own, k, np.arange(rows.size))
+        if isinstance(memory, Mean):
+            memory.beta[:, rows] = part.beta
+        elif isinstance(memory, Log):
+            memory.row[: memory.size[0]] = rows[memory.row[: memory.size[0]]]
+        gained = (own.alpha - state.alpha[:, rows]) * self.signs[:, rows]
+        state.alpha[:, rows] = own.alpha
         changed = np.flatnonzero(gained.any(axis=0))
         if changed.size:
-            self.kernel.add_combination(rows[changed], gained[:, changed], state.outputs)
+            self.gram.add(rows[changed], gained[:, changed], state.W, self.dtype)
 
-    def squares(self) -> FloatArray:
+    def squares(self, state: State) -> FloatArray:
         """Return ‖f‖² of every problem, shape (K,), as far as this run's examples hold f: Σ alpha_i y_i f(x_i)."""
-        return np.einsum("kn,kn,kn->k", self.state.alpha, self.signs, self.state.outputs)
+        return np.einsum("kn,kn,kn->k", state.alpha, self.signs, state.W)
 
-    def overlap(self, alpha: FloatArray) -> FloatArray:
-        """Return f_then·f/‖f‖ with the present f for the strengths (K, n) of an earlier moment."""
-        length = np.sqrt(np.maximum(self.squares(), 0.0))
-        products = np.einsum("kn,kn,kn->k", alpha, self.signs, self.state.outputs)
-        return np.asarray(products / np.where(length > 0, length, 1.0))
+    def status(self, training: Training) -> Reason | None:
+        """Tell whether nothing changes any more."""
+        return None if training.state.active.any() else "converged"
+
+    def certify(self, training: Training) -> FloatArray:
+        """Return the coefficients of the functions, shape (K, n), which `models` makes a certificate of."""
+        return training.state.alpha * self.signs
+
+
+def overlaps(
+    history: dict[str, Any], snapshots: list[tuple[int, FloatArray]], signs: FloatArray, state: State
+) -> dict[str, Any]:
+    """Add the `overlap` f·f*/‖f*‖ of the functions along the way with the last f*, NaN where they were not kept."""
+    signed = signs * state.W
+    length = np.sqrt(np.maximum(np.einsum("kn,kn->k", state.alpha, signed), 0.0))
+    rounds, squares = history["epoch"].tolist(), history["squared_norm"]
+    overlap = np.full((len(rounds), signs.shape[0]), np.nan)
+    for number, alpha in snapshots:
+        if number - 1 in rounds:
+            overlap[rounds.index(number - 1)] = np.einsum("kn,kn->k", alpha, signed) / np.where(length > 0, length, 1.0)
+    return {**history, "overlap": overlap.reshape(squares.shape)}

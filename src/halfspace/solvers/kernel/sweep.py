@@ -1,10 +1,16 @@
-"""The plain kernel AdaTron, for teaching and for tests: present one example after another, in order.
+"""The kernel AdaTron as it is printed: present one example after another, in order, the kernel matrix in memory.
 
-Problem   max  Σ alpha_i - ½ Σ alpha_i alpha_j y_i y_j K_ij   over   0 <= alpha_i <= cap_i.
-Rule      E_i = y_i (Σ_j alpha_j y_j K_ij + bias);   alpha_i changes by the AdaTron rule (`adatron.py`), and the
-          potentials of all examples follow by one row of the kernel matrix.
-Bias      A free one by the method of multipliers: sweeps with a clamped input of square q, the mean of K_ii (K + q), then the
-          fixed part of the bias moves by q Σ alpha_i y_i, until that sum is 0.
+Problem    max  Σ alpha_i - ½ Σ alpha_i alpha_j y_i y_j K_ij   over   0 <= alpha_i <= C_i   (C_i = inf: no errors tolerated).
+Rule       E_i = y_i f(x_i),  f = Σ_j alpha_j y_j k(x_j, ·);  alpha_i <- min(C_i, max(0, alpha_i + rate (1 - E_i)/K_ii)),  and
+           the outputs of all examples follow by one row of the kernel matrix: `sweep` with the rule of `rules/adatron.py` on
+           the `Gram` view.
+Theorem    That of `rules/adatron.py`: for 0 < rate < 2 no step lowers the dual. For C = inf the bracket of `hard_gap`.
+Bias       A free one by the method of multipliers: sweeps with a clamped input of square q, the mean of K_ii (K + q), then the
+           fixed part of the bias moves by q Σ alpha_i y_i, until that sum is 0.
+Reference  Frieß, Cristianini and Campbell 1998, section 3.
+
+This is the plain rule, `KernelAdaTron(solver="sweep")`. The default takes an accelerator with the same optimum, working sets
+and pairs of examples: `machine.py`.
 """
 
 from dataclasses import dataclass
@@ -12,39 +18,26 @@ from typing import ClassVar
 
 import numpy as np
 
-from halfspace._dispatch import compiled
-from halfspace._typing import FloatArray, IntArray
-from halfspace.solvers.kernel.machine import KernelAnswer, KernelProblem
+from halfspace._typing import FloatArray
+from halfspace.rows.views import Gram
+from halfspace.solvers.kernel.machine import KernelAnswer, KernelProblem, hard_gap
 from halfspace.solvers.kernel.pair_steps import gap_at
 from halfspace.solvers.linear.soft_margin import balanced, best_bias
 from halfspace.solvers.outcome import Reason
+from halfspace.solvers.rules import sweep as presenting
 from halfspace.solvers.rules.adatron import AdaTron
-from halfspace.solvers.rules.sweep import strengthen
 
 __all__ = ["KernelSweep"]
 
 
-@compiled
-def _sweep(
-    rule: AdaTron, K: FloatArray, y: FloatArray, caps: FloatArray, alpha: FloatArray, f: FloatArray, order: IntArray
-) -> None:
-    """Present the examples in this order; f, the outputs, follow."""
-    for i in order:
-        change = strengthen(rule, y[i] * f[i], alpha[i], K[i, i], caps[i])
-        if change != 0.0:
-            alpha[i] += change
-            for j in range(f.size):
-                f[j] += change * y[i] * K[i, j]
-
-
 @dataclass
 class State:
-    """Strengths, the bias of the method of multipliers, and what the last sweep made of them."""
+    """Strengths and outputs, the fixed part of a free bias, and what the last sweep made of them."""
 
     K: FloatArray
-    pull: float  # square of the clamped input that stands for a free bias
-    alpha: FloatArray
-    bias: float = 0.0
+    task: presenting.Task  # the matrix with the clamped input that stands for a free bias
+    state: presenting.State
+    fixed: float = 0.0
     answer: KernelAnswer | None = None
     gap: float = np.inf
 
@@ -63,26 +56,41 @@ class KernelSweep:
     def start(self, before: FloatArray | None = None) -> State:
         """Return the state to begin with, or to go on from signed strengths."""
         problem = self.problem
-        alpha = np.zeros(problem.y.size) if before is None else np.minimum(np.abs(before), problem.c)
         K = problem.gram.block(problem.rows, problem.rows, np.float64)
-        return State(K, float(np.diag(K).mean()) if problem.free else 0.0, alpha)
+        clamped = K + K.diagonal().mean() if problem.free else K
+        target = (problem.y > 0).astype(np.int64)
+        task = presenting.Task(Gram(clamped), target, np.array([1]), clamped.diagonal().copy(), problem.c)
+        state = presenting.start(task)
+        if before is not None:
+            state.alpha[0] = np.minimum(np.abs(before), problem.c)
+        return State(K, task, state)
 
     def step(self, state: State, most: int) -> tuple[FloatArray, ...]:
         """Present every example once."""
         del most
-        problem, K, alpha, (lo, hi) = self.problem, state.K, state.alpha, self.problem.bounds()
-        y, caps = problem.y, problem.c
-        pulled = K + state.pull if problem.free else K
-        f = pulled @ (alpha * y) + state.bias
-        _sweep(AdaTron(self.rate, 1.0), pulled, y, caps, alpha, f, np.arange(y.size))
-        state.bias += state.pull * float((alpha * y).sum())
+        y, alpha, clamped = self.problem.y, state.state.alpha[0], state.task.X.K
+        state.state.W[0] = clamped @ (alpha * y) + state.fixed
+        presenting.sweep(AdaTron(self.rate), presenting.Forget(), state.task, state.state, 0, np.arange(y.size))
+        if self.problem.free:
+            state.fixed += float(clamped[0, 0] - state.K[0, 0]) * float(alpha @ y)
+        primal, dual = self._measure(state, alpha)
+        state.gap = (primal - dual) / max(primal, 1e-300) if primal < np.inf else np.inf
+        return np.array([primal]), np.array([dual])
+
+    def _measure(self, state: State, alpha: FloatArray) -> tuple[float, float]:
+        """Return primal and dual value of the strengths, and note the answer."""
+        problem, y, c = self.problem, self.problem.y, self.problem.c
         b = balanced(alpha, problem) * y if problem.free else alpha * y
-        h = y - K @ b
-        o = best_bias(y - h, y, caps) if problem.free else 0.0
-        gap = float(gap_at(h, b, lo, hi, o))
-        primal = 0.5 * float(b @ (y - h)) + float((caps * np.maximum(0.0, y * (h - o))).sum())
-        state.answer, state.gap = KernelAnswer(b, o, h, np.zeros(y.size), primal, primal - gap), gap / max(primal, 1e-300)
-        return np.array([primal]), np.array([primal - gap])
+        h = y - state.K @ b
+        if problem.hard:
+            bias, primal, dual = hard_gap(y, b, h, free=problem.free)
+            dual = min(dual, primal)
+        else:
+            bias = best_bias(y - h, y, c) if problem.free else 0.0
+            primal = 0.5 * float(b @ (y - h)) + float((c * np.maximum(0.0, y * (h - bias))).sum())
+            dual = primal - float(gap_at(h, b, *problem.bounds(), bias))
+        state.answer = KernelAnswer(b, bias, h, np.zeros(y.size), primal, dual)
+        return primal, dual
 
     def status(self, state: State) -> Reason | None:
         """Return why nothing is left to do, or None."""

@@ -1,10 +1,8 @@
-"""A kernel perceptron with room for B support vectors: a stream runs in constant memory and constant time per example.
+"""Room for B support vectors, and the kernel values of an example with all of them: constant memory, constant time.
 
-Rule       Present an example, add up  f(x) = Σ_b weight_b k(x_b, x)  over the B slots, and on a mistake let the budget's rule
-           (`forgetron.py`, `projectron.py`) make room for it.
-Cost       B kernel values per example. For the Gaussian, polynomial and linear kernels on dense rows they are computed here:
-           the slots are stored column by column, so that every loop runs over neighbouring slots and is vectorised; any other
-           kernel hands in tables of its values, a block of examples at a time, with the same results.
+The values of the Gaussian, polynomial and linear kernels on dense rows are computed here: the slots are stored column by
+column, so that every loop runs over neighbouring slots and is vectorised. Any other kernel hands in tables of its values, a
+block of examples at a time, with the same results.
 
 Invariants: at most B slots are used; nothing grows with the number of examples; slots that are not in use hold zeros.
 """
@@ -12,22 +10,15 @@ Invariants: at most B slots are used; nothing grows with the number of examples;
 from typing import Any, NamedTuple
 
 import numpy as np
-from numba import njit
+from scipy import sparse
 
 from halfspace._dispatch import compiled, open_function
-from halfspace._typing import FloatArray, IntArray
-from halfspace.solvers.rules.sweep import Task
+from halfspace._typing import FloatArray, IntArray, Matrix
+from halfspace.kernels import RBF, Kernel, Linear, Polynomial
+from halfspace.kernels.fast.activations import exp2_inplace
+from halfspace.rows.views import view_of
 
-__all__ = ["Counts", "Gaussian", "Powers", "Slots", "Tabled", "learn", "present_budgeted", "start_slots"]
-
-ELEMENTWISE = {"contract", "nnan", "ninf", "nsz", "arcp"}
-"""No reordering: `exp2_inplace` rounds by adding and subtracting a large number, which reordering would cancel."""
-MAGIC = 1.5 * 2.0**52
-"""Added to a number of moderate size, it leaves the nearest whole number in the lowest bits."""
-LOWEST = -1000.0
-"""Exponents below are raised to this: 2^-1000 is nothing beside the other values."""
-T = tuple(float(np.log(2.0) ** p / np.prod(np.arange(1.0, p + 1))) for p in range(14))
-"""Taylor coefficients of 2^r: on |r| <= 1/2 the remainder after degree 13 is below 1e-17."""
+__all__ = ["Gaussian", "Powers", "Slots", "Tabled", "fill_values", "form_of", "output_of", "place", "seat", "start_slots"]
 
 
 class Slots(NamedTuple):
@@ -40,16 +31,8 @@ class Slots(NamedTuple):
     K: FloatArray  # (B, B) kernel values among the slots
     value: FloatArray  # (B,) kernel values with the example at hand
     scratch: FloatArray  # (B,)
-    sums: FloatArray  # (4,) what the rule's theorem adds up, see there; sums[0] is R², the largest k(x, x) met
-    counts: IntArray  # (2,) slots in use, and the oldest of them
-
-
-class Counts(NamedTuple):
-    """What has happened so far."""
-
-    mistakes: IntArray  # (K,)
-    updates: IntArray  # (K,)
-    clock: IntArray  # (1,) examples presented
+    sums: FloatArray  # (3,) R², the largest k(x, x) met, and what the rule's theorem adds up, see there
+    counts: IntArray  # (1,) slots in use
 
 
 class Gaussian(NamedTuple):
@@ -77,6 +60,26 @@ class Tabled(NamedTuple):
     among: FloatArray  # (b, b)
 
 
+def form_of(kernel: Kernel, X: Matrix, shift: float) -> Any:
+    """Return the kernel on these rows as the compiled loop computes it; None where it has to be tabled.
+
+    Examples
+    --------
+    >>> from halfspace.kernels import Cosine
+    >>> form_of(Linear(), np.eye(2), 1.0).degree, form_of(Cosine(), np.eye(2), 1.0)
+    (1, None)
+    """
+    if sparse.issparse(X):  # the compiled loops run over columns of dense rows
+        return None
+    if type(kernel) is RBF:
+        return Gaussian(view_of(X), float(kernel.gamma), shift)
+    if type(kernel) is Linear:
+        return Powers(view_of(X), 1.0, 0.0, 1, shift)
+    if type(kernel) is Polynomial:
+        return Powers(view_of(X), float(kernel.gamma), float(kernel.coef0), int(kernel.degree), shift)
+    return None
+
+
 @open_function
 def fill_values(form: Any, slots: Slots, i: int, t: int) -> float:
     """Write the kernel values of example i, place t of its block, with the slots to `slots.value`; return k(x_i, x_i)."""
@@ -85,27 +88,6 @@ def fill_values(form: Any, slots: Slots, i: int, t: int) -> float:
 @open_function
 def place(form: Any, slots: Slots, i: int, t: int, b: int) -> None:
     """Put example i into slot b, whose kernel values are those in `slots.value`."""
-
-
-@open_function
-def learn(rule: Any, form: Any, slots: Slots, i: int, t: int, change: float, square: float) -> None:
-    """Add `change` (signed) of example i to f, whose kernel values are in `slots.value`; `square` is k(x_i, x_i)."""
-
-
-@njit(cache=True, nogil=True, error_model="numpy", fastmath=ELEMENTWISE)
-def exp2_inplace(z: FloatArray, whole: FloatArray, bits: IntArray, whole_bits: IntArray) -> None:
-    """Replace z by 2^z for -1000 <= z <= 0: a polynomial for the fraction, the exponent's bits for the whole part.
-
-    `whole` is scratch; `bits` and `whole_bits` are the same memory as `z` and `whole`, seen as whole numbers.
-    """
-    for b in range(z.size):
-        t = z[b] + MAGIC
-        whole[b] = t
-        r = z[b] - (t - MAGIC)
-        high = ((((((T[13] * r + T[12]) * r + T[11]) * r + T[10]) * r + T[9]) * r + T[8]) * r + T[7]) * r + T[6]
-        z[b] = (((((high * r + T[5]) * r + T[4]) * r + T[3]) * r + T[2]) * r + T[1]) * r + T[0]
-    for b in range(z.size):
-        bits[b] += whole_bits[b] << 52
 
 
 @compiled
@@ -140,9 +122,8 @@ def _(form: Gaussian, slots: Slots, i: int, t: int) -> float:
     square = _products(form.X, slots, i, m)
     scale = -form.gamma * 1.4426950408889634  # 1 / ln 2
     for b in range(m):
-        value[b] = max(min(scale * (square - 2.0 * value[b] + slots.squares[b]), 0.0), LOWEST)
-    z, whole = value[:m], slots.scratch[:m]
-    exp2_inplace(z, whole, z.view(np.int64), whole.view(np.int64))
+        value[b] = min(scale * (square - 2.0 * value[b] + slots.squares[b]), 0.0)
+    exp2_inplace(value[:m])
     for b in range(m):
         value[b] += form.shift
     return 1.0 + form.shift
@@ -217,26 +198,10 @@ def seat(slots: Slots, i: int, b: int, change: float, square: float) -> None:
     slots.K[b, b] = square
 
 
-@compiled
-def present_budgeted(rule: Any, form: Any, task: Task, slots: Slots, counts: Counts, k: int, order: IntArray) -> None:
-    """Present the examples in `order`, one block, to problem k; an output of 0 is a mistake for both labels."""
-    mistakes = 0
-    for t in range(order.size):
-        i = order[t]
-        square = fill_values(form, slots, i, t)
-        slots.sums[0] = max(slots.sums[0], square)
-        y = 1.0 if task.target[i] == task.positive[k] else -1.0
-        if y * output_of(slots) <= 0.0 and task.s[i] > 0.0:
-            learn(rule, form, slots, i, t, y * task.s[i], square)
-            mistakes += 1
-    counts.mistakes[k] += mistakes
-    counts.updates[k] += mistakes
-
-
 def start_slots(budget: int, n_features: int) -> Slots:
     """Make room for `budget` support vectors of `n_features` inputs (0 where the kernel hands in tables)."""
     per_slot = [np.zeros(budget) for _ in range(4)]
     columns, K = np.zeros((n_features, budget)), np.zeros((budget, budget))
-    rows, counts = np.full(budget, -1), np.zeros(2, dtype=np.int64)
+    rows, counts = np.full(budget, -1), np.zeros(1, dtype=np.int64)
     squares, weight, value, scratch = per_slot
-    return Slots(columns, squares, weight, rows, K, value, scratch, np.zeros(4), counts)
+    return Slots(columns, squares, weight, rows, K, value, scratch, np.zeros(3), counts)
