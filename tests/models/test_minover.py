@@ -245,3 +245,20 @@ def test_there_is_no_stream():
     model = MinOver(intercept="none").fit(toy.X, toy.y)
     assert isinstance(model.certificate_, MarginBracket)
     assert model.certificate_.lower >= 0.99 * toy.margin
+
+
+@pytest.mark.parametrize("solver", ["auto", "plain"])
+def test_steps_are_a_fit_push_by_push(solver):
+    """`steps` yields after every push, the model predicts at each, and at the end it is as fit would have left it."""
+    toy = two_clouds(40, 3, distance=9.0, random_state=0)
+    whole = MinOver(tol=0.05, solver=solver).fit(toy.X, toy.y)
+    stepped, rounds = MinOver(tol=0.05, solver=solver), 0
+    for at in stepped.steps(toy.X, toy.y):
+        rounds += 1
+        assert at.state.states[0].counts[0] == rounds
+        assert stepped.predict(toy.X).shape == (40,)
+    assert rounds == whole.n_iter_ == stepped.n_iter_
+    np.testing.assert_array_equal(stepped.coef_, whole.coef_)
+    np.testing.assert_array_equal(stepped.alpha_, whole.alpha_)
+    assert stepped.outcome_ == whole.outcome_
+    assert stepped.certificate_.verify(toy.X, toy.y)

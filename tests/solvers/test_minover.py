@@ -9,6 +9,8 @@ from scipy.optimize import minimize
 from halfspace.data import teacher_student, two_clouds, xor
 from halfspace.rows.outputs import squared_norms
 from halfspace.rows.views import Gram, view_of
+from halfspace.solvers import run as driver
+from halfspace.solvers.linear.minover import Pushing
 from halfspace.solvers.linear.minover_accelerated import (
     Columns,
     Nearby,
@@ -18,7 +20,6 @@ from halfspace.solvers.linear.minover_accelerated import (
     start_columns,
     start_nearby,
 )
-from halfspace.solvers.linear.minover_loop import KEPT, Course, solve
 from halfspace.solvers.rules.minover import RETURNED, TIGHT, Problem, push_plain, start, width
 from halfspace.solvers.run import Budget
 
@@ -182,10 +183,10 @@ def test_it_stops_when_tight_and_when_weights_return():
     assert_array_equal(gained @ np.column_stack([X, np.ones(4)]), 0.0)
 
 
-def run(X, y, max_iter=200, max_time=None, prove=lambda *_: False, watch=lambda _: False):
-    problem = problem_of(X, y, clamp=1.0)
-    state = start(problem)
-    return solve([problem], [state], 1e-9, Budget(max_iter, max_time), prove=prove, watch=watch), state
+def run(X, y, max_iter=200, prove=lambda *_: False, watch=None, **options):
+    method = Pushing([problem_of(X, y, clamp=1.0)], 1e-9, max_iter, prove=prove, **options)
+    end = driver.run(method, Budget(10**9), watch=watch)
+    return end, end.state.states[0]
 
 
 def test_returning_weights_that_prove_nothing_do_not_stop_the_run():
@@ -211,15 +212,11 @@ def test_interrupts_and_watchers_end_a_run_with_its_state():
         assert np.isfinite(state.sides).all()
 
 
-def test_the_course_is_thinned_out_and_ends_at_the_end():
-    """However many rounds there were, the course has a bounded length, ascending pushes, and the last bracket."""
-    state, course = start(problem_of(np.eye(2), np.array([1, -1]))), Course()
-    for t in range(5 * KEPT):
-        state.counts[0] = t
-        course.record(0.1 * t, [state])
-    state.counts[0] += 1
-    course.record(1e3, [state], last=True)
-    history = course.history()
-    assert KEPT / 2 <= history["push"].size <= KEPT + 1
-    assert (np.diff(history["push"]) > 0).all()
-    assert history["push"][-1] == 5 * KEPT
+@pytest.mark.parametrize("options", [{"plain": True}, {"longest": 1}, {"plain": True, "longest": 7}])
+def test_pieces_and_accelerators_do_not_change_the_pushes(options):
+    """Pushed one by one, in pieces, plainly or with less reading: the strengths and their bracket are the same."""
+    toy = two_clouds(60, 3, distance=8.0, random_state=2)
+    reference, other = run(toy.X, toy.y)[1], run(toy.X, toy.y, **options)[1]
+    for name in ("alpha", "lower_alpha", "upper_alpha", "counts"):
+        assert_array_equal(getattr(other, name), getattr(reference, name))
+    assert_allclose(other.sides, reference.sides, rtol=1e-9)

@@ -1,7 +1,9 @@
 """MinOver."""
 
 import warnings
+from collections.abc import Iterator
 from copy import deepcopy
+from dataclasses import replace
 from typing import Any, Self
 
 import numpy as np
@@ -21,14 +23,17 @@ from halfspace.models.parameters import (
     require_number,
     restored_on_error,
 )
-from halfspace.models.planes.prediction import PlaneMixin
+from halfspace.models.planes.prediction import PlaneMixin, shared
 from halfspace.models.progress import Reporter
-from halfspace.solvers.linear.minover_loop import Progress, Run, solve
+from halfspace.solvers.linear.minover import LONGEST, Pushes, Pushing
 from halfspace.solvers.outcome import Outcome
-from halfspace.solvers.rules.minover import Problem, State, start, width
-from halfspace.solvers.run import Budget
+from halfspace.solvers.rules.minover import Problem, State, width
+from halfspace.solvers.run import Budget, Course, Progress, Run, ended, run, steps
 
 __all__ = ["MinOver"]
+
+UNLIMITED = 10**15
+"""Rounds: pushes are what is counted."""
 
 
 class MinOver(PlaneMixin, ClassifierMixin, CallbackSupportMixin, BaseEstimator):
@@ -45,6 +50,9 @@ class MinOver(PlaneMixin, ClassifierMixin, CallbackSupportMixin, BaseEstimator):
     ----------
     tol : float, default 1e-2
         Relative width of the bracket, (upper - lower)/upper, to reach; below 1.
+    solver : {"auto", "plain"}, default "auto"
+        The same pushes in the same order with less reading (`halfspace.solvers.linear.minover_accelerated`), or the rule as it
+        is printed, which looks at every example after every push.
     intercept : {"clamped", "none"}, default "clamped"
         Bias as the weight of a clamped input, or none.
     intercept_scaling : float, default 1.0
@@ -92,6 +100,7 @@ class MinOver(PlaneMixin, ClassifierMixin, CallbackSupportMixin, BaseEstimator):
         self,
         *,
         tol: float = 1e-2,
+        solver: str = "auto",
         intercept: str = "clamped",
         intercept_scaling: float = 1.0,
         max_iter: int = 100_000,
@@ -100,6 +109,7 @@ class MinOver(PlaneMixin, ClassifierMixin, CallbackSupportMixin, BaseEstimator):
         verbose: int = 0,
     ) -> None:
         self.tol = tol
+        self.solver = solver
         self.intercept = intercept
         self.intercept_scaling = intercept_scaling
         self.max_iter = max_iter
@@ -124,58 +134,95 @@ class MinOver(PlaneMixin, ClassifierMixin, CallbackSupportMixin, BaseEstimator):
             With `certificate_`, `outcome_`, `coef_`, `intercept_`, `alpha_`, `history_`, `n_iter_`, `classes_`.
         """
         with restored_on_error(self):
-            return self._fit(X, y)
+            method, pushes = self._prepare(X, y)
+            reporter = Reporter(self, X, y, self._so_far, int(self.max_iter) + 1, self._progress)
+            return self._store(method, run(method, Budget(UNLIMITED, self.max_time), pushes, reporter.watch), reporter)
 
-    def _fit(self, X: Matrix, y: Labels) -> Self:
+    def steps(self, X: Matrix, y: Labels) -> Iterator[Progress]:
+        """Learn from examples like `fit`, pausing after every push of each class: for animations.
+
+        The model predicts from the most stable weights so far. When the iteration ends by itself, it is as `fit` would have
+        left it.
+
+        Parameters
+        ----------
+        X : array or CSR matrix, shape (n, d)
+            Examples.
+        y : array, shape (n,)
+            Labels.
+
+        Yields
+        ------
+        Progress
+            Rounds finished, seconds, and the state: `state.states[k].sides` is the bracket of the moment.
+        """
+        method, pushes = self._prepare(X, y, longest=1)
+        for name in {"certificate_", "outcome_", "history_", "n_iter_"} & vars(self).keys():
+            delattr(self, name)
+        budget, course, at = Budget(UNLIMITED, self.max_time), Course(method.columns), Progress(0, 0, pushes, 0.0)
+        for at in steps(method, pushes, budget, every=1):
+            course.note(at)
+            yield at
+        self._store(method, ended(method, at, budget, course))
+
+    def _prepare(self, X: Matrix, y: Labels, longest: int = LONGEST) -> tuple[Pushing, Pushes]:
+        """Check parameters and examples; return what to do with them, and where to begin."""
         self._check_parameters()
         before = dict(vars(self))
         data = read_examples(self, X, y, self._asked_clamp())
         data.inspection()
         signs = np.where(data.target == data.positive[:, None], 1.0, -1.0)
-        problems = [Problem(data.view, sign, data.q) for sign in signs]
-        states = [start(problem) for problem in problems]
-        if self.warm_start and "_states" in before:
-            states = _same_run(before, data, signs) or states
-        self._fitted_clamp, self.classes_, self._states = data.clamp, data.classes, states
+        method = Pushing(
+            [Problem(data.view, sign, data.q) for sign in signs],
+            float(self.tol),
+            int(self.max_iter),
+            prove=lambda k, multipliers: vanishes_exactly(data.X, multipliers * signs[k], data.clamp),
+            claim=lambda pushes: self._certify(data, pushes),
+            plain=self.solver == "plain",
+            longest=longest,
+        )
+        pushes = method.start(_same_run(before, data, signs) if self.warm_start and "_states" in before else None)
+        self._fitted_clamp, self.classes_, self._states = data.clamp, data.classes, pushes.states
+        return method, pushes
 
-        def prove(k: int, multipliers: FloatArray) -> bool:
-            return vanishes_exactly(data.X, multipliers * signs[k], data.clamp)
+    def _so_far(self) -> dict[str, Any]:
+        """Return what a callback needs to predict with the model as it is now."""
+        return deepcopy({name: value for name, value in vars(self).items() if name.startswith("_") or name == "classes_"})
 
-        def so_far() -> dict[str, Any]:
-            return deepcopy({name: value for name, value in vars(self).items() if name.startswith("_") or name == "classes_"})
+    def _progress(self, at: Progress) -> str:
+        widest = max(map(width, at.state.states))
+        return f"{int(at.state.made().sum()):,} pushes, bracket within {widest:.2g}, {at.seconds:.1f} s"
 
-        def watch(at: Progress) -> bool:
-            widest = max(map(width, at.states))
-            return reporter.tell(f"{int(at.pushes.sum()):,} pushes, bracket within {widest:.2g}, {at.seconds:.1f} s")
-
-        reporter = Reporter(self, X, y, so_far, int(self.max_iter) + 1)
-        budget = Budget(int(self.max_iter), self.max_time)
-        run = solve(problems, states, float(self.tol), budget, prove=prove, watch=watch)
-        self.n_iter_, self.history_ = int(run.pushes.max()), run.course.history()
-        self.certificate_ = self._certify(data, run)
-        self.outcome_ = self._explained(run)
-        reporter.line(str(self.outcome_))
-        reporter.close()
+    def _store(self, method: Pushing, end: Run, reporter: Reporter | None = None) -> Self:
+        """Store what was found, why it stopped, and the proof."""
+        self.n_iter_, self.history_ = int(end.state.made().max()), end.course.history()
+        self.history_.pop("round")
+        self.certificate_ = method.certify(end.state)
+        self.outcome_ = self._explained(end)
+        if reporter is not None:
+            reporter.line(str(self.outcome_))
+            reporter.close()
         return self
 
     def _check_parameters(self) -> None:
         require_number(self, "tol")
         require(self, "tol", "below 1", holds=self.tol < 1)
+        require_choice(self, "solver", "auto", "plain")
         require_choice(self, "intercept", "clamped", "none")
         check_common(self)
 
     def _answer(self) -> tuple[FloatArray, FloatArray]:
         return np.array([s.lower_w for s in self._states]), np.array([s.lower_alpha for s in self._states])
 
-    def _certify(self, data: Examples, run: Run) -> Certificate:
+    def _certify(self, data: Examples, pushes: Pushes) -> Certificate:
         """Measure the bracket of every problem from the data."""
         labels = data.classes[data.positive].tolist()
         parts = tuple(
             MarginBracket.measure(
                 data.X,
                 data.y,
-                weights=state.lower_w,
-                strengths=run.proofs.get(k, state.upper_alpha),
+                weights=shared(state.lower_w),
+                strengths=pushes.proofs.get(k, state.upper_alpha),
                 clamp=data.clamp,
                 positive=label,
             )
@@ -183,8 +230,13 @@ class MinOver(PlaneMixin, ClassifierMixin, CallbackSupportMixin, BaseEstimator):
         )
         return parts[0] if len(parts) == 1 else PerClass(tuple(labels), parts)
 
-    def _explained(self, run: Run) -> Outcome:
+    def _explained(self, end: Run) -> Outcome:
         """Say how far the fit came, and what to do if that is not far enough."""
+        stopped, proofs = end.outcome, end.state.proofs
+        if stopped.reason == "iteration budget spent":
+            stopped = Outcome(stopped.reason, f"Stopped after {self.n_iter_:,} pushes (max_iter={self.max_iter}).")
+        elif stopped.reason in {"time budget spent", "stopped by callback", "interrupted"}:
+            stopped = replace(stopped, sentence=f"{stopped.reason.capitalize()} after {self.n_iter_:,} pushes.")
         reached, share = max(map(width, self._states)), f"{self.tol:.3g}"
         if reached <= self.tol:
             return Outcome("converged", f"Converged after {self.n_iter_} pushes: the margin is known to within {reached:.2g}.")
@@ -192,16 +244,16 @@ class MinOver(PlaneMixin, ClassifierMixin, CallbackSupportMixin, BaseEstimator):
         if separated:
             known = f"Separated; the best margin is known to within {reached:.2g} > tol={share}."
             remedy = "Raise max_iter or max_time (warm_start=True goes on), or use AdaTron(C=inf), which is faster."
-            return Outcome(run.outcome.reason, f"{run.outcome.sentence} {known}", remedy)
+            return Outcome(stopped.reason, f"{stopped.sentence} {known}", remedy)
         open_problems = [k for k, state in enumerate(self._states) if not width(state) <= self.tol]
         ways = "AdaTron(C=1) tolerates errors."
-        if all(k in run.proofs for k in open_problems):
+        if all(k in proofs for k in open_problems):
             sentence = f"Proved inseparable after {self.n_iter_} pushes: the weights came back to where they were."
             outcome = Outcome("proved inseparable", sentence, f"No plane separates these data: {ways}")
         else:
             known = "The classes are neither separated nor proved inseparable."
             remedy = f"hs.separability(X, y) gives the proof; if a plane exists, raise max_iter; if not, {ways}"
-            outcome = Outcome(run.outcome.reason, f"{run.outcome.sentence} {known}", f"{run.outcome.remedy} {remedy}".strip())
+            outcome = Outcome(stopped.reason, f"{stopped.sentence} {known}", f"{stopped.remedy} {remedy}".strip())
         if outcome.reason != "interrupted":
             warnings.warn(f"{type(self).__name__}: {outcome}", NotSeparatedWarning, stacklevel=5)
         return outcome
