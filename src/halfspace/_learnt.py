@@ -46,7 +46,7 @@ class Learnt:
     @classmethod
     def sizes(cls, fitted: dict[str, Any]) -> dict[str, int]:
         """Return what letters of the declaration stand for: c classes, K two-class problems, d features."""
-        found = {}
+        found: dict[str, int] = {}
         if getattr(fitted.get("classes_"), "ndim", None) == 1:
             c = fitted["classes_"].size
             found.update(c=c, K=1 if c == 2 else c)

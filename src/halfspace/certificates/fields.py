@@ -11,7 +11,7 @@ No array from a file reaches arithmetic or compiled code before it was compared 
 - "rows(_m,d)": float32 or float64 rows, an array or a CSR matrix; a letter with _ counts within its record alone.
 - "labels(n)": n labels; "names(d)": d texts; "=n": the whole number n.
 - "classes(K)": a tuple of K >= 2 different labels; "tuple(K) of label": a tuple of K labels, and so for any other kind.
-- "model:AdaTron": that model; a class, or a union of classes, of ours: a record of it, by its own fields.
+- "model:AdaTron": that model, "model": any; a class, or a union of classes, of ours: a record of it, by its own fields.
 - "none", "bool", "str", "label", "plain", "dict", "kernel", "certificate": what they say.
 - "int | i8(K)": one of them; [spec]: a list of them; (spec, spec): a pair.
 
@@ -44,7 +44,7 @@ SIMPLY = {float: "finite", int: "int", bool: "bool", str: "str", Kernel: "kernel
 
 @dataclass
 class Record:
-    """A record read from a file, not yet made into an object: the name of its class, its fields, and, once checked, its class."""
+    """A record read from a file, not yet an object: the name of its class, its fields and, once checked, the class."""
 
     key: str
     fields: dict[str, Any]
@@ -108,7 +108,9 @@ def _is_record(kind: Any, value: Any, scope: Scope, where: str) -> bool:
         return value is None
     if not isinstance(value, Record) or value.key != kind.__name__:
         return False
-    check_fields(specs(kind), value.fields, scope.inner(), f"{where}.{value.key}")
+    defaults = getattr(kind, "_field_defaults", {})
+    declared = {f"?{name}" if name in defaults else name: spec for name, spec in specs(kind).items()}
+    check_fields(declared, value.fields, scope.inner(), f"{where}.{value.key}")
     value.kind = kind
     return True
 
@@ -136,8 +138,9 @@ def _is(spec: str, value: Any, scope: Scope, where: str) -> bool:
         return bool(PLAINLY[spec](value))
     if spec.startswith("="):
         return type(value) is int and value >= 0 and scope.agrees(spec[1:], value)
-    if spec.startswith("model:"):
-        return hasattr(value, "get_params") and type(value).__name__ in spec.removeprefix("model:").split(",")
+    if spec == "model" or spec.startswith("model:"):
+        named = type(value).__name__ in spec.removeprefix("model:").split(",")
+        return hasattr(value, "get_params") and (named or spec == "model")
     if spec.startswith("tuple("):
         size, _, each = spec.removeprefix("tuple(").partition(") of ")
         sized = isinstance(value, tuple) and scope.agrees(size, len(value))
@@ -259,13 +262,17 @@ def specs(kind: Any) -> dict[str, Any]:
     ('finite(m) >= 0', 'bool', halfspace...Novikoff | halfspace...PassiveAggressiveBound)
     """
     hints = {name: hint for name, hint in get_type_hints(kind, include_extras=True).items() if name in _names(kind)}
-    return {
-        name: hint.__metadata__[0] if get_origin(hint) is Annotated else SIMPLY.get(hint, hint) for name, hint in hints.items()
-    }
+    return {name: _spec(hint) for name, hint in hints.items()}
+
+
+def _spec(hint: Any) -> Any:
+    if get_origin(hint) is Annotated:
+        return hint.__metadata__[0]
+    return [_spec(get_args(hint)[0])] if get_origin(hint) is list else SIMPLY.get(hint, hint)
 
 
 def _names(kind: Any) -> Any:
-    return kind._fields if hasattr(kind, "_fields") else kind.__dataclass_fields__
+    return getattr(kind, "_fields", None) or getattr(kind, "__dataclass_fields__", None) or kind.__annotations__
 
 
 def faults(thing: Any) -> list[str]:

@@ -18,9 +18,9 @@ import numpy as np
 from scipy import sparse
 
 from halfspace._learnt import Learnt
+from halfspace.certificates.fields import Record, Scope, check_fields, is_plain, specs
 from halfspace.errors import ModelFileError
 from halfspace.modelfiles.container import TYPES
-from halfspace.certificates.fields import Record, Scope, check_fields, is_plain
 
 __all__ = ["Decoder", "Encoder"]
 
@@ -70,9 +70,9 @@ class Encoder:
         declared = [name.removeprefix("?") for name in cls.declared()]
         strange = sorted(name for name in fitted if name not in declared and not _is_free(cls, name))
         if strange:
-            msg = f"{cls.__name__} has the attributes {strange}, which it does not declare in `learnt`: delete them, or report this"
+            msg = f"{cls.__name__} has the attributes {strange}, which it does not declare as learnt: delete or report them"
             raise ModelFileError(msg)
-        names = [name for name in declared if name in fitted] + [name for name in fitted if name not in declared]
+        names = sorted(fitted, key=lambda name: name.strip("_") == "certificate")  # last: it shares what predicts
         return {
             "@model": cls.__name__,
             "params": {name: self.encode(value, f"{cls.__name__}.{name}") for name, value in params.items()},
@@ -100,17 +100,18 @@ class Encoder:
             (np.random.RandomState, self._random_state),
             (sparse.sparray | sparse.spmatrix, self._csr),
         )
-        for kind, encode in kinds:
-            if isinstance(value, kind):
+        for one, encode in kinds:
+            if isinstance(value, one):
                 return encode(value, who)
-        if hasattr(value, "_fields") or dataclasses.is_dataclass(value):
-            names = getattr(value, "_fields", None) or [field.name for field in dataclasses.fields(value)]
-            fields = {name: self.encode(getattr(value, name), f"{who}.{name}") for name in names}
-            return {"@record": type(value).__name__, "fields": fields}
         if hasattr(value, "get_params") and hasattr(value, "fit"):
             return self.model(value)
-        kind = "function" if callable(value) else f"{type(value).__module__}.{type(value).__qualname__}"
-        msg = f"{who} is a {kind}, which a model file cannot hold: it holds data, and nothing in it is ever run"
+        kind: Any = type(value)
+        if kind.__module__.startswith("halfspace.") and not callable(value):
+            value = value.stored() if hasattr(value, "stored") else value
+            fields = {name: self.encode(getattr(value, name), f"{who}.{name}") for name in specs(kind)}
+            return {"@record": kind.__name__, "fields": fields}
+        what = "function" if callable(value) else f"{kind.__module__}.{kind.__qualname__}"
+        msg = f"{who} is a {what}, which a model file cannot hold: it holds data, and nothing in it is ever run"
         raise ModelFileError(msg)
 
     def _number(self, value: float, who: str) -> Any:
@@ -158,7 +159,9 @@ class Encoder:
             raise ModelFileError(msg)
         self.arrays.append(np.ascontiguousarray(value, dtype=dtype).reshape(value.shape))
         contiguous = value.flags.c_contiguous and value.size
-        self._stored.append((value.__array_interface__["data"][0] if contiguous else 0, value.nbytes if contiguous else -1, value))
+        self._stored.append(
+            (value.__array_interface__["data"][0] if contiguous else 0, value.nbytes if contiguous else -1, value)
+        )
         return str(len(self.arrays) - 1)
 
     def _labels(self, value: Any, who: str) -> Any:
@@ -239,7 +242,11 @@ class Decoder:
             "@kernel": ({"params"}, set(), self._kernel),
             "@certificate": (set(), set(), self._certificate),
             "@random": ({"place", "gauss"}, set(), self._random_state),
-            "@record": ({"fields"}, set(), lambda node, depth: Record(str(node["@record"]), self._named(node["fields"], depth))),
+            "@record": (
+                {"fields"},
+                set(),
+                lambda node, depth: Record(str(node["@record"]), self._named(node["fields"], depth)),
+            ),
             "@model": ({"params", "fitted"}, set(), self._model),
         }
 
@@ -275,7 +282,10 @@ class Decoder:
         return self.arrays[name] if isinstance(name, str) and name in self.arrays else damaged("an array is missing")
 
     def _dict(self, node: dict[str, Any], depth: int) -> dict[Any, Any]:
-        return dict([(self._value(key, depth), self._value(part, depth)) for key, part in _listed(node["@dict"])])
+        return {self._value(key, depth): self._value(part, depth) for key, part in _listed(node["@dict"])}
+
+    def _record(self, node: dict[str, Any], depth: int) -> Record:
+        return Record(str(node["@record"]), self._named(node["fields"], depth))
 
     def _named(self, node: Any, depth: int) -> dict[str, Any]:
         """Return the values of a JSON object whose names are just names."""
@@ -410,7 +420,12 @@ def _checked(cls: Any, fitted: dict[str, Any]) -> dict[str, Any]:
 def _built(value: Any) -> Any:
     """Return a checked value with all records within made into objects."""
     if isinstance(value, Record):
-        return value.kind(**{name: _built(part) for name, part in value.fields.items()})
+        fields = {name: _built(part) for name, part in value.fields.items()}
+        if hasattr(value.kind, "_fields") or dataclasses.is_dataclass(value.kind):
+            return value.kind(**fields)
+        made = object.__new__(value.kind)
+        vars(made).update(fields)
+        return made
     if type(value) in (list, tuple):
         return type(value)(_built(part) for part in value)
     return {name: _built(part) for name, part in value.items()} if type(value) is dict else value

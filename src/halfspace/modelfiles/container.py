@@ -112,7 +112,7 @@ def _digest(version: str, tree: str, arrays: Mapping[str, Any]) -> str:
     for name in sorted(arrays):
         array = arrays[name]
         digest.update(f"{name} {array.dtype.str} {array.shape}".encode())
-        digest.update(memoryview(np.ascontiguousarray(array).reshape(-1).view(np.uint8)))
+        digest.update(np.ascontiguousarray(array).reshape(-1).view(np.uint8).data)
     return digest.hexdigest()
 
 
