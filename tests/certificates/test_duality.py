@@ -5,7 +5,7 @@ import math
 import warnings
 from dataclasses import replace
 from fractions import Fraction
-from functools import lru_cache
+from functools import lru_cache, partial
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -386,18 +386,18 @@ FALSE = {
 }
 
 
-@every_case
 @pytest.mark.parametrize("lie", FALSE)
-def test_false_gaps_are_refused(case, lie):
+def test_false_gaps_are_refused(lie):
     """A gap with any field changed is refused with a reason, or is no certificate, in memory and in a file."""
-    certificate, data, labels = true(case)
-    refused(lambda: FALSE[lie](certificate), data, labels)
-    try:
-        text = FALSE[lie](certificate).to_json()
-    except (CertificateError, TypeError):
-        return
-    if " in a list" not in lie and "in words" not in lie and "int" not in lie:  # a file knows lists and numbers only
-        refused(lambda: from_json(text), data, labels)
+    for case in CASES:
+        certificate, data, labels = true(case)
+        refused(partial(FALSE[lie], certificate), data, labels)
+        try:
+            text = FALSE[lie](certificate).to_json()
+        except (CertificateError, TypeError):
+            continue
+        if " in a list" not in lie and "in words" not in lie and "int" not in lie:  # a file knows lists and numbers only
+            refused(partial(from_json, text), data, labels)
 
 
 SOFT_FALSE = {
@@ -447,12 +447,12 @@ OTHER_DATA = {
 }
 
 
-@every_case
 @pytest.mark.parametrize("change", OTHER_DATA)
-def test_gaps_are_refused_on_other_data(case, change):
+def test_gaps_are_refused_on_other_data(change):
     """A gap says nothing about data changed by a row, a column, a label or a scale, and the checker says so."""
-    certificate, data, labels = true(case)
-    refused(lambda: certificate, *OTHER_DATA[change](data, labels))
+    for case in CASES:
+        certificate, data, labels = true(case)
+        refused(partial(replace, certificate), *OTHER_DATA[change](data, labels))
 
 
 @pytest.mark.parametrize("value", [np.nan, np.inf])
@@ -464,42 +464,7 @@ def test_data_that_are_not_numbers_are_an_error(case, value):
         certificate.verify(edit(data, (0, 0), value), labels)
 
 
-NONSENSE = {
-    "NaN": math.nan,
-    "Infinity": math.inf,
-    "words of nan": "nan",
-    "words": "words",
-    "nothing": None,
-    "empty list": [],
-    "list of one": [1.0],
-    "nested list": [[1.0], [2.0, 3.0]],
-    "list of words": ["a"] * 3,
-    "list of nothing": [None] * 5,
-    "list of lists": [[0.5]] * 3,
-    "ragged": [1.0, [2.0]],
-    "table": {"a": 1},
-    "negative": -1.5,
-    "long number": 10**400,
-    "list of long numbers": [10**400] * 3,
-    "minus infinity": "-inf",
-}
-FIELDS = ["primal", "dual", "C", "sample_weight", "weights", "rows", "strengths", "bias", "free", "clamp", "positive"]
-
-
-@pytest.mark.parametrize("nonsense", NONSENSE)
-@pytest.mark.parametrize("field", FIELDS)
-@pytest.mark.parametrize("case", ["plain", "weighted", "free", "hard clamped"])
-def test_nonsense_in_a_file_is_refused(case, field, nonsense):
-    """A file with anything else than what belongs in a field is refused or no certificate, and never another error."""
-    certificate, data, labels = true(case)
-    body = json.loads(certificate.to_json())
-    if body[field] == NONSENSE[nonsense] or (field == "C" and nonsense == "Infinity" and case.startswith("hard")):
-        return
-    body[field] = NONSENSE[nonsense]
-    refused(lambda: from_json(json.dumps(body)), data, labels)
-
-
-@pytest.mark.parametrize("field", [*FIELDS, "kind", "halfspace", "format"])
+@pytest.mark.parametrize("field", [*DualityGap.__dataclass_fields__, "kind", "halfspace", "format"])
 def test_a_file_without_a_field_is_no_certificate(field):
     """A missing or an additional field makes a file no certificate."""
     body = json.loads(true("plain").certificate.to_json())

@@ -5,7 +5,7 @@ import math
 import warnings
 from dataclasses import replace
 from fractions import Fraction
-from functools import lru_cache
+from functools import lru_cache, partial
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -446,18 +446,18 @@ FALSE = {
 }
 
 
-@every_case
 @pytest.mark.parametrize("lie", FALSE)
-def test_false_gaps_are_refused(case, lie):
+def test_false_gaps_are_refused(lie):
     """A gap with any field changed is refused with a reason, or is no certificate, in memory and in a file."""
-    certificate, data, labels = true(case)
-    refused(lambda: FALSE[lie](certificate), data, labels)
-    try:
-        text = FALSE[lie](certificate).to_json()
-    except (CertificateError, InputError, TypeError):
-        return
-    if " in a list" not in lie and "in words" not in lie:  # a file knows lists and numbers only
-        refused(lambda: from_json(text), data, labels)
+    for case in CASES:
+        certificate, data, labels = true(case)
+        refused(partial(FALSE[lie], certificate), data, labels)
+        try:
+            text = FALSE[lie](certificate).to_json()
+        except (CertificateError, InputError, TypeError):
+            continue
+        if " in a list" not in lie and "in words" not in lie:  # a file knows lists and numbers only
+            refused(partial(from_json, text), data, labels)
 
 
 @pytest.mark.parametrize("case", ["plain", "clamped", "weighted", "free", "hard", "hard free"])
@@ -496,44 +496,15 @@ OTHER_DATA = {
 }
 
 
-@every_case
 @pytest.mark.parametrize("change", OTHER_DATA)
-def test_gaps_are_refused_on_other_data(case, change):
+def test_gaps_are_refused_on_other_data(change):
     """A gap says nothing about data changed by a row, a column, a label or a scale, and the checker says so."""
-    certificate, data, labels = true(case)
-    refused(lambda: certificate, *OTHER_DATA[change](data, labels))
+    for case in CASES:
+        certificate, data, labels = true(case)
+        refused(partial(replace, certificate), *OTHER_DATA[change](data, labels))
 
 
-NONSENSE = {
-    "NaN": math.nan,
-    "words": "words",
-    "nothing": None,
-    "empty list": [],
-    "list of one": [1.0],
-    "list of words": ["a"] * 3,
-    "ragged": [1.0, [2.0]],
-    "table": {"a": 1},
-    "negative": -1.5,
-    "long number": 10**400,
-    "minus infinity": "-inf",
-}
-FIELDS = ["primal", "dual", "C", "sample_weight", "kernel", "rows", "strengths", "bias", "free", "clamp", "positive"]
-
-
-@pytest.mark.parametrize("nonsense", NONSENSE)
-@pytest.mark.parametrize("field", FIELDS)
-@pytest.mark.parametrize("case", ["weighted", "free", "hard clamped"])
-def test_nonsense_in_a_file_is_refused(case, field, nonsense):
-    """A file with anything else than what belongs in a field is refused or no certificate, and never another error."""
-    certificate, data, labels = true(case)
-    body = json.loads(certificate.to_json())
-    if body[field] == NONSENSE[nonsense]:
-        return
-    body[field] = NONSENSE[nonsense]
-    refused(lambda: from_json(json.dumps(body)), data, labels)
-
-
-@pytest.mark.parametrize("field", [*FIELDS, "kind", "format"])
+@pytest.mark.parametrize("field", [*KernelGap.__dataclass_fields__, "kind", "format"])
 def test_a_file_without_a_field_is_no_certificate(field):
     """A missing or an additional field makes a file no certificate."""
     body = json.loads(true("plain").certificate.to_json())

@@ -202,6 +202,18 @@ def test_a_file_is_written(tmp_path):
     assert onnx.load(tmp_path / "model.onnx") == graph
 
 
+def test_a_model_may_bring_its_own_graph():
+    """A classifier with a method `to_graph` is exported by it, whoever wrote it: exports need not know its class."""
+
+    class FirstInput(LogisticRegression):
+        def to_graph(self, graph, X):
+            return graph("Gather", X, np.array([0]), axis=1)
+
+    exported = hs.to_onnx(FirstInput().fit(X, LABELS["two"]))
+    session = onnxruntime.InferenceSession(exported.SerializeToString())
+    assert (session.run(["scores"], {"X": X})[0] == X[:, 0]).all()
+
+
 def test_what_cannot_be_exported_is_refused_by_name():
     """Foreign models and encoders, functions as kernels and columns of categories are refused in words."""
     y = LABELS["two"]

@@ -15,8 +15,7 @@ from halfspace.data import spirals, two_clouds, xor
 from halfspace.errors import InputError, NotSeparatedWarning
 from halfspace.kernels import RBF, Polynomial
 from halfspace.kernels.gram import LazyGram
-from halfspace.rows import Gram
-from halfspace.rows.views import sqlength
+from halfspace.rows.views import Gram, sqlength
 from halfspace.solvers.kernel import minover as kernel_minover
 from halfspace.solvers.rules.minover import Problem, push_plain, start
 

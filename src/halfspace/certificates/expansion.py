@@ -71,7 +71,7 @@ def scales(kernel: Kernel, X: Matrix, clamp: float, shift: float = 0.0) -> Scale
     diagonal = X.diagonal() if kernel.is_precomputed else kernel.exact_diagonal(X)
     by_row = None if kernel.is_precomputed else kernel.rounding_by_row(X)
     unit, reach = (0.0, None) if by_row is None else by_row
-    return Scales(np.sqrt(np.maximum(diagonal, 0.0) + clamp**2 + entry + shift) * (1 + 8 * EPS), entry, shift, unit, reach)
+    return Scales(np.sqrt(np.maximum(diagonal, 0.0) + clamp * clamp + entry + shift) * (1 + 8 * EPS), entry, shift, unit, reach)
 
 
 def _columns(kernel: Kernel, X: Matrix, rows: IntArray) -> Iterator[FloatArray]:
@@ -89,7 +89,7 @@ def outputs(kernel: Kernel, X: Matrix, rows: IntArray, c: FloatArray, clamp: flo
     """Return f_k(x_i), shape (n, K), of the functions with coefficients c, shape (m, K), at these rows."""
     if rows.size == 0:
         return np.zeros((X.shape[0], c.shape[1]))
-    F: FloatArray = np.concatenate([block @ c for block in _columns(kernel, X, rows)]) + clamp**2 * c.sum(axis=0)
+    F: FloatArray = np.concatenate([block @ c for block in _columns(kernel, X, rows)]) + clamp * clamp * c.sum(axis=0)
     return F
 
 

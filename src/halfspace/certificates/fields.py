@@ -330,8 +330,9 @@ def _in_words(spec: str, scope: Scope) -> str:
             if found["axes"] is None:
                 alternatives.append(WORDS[found["kind"]] + bound)
                 continue
-            axes = ", ".join(str(scope.value(letter) or letter) for letter in found["axes"].split(","))
-            alternatives.append(f"an array of {NUMBERS[found['kind']]}{bound}, shape ({axes})")
+            axes = [str(scope.value(letter) or letter) for letter in found["axes"].split(",")]
+            shape = ", ".join(axes) + "," * (len(axes) == 1)
+            alternatives.append(f"an array of {NUMBERS[found['kind']]}{bound}, shape ({shape})")
     return ", or ".join(alternatives)
 
 

@@ -1,15 +1,20 @@
-"""Files the command writes: checked before the work begins, complete or absent when it ends."""
+"""Files the command writes: checked before the work begins, complete or absent when it ends; predictions a batch at a time."""
 
+import json
 import os
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import BinaryIO
+from typing import IO, Any, BinaryIO, Protocol
 
+import pyarrow as pa
+from pyarrow import csv, parquet
+
+from halfspace._text import plain
 from halfspace.cli.frame import refuse
 from halfspace.modelfiles.writing import whole_file
 
-__all__ = ["check_outputs", "complete_file"]
+__all__ = ["Writer", "check_outputs", "complete_file", "writer_for"]
 
 
 def check_outputs(inputs: list[str | None], outputs: dict[str, str | None], *, devices: bool = False) -> None:
@@ -83,3 +88,73 @@ def complete_file(name: str) -> Iterator[BinaryIO]:
         return
     with whole_file(path) as file:
         yield file
+
+
+class Writer(Protocol):
+    """Takes tables one after another, all with the same columns."""
+
+    def write(self, table: pa.Table) -> None:
+        """Write the next rows."""
+
+    def close(self) -> None:
+        """Write what is left; the file itself stays open."""
+
+
+class _ByArrow:
+    """CSV or Parquet by pyarrow's writers, which want the columns before the first row."""
+
+    def __init__(self, opened: Callable[[pa.Schema], Any]) -> None:
+        self._opened = opened
+        self._writer: Any = None
+
+    def write(self, table: pa.Table) -> None:
+        """Write the next rows."""
+        if self._writer is None:
+            self._writer = self._opened(table.schema)
+        self._writer.write_table(table)
+
+    def close(self) -> None:
+        """Write what is left."""
+        if self._writer is not None:
+            self._writer.close()
+
+
+class _Lines:
+    """JSON lines: an object per row."""
+
+    def __init__(self, file: IO[bytes]) -> None:
+        self._file = file
+
+    def write(self, table: pa.Table) -> None:
+        """Write the next rows."""
+        for row in table.to_pylist():
+            self._file.write(json.dumps(plain(row)).encode() + b"\n")
+
+    def close(self) -> None:
+        """Nothing is left."""
+
+
+_KINDS: dict[str, Callable[[Any], Writer]] = {
+    ".csv": lambda file: _ByArrow(lambda schema: csv.CSVWriter(file, schema)),
+    ".parquet": lambda file: _ByArrow(lambda schema: parquet.ParquetWriter(file, schema)),
+    ".jsonl": _Lines,
+}
+
+
+def writer_for(name: str, file: IO[bytes]) -> Writer:
+    """Return the writer for a file name.
+
+    Examples
+    --------
+    >>> import io
+    >>> page = io.BytesIO()
+    >>> writer = writer_for("out.csv", page)
+    >>> writer.write(pa.table({"row": [0, 1], "prediction": ["a", "b"]}))
+    >>> writer.close()
+    >>> page.getvalue().decode().split()
+    ['"row","prediction"', '0,"a"', '1,"b"']
+    """
+    suffix = Path(name).suffix.lower()
+    if suffix not in _KINDS:
+        refuse(f"predictions are written as {', '.join(_KINDS)}, not {suffix or 'a file without a suffix'!r}")
+    return _KINDS[suffix](file)

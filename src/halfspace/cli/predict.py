@@ -13,9 +13,8 @@ from scipy import sparse
 from halfspace import __version__
 from halfspace._text import plural
 from halfspace.cli.frame import Answer, as_json, notes, refuse
-from halfspace.cli.outputs import check_outputs, complete_file
+from halfspace.cli.outputs import Writer, check_outputs, complete_file, writer_for
 from halfspace.cli.reading import as_numbers
-from halfspace.cli.writers import Writer, writer_for
 from halfspace.files import stream
 from halfspace.ladder import Ladder
 from halfspace.ladder.climbing import labels_of
