@@ -242,11 +242,7 @@ class Decoder:
             "@kernel": ({"params"}, set(), self._kernel),
             "@certificate": (set(), set(), self._certificate),
             "@random": ({"place", "gauss"}, set(), self._random_state),
-            "@record": (
-                {"fields"},
-                set(),
-                lambda node, depth: Record(str(node["@record"]), self._named(node["fields"], depth)),
-            ),
+            "@record": ({"fields"}, set(), self._record),
             "@model": ({"params", "fitted"}, set(), self._model),
         }
 
@@ -377,7 +373,7 @@ class Decoder:
 
     def _model(self, node: dict[str, Any], depth: int) -> Any:
         cls = _class(node["@model"])
-        params, fitted = self._named(node["params"], depth), self._named(node["fitted"], depth)
+        params, fitted = self._renewed(cls.__name__, self._named(node["params"], depth), self._named(node["fitted"], depth))
         for name, value in params.items():
             _check_plain(value, f"{cls.__name__}.{name}")
         if fitted:
@@ -385,6 +381,10 @@ class Decoder:
         model = cls(**params)
         vars(model).update(fitted)
         return model
+
+    def _renewed(self, _key: str, params: dict[str, Any], fitted: dict[str, Any]) -> tuple[dict[str, Any], dict[str, Any]]:
+        """Return what an earlier format called by other names."""
+        return params, fitted
 
 
 def _class(key: Any) -> Any:

@@ -7,6 +7,7 @@ from typing import Any
 from halfspace.errors import ModelFileError
 from halfspace.modelfiles.codec import Decoder, Encoder
 from halfspace.modelfiles.container import parse, read, write
+from halfspace.modelfiles.format1 import Format1Decoder
 
 __all__ = ["Tree", "load", "read_tree", "save"]
 
@@ -98,7 +99,8 @@ def read_tree(path: str | Path) -> "Tree":
         node = _root(parse(contents.tree))
     except (ModelFileError, MemoryError, OverflowError) as error:
         raise _named(path, error) from error
-    return Tree(str(path), contents.version, node, contents.arrays)
+    decoder = (Format1Decoder if contents.format == 1 else Decoder)(contents.arrays)
+    return Tree(str(path), contents.version, node, decoder)
 
 
 def _root(node: Any) -> dict[str, Any]:
@@ -125,8 +127,8 @@ class Tree:
         Of the halfspace that wrote it.
     node : dict
         The JSON node of a model.
-    arrays : dict
-        The arrays it refers to.
+    decoder : Decoder
+        Knows the arrays it refers to.
 
     Attributes
     ----------
@@ -136,8 +138,8 @@ class Tree:
         Names of its parameters and of what it learnt.
     """
 
-    def __init__(self, path: str, version: str, node: dict[str, Any], arrays: dict[str, Any]) -> None:
-        self.path, self.version, self._node, self._arrays = path, version, node, arrays
+    def __init__(self, path: str, version: str, node: dict[str, Any], decoder: Decoder) -> None:
+        self.path, self.version, self._node, self._decoder = path, version, node, decoder
         self.model: str = node["@model"]
         self.params, self.fitted = tuple(self._names("params")), tuple(self._names("fitted"))
 
@@ -163,7 +165,7 @@ class Tree:
         node = self._find(name)
         if not isinstance(node, dict) or not isinstance(node.get("@model"), str):
             raise _named(self.path, ValueError(f"{name!r} of the {self.model} in it is no model"))
-        return Tree(self.path, self.version, node, self._arrays)
+        return Tree(self.path, self.version, node, self._decoder)
 
     def certificate(self) -> Any:
         """Return the certificate of the model, or of the model within it that has one; None if there is none."""
@@ -182,6 +184,6 @@ class Tree:
         """
         node = self._node if name is None else self._find(name)
         try:
-            return Decoder(self._arrays).decode(node)
+            return self._decoder.decode(node)
         except ModelFileError as error:
             raise _named(self.path, error) from error
