@@ -79,4 +79,4 @@ def test_rows_are_those_of_the_file(halfspace, tmp_path):
     """The rows that forbid a plane are named by their numbers in the file, rows without a label counted."""
     path = tmp_path / "cross.csv"
     path.write_text("a,b,label\n5,5,\n0,0.5,no\n1,1.5,no\n6,6,\n0,1.5,yes\n1,0.5,yes\n")
-    assert "(rows 1, 2, 4, 5)" in halfspace("separable", path, "--target", "label").out
+    assert "witness rows: 1, 2, 4, 5)" in halfspace("separable", path, "--target", "label").out

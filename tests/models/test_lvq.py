@@ -225,6 +225,19 @@ def test_the_plain_rule_is_what_the_accelerators_do(learner):
     np.testing.assert_allclose(plain.prototypes_, fast.prototypes_, rtol=1e-9)
 
 
+def test_ctrl_c_before_anything_was_learnt_is_passed_on(monkeypatch):
+    """A descent that is interrupted before its first cost is known leaves the model as it was."""
+
+    def interrupted(*_):
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr("halfspace.solvers.prototypes.glvq_batch.cost_and_gradient", interrupted)
+    model = GLVQ()
+    with pytest.raises(KeyboardInterrupt):
+        model.fit(*clouds())
+    assert not hasattr(model, "prototypes_")
+
+
 def test_a_descent_goes_on_as_if_it_had_not_stopped():
     """With warm_start, batch fits of a few steps end where one fit with as many steps does, to the last bit."""
     X, y = clouds(distance=1.0)

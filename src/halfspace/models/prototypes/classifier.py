@@ -164,6 +164,8 @@ class PrototypeClassifier(Learnt, ClassifierMixin, CallbackSupportMixin, BaseEst
             return reporter.tell(f"{text}, {at.seconds:.1f} s", last=at.round >= self.max_iter)
 
         end = run(method, Budget(int(self.max_iter), self.max_time), state, watch)
+        if isinstance(method, glvq_batch.Descent) and not np.isfinite(state.costs[0]):
+            raise KeyboardInterrupt  # before the first cost was known: nothing was learnt
         self.__dict__.update(self._learnt(method, state, shape))
         self._remember(method, state)
         self.n_iter_, self.history_ = max(end.rounds, 1), _history(method, end, float(s.sum()))

@@ -1,6 +1,5 @@
 """The adaptive filter."""
 
-import time
 import warnings
 from typing import Any, ClassVar, Self
 
@@ -28,16 +27,16 @@ from halfspace.models.progress import Reporter
 from halfspace.models.regression.echo import how_it_went
 from halfspace.solvers.linear.adaptive_filter import (
     STEEPEST,
+    Filtered,
+    Filtering,
     Rule,
-    Run,
-    Stream,
     begin,
     block_of,
     impulse_response,
     respond,
     run_through,
 )
-from halfspace.solvers.outcome import Reason
+from halfspace.solvers.run import Progress
 
 __all__ = ["AdaptiveFilter"]
 
@@ -180,7 +179,7 @@ class AdaptiveFilter(Learnt, RegressorMixin, CallbackSupportMixin, BaseEstimator
             X, y, _ = self._read(X, y, reset=not known)
             stream = self._stream if known else begin(int(self.n_taps), X.shape[1])
             self.power_ = self.power_ if known else self.power
-            run = run_through(self._rule(), stream, X, y, lambda *_: None)
+            run = run_through(Filtering(self._rule(), X, y), stream)
             if run.reason == "interrupted":
                 raise KeyboardInterrupt
             for name in {"certificate_", "history_"} & vars(self).keys():
@@ -267,36 +266,34 @@ class AdaptiveFilter(Learnt, RegressorMixin, CallbackSupportMixin, BaseEstimator
 
     def _fit(self, X: Matrix, y: FloatArray) -> Self:
         """Go through checked signals, watched by the clock and the callbacks."""
-        began = time.perf_counter()
-
         self._stream = begin(int(self.n_taps), X.shape[1])
+        method = Filtering(self._rule(), X, y, lambda filtered: self._certified(X, y, filtered))
         blocks = -(-y.size // block_of(self._stream))
-        reporter = Reporter(self, X, y, lambda: {"_stream": self._stream, "n_features_in_": X.shape[1]}, blocks)
 
-        def stop(stream: Stream, done: int) -> Reason | None:
-            self._stream, seconds = stream, time.perf_counter() - began
-            if reporter.tell(f"{done:,} of {y.size:,} samples, {seconds:.1f} s", last=done == y.size):
-                return "stopped by callback"
-            return "time budget spent" if self.max_time is not None and seconds >= self.max_time else None
+        def text(at: Progress) -> str:
+            self._stream = at.state.stream
+            return f"{at.state.done:,} of {y.size:,} samples, {at.seconds:.1f} s"
 
-        run = run_through(self._rule(), self._stream, X, y, stop)
-        if not run.errors.size:
+        so_far = lambda: {"_stream": self._stream, "n_features_in_": X.shape[1]}  # noqa: E731
+        reporter = Reporter(self, X, y, so_far, blocks, text)
+        filtered = run_through(method, self._stream, self.max_time, reporter.watch)
+        if not filtered.done:
             raise KeyboardInterrupt
-        self._conclude(run, y)
-        self.history_ = run.course(y, 100)
-        self.certificate_ = self._certified(X, y, run)
+        self._conclude(filtered, y)
+        self.history_ = filtered.course(y, 100)
+        self.certificate_ = method.certify(filtered)
         reporter.line(str(self.outcome_))
         reporter.close()
         return self
 
-    def _conclude(self, run: Run, y: FloatArray) -> None:
+    def _conclude(self, run: Filtered, y: FloatArray) -> None:
         """Store what was learnt and how it went; say aloud if the filter blew up."""
         self._stream, self.residual_, self.n_iter_ = run.stream, run.errors, 1
         self.outcome_ = how_it_went(run, y, self._rule())
         if self.outcome_.reason == "diverged":
             warnings.warn(f"{type(self).__name__}: {self.outcome_}", ConvergenceWarning, stacklevel=5)
 
-    def _certified(self, X: Matrix, y: FloatArray, run: Run) -> FilterBound | None:
+    def _certified(self, X: Matrix, y: FloatArray, run: Filtered) -> FilterBound | None:
         """Return the proof of a fit; None if a step was too long for the theorem."""
         done, steepest = run.errors.size, float(run.stream.tally[STEEPEST])
         if run.blown or steepest >= 2.0:

@@ -4,7 +4,7 @@ import numpy as np
 
 from halfspace._typing import FloatArray
 from halfspace.errors import InputError
-from halfspace.solvers.linear.adaptive_filter import LONGEST, Rule, Run
+from halfspace.solvers.linear.adaptive_filter import LONGEST, Filtered, Rule
 from halfspace.solvers.outcome import Outcome
 
 __all__ = ["erle", "how_it_went"]
@@ -53,13 +53,13 @@ def erle(observed: FloatArray, residual: FloatArray, window: int) -> FloatArray:
     return level
 
 
-def how_it_went(run: Run, y: FloatArray, rule: Rule) -> Outcome:
+def how_it_went(run: Filtered, y: FloatArray, rule: Rule) -> Outcome:
     """Say how much a run of a filter left of y (n,), and what to do if it made it worse.
 
     Examples
     --------
-    >>> from halfspace.solvers.linear.adaptive_filter import begin, run_through
-    >>> run = run_through(Rule(), begin(1, 1), np.ones((2, 1)), np.array([2.0, 1.0]), lambda *_: None)
+    >>> from halfspace.solvers.linear.adaptive_filter import Filtering, begin, run_through
+    >>> run = run_through(Filtering(Rule(), np.ones((2, 1)), np.array([2.0, 1.0])), begin(1, 1))
     >>> print(how_it_went(run, np.array([2.0, 1.0]), Rule()))
     2 samples, each seen once; what is left of y is 1.0 dB weaker than y.
     """

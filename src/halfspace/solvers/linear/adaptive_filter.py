@@ -27,12 +27,14 @@ from scipy import sparse
 from halfspace._dispatch import compiled
 from halfspace._typing import FloatArray, Matrix
 from halfspace.solvers.outcome import Reason
+from halfspace.solvers.run import Budget, Progress, run
 
 __all__ = [
     "LONGEST",
     "STEEPEST",
+    "Filtered",
+    "Filtering",
     "Rule",
-    "Run",
     "Stream",
     "begin",
     "impulse_response",
@@ -199,48 +201,83 @@ def block_of(stream: Stream) -> int:
 
 
 @dataclass
-class Run:
-    """What came of a run: the stream after it, errors and steps (m,) of the samples done, and how it ended."""
+class Filtered:
+    """What came of signals: the stream after them, errors and steps (n,) of the samples done, and why it stopped."""
 
     stream: Stream
-    errors: FloatArray
-    steps: FloatArray
+    all_errors: FloatArray
+    all_steps: FloatArray
+    done: int = 0
     blown: bool = False
     reason: Reason = "passes done"
 
+    @property
+    def errors(self) -> FloatArray:
+        """Errors of the samples done."""
+        return self.all_errors[: self.done]
+
+    @property
+    def steps(self) -> FloatArray:
+        """Steps of the samples done."""
+        return self.all_steps[: self.done]
+
     def course(self, y: FloatArray, pieces: int) -> dict[str, Any]:
         """Return the mean squares of y (m,) and of the errors, and the share of samples not learnt from, piece by piece."""
-        n = self.errors.size
+        n = self.done
         cuts = np.unique(np.linspace(0, n, min(n, pieces) + 1).astype(np.int64))
         parts = {"observed": np.square(y[:n]), "residual": np.square(self.errors), "frozen": (self.steps == 0.0).astype(float)}
         return {"sample": cuts[1:], **{k: np.add.reduceat(part, cuts[:-1]) / np.diff(cuts) for k, part in parts.items()}}
 
 
-def run_through(rule: Rule, stream: Stream, X: Matrix, y: FloatArray, stop: Callable[[Stream, int], Reason | None]) -> Run:
-    """Filter and learn from signals X (n, d), y (n,), in blocks, until `stop(stream, samples done)` or Ctrl-C gives a reason.
+@dataclass(frozen=True)
+class Filtering:
+    """The filter as a method of the driver: a round is a block of samples, and every sample is seen once."""
+
+    rule: Rule
+    X: Matrix
+    y: FloatArray
+    claim: Callable[[Filtered], Any] = lambda _: None
+    """Makes the certificate."""
+    unit: str = "block"
+    columns: tuple[str, ...] = ("sample",)
+
+    def start(self, before: Stream | None = None) -> Filtered:
+        """Go on with a stream, which stays as it is, or begin with a filter of one tap."""
+        return Filtered(begin(1, self.X.shape[1]) if before is None else before, np.empty(self.y.size), np.empty(self.y.size))
+
+    def step(self, state: Filtered, most: int) -> tuple[Any, ...]:
+        """Filter a block of samples and learn from it."""
+        del most
+        part = slice(state.done, state.done + block_of(state.stream))
+        after, errors, steps, blown = take_in(self.rule, state.stream, self.X[part], self.y[part])
+        state.all_errors[part], state.all_steps[part] = errors, steps
+        state.stream, state.blown, state.done = after, state.blown or blown, state.done + errors.size
+        return (np.array([state.done]),)
+
+    def status(self, state: Filtered) -> Reason | None:
+        """Tell whether all samples were seen."""
+        return "passes done" if state.done == self.y.size else None
+
+    def certify(self, state: Filtered) -> Any:
+        """Return the proof."""
+        return self.claim(state)
+
+
+def run_through(
+    method: Filtering, stream: Stream, max_time: float | None = None, watch: Callable[[Progress], bool] | None = None
+) -> Filtered:
+    """Filter and learn from signals until they end, a limit is reached, or the user interrupts.
 
     Examples
     --------
-    >>> run = run_through(Rule(), begin(1, 1), np.ones((3, 1)), np.zeros(3), lambda *_: None)
-    >>> run.errors.tolist(), run.reason
+    >>> done = run_through(Filtering(Rule(), np.ones((3, 1)), np.zeros(3)), begin(1, 1))
+    >>> done.errors.tolist(), done.reason
     ([0.0, 0.0, 0.0], 'passes done')
     """
-    run = Run(stream, np.empty(y.size), np.empty(y.size))
-    step, done = block_of(stream), 0
-    try:
-        while done < y.size:
-            part = slice(done, done + step)
-            after, errors, steps, blown = take_in(rule, run.stream, X[part], y[part])
-            run.errors[part], run.steps[part] = errors, steps
-            run.stream, run.blown, done = after, run.blown or blown, done + errors.size
-            reason = stop(after, done)
-            if reason is not None and done < y.size:
-                run.reason = reason
-                break
-    except KeyboardInterrupt:
-        run.reason = "interrupted"
-    run.errors, run.steps = run.errors[:done], run.steps[:done]
-    return run
+    end = run(method, Budget(method.y.size + 1, max_time), method.start(stream), watch)
+    filtered: Filtered = end.state
+    filtered.reason = end.outcome.reason
+    return filtered
 
 
 def respond(weights: FloatArray, n_taps: int, X: Matrix) -> FloatArray:
