@@ -70,7 +70,7 @@ def test_a_full_disk_leaves_the_old_file_and_no_rest(fitted, tmp_path):
     assert hs.load(path).predict(X).shape == (24,)
 
 
-@pytest.mark.parametrize("step", ["fsync", "fdopen"])
+@pytest.mark.parametrize("step", ["fsync", "fchmod"])
 def test_any_failing_step_leaves_the_old_file(step, monkeypatch, tmp_path):
     """An error of the operating system at any step is told, and changes nothing."""
     path = tmp_path / "model.halfspace"

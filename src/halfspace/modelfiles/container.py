@@ -98,7 +98,9 @@ def read(path: str | Path) -> Contents:
         _check_first_format(path, metadata.get("sha256", ""))
         _check_size(metadata.get("tree", ""), status.st_size)
         return Contents(1, metadata.get("halfspace", ""), metadata.get("tree", ""), arrays)
-    found = TEXT.fullmatch(metadata.get("halfspace", ""))
+    text = metadata.get("halfspace", "")
+    _check_size(text, status.st_size)
+    found = TEXT.fullmatch(text)
     if found is None:
         raise ModelFileError("it is not a halfspace model file, or its first bytes are damaged")
     if int(found["format"]) > FORMAT:
@@ -106,7 +108,6 @@ def read(path: str | Path) -> Contents:
         raise ModelFileError(msg)
     if _digest(found["version"], found["tree"], arrays) != found["sha256"]:
         raise ModelFileError("its checksum does not agree: it was changed or cut off after it was written")
-    _check_size(found["tree"], status.st_size)
     return Contents(int(found["format"]), found["version"], found["tree"], arrays)
 
 

@@ -30,6 +30,7 @@ from halfspace.solvers.linear.adaptive_filter import (
     Filtered,
     Filtering,
     Rule,
+    Stream,
     begin,
     block_of,
     impulse_response,
