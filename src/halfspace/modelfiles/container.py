@@ -70,8 +70,8 @@ def write(path: str | Path, tree: str, arrays: list[Any]) -> None:
     try:
         with whole_file(path) as file:
             save_file(named, file.name, {"halfspace": text})
-    except OSError as error:
-        msg = f"{path} could not be written: {error.strerror or error}. What was there before is unchanged."
+    except (OSError, SafetensorError) as error:
+        msg = f"{path} could not be written: {getattr(error, 'strerror', None) or error}. What was there before is unchanged."
         raise ModelFileError(msg) from error
 
 

@@ -30,6 +30,7 @@ __all__ = [
     "read_examples",
     "read_matrix",
     "require",
+    "require_cap_and_tolerance",
     "require_choice",
     "require_number",
     "require_switch",
@@ -67,6 +68,16 @@ def require_number(estimator: Any, name: str, *, least: float | None = None) -> 
     expected = "a positive number from 1e-50 to 1e50" if least is None else f"a number from {least:g} to 1e50"
     smallest = 1e-50 if least is None else least
     require(estimator, name, expected, holds=number and smallest <= as_float(value) <= 1e50)
+
+
+def require_cap_and_tolerance(estimator: Any) -> None:
+    """Refuse a C that is neither a positive number nor infinity, and a tol that is not between 0 and 1."""
+    C = estimator.C
+    number = isinstance(C, Real) and not isinstance(C, bool)
+    sensible = number and (1e-50 <= as_float(C) <= 1e50 or (isinstance(C, float) and np.isposinf(C)))
+    require(estimator, "C", "a positive number from 1e-50 to 1e50, or inf for no errors", holds=bool(sensible))
+    require_number(estimator, "tol")
+    require(estimator, "tol", "below 1", holds=estimator.tol < 1)
 
 
 def as_float(value: Any) -> float:

@@ -3,7 +3,6 @@
 import time
 from functools import cached_property
 from itertools import combinations
-from numbers import Real
 from typing import Any, ClassVar, Self
 
 import numpy as np
@@ -32,10 +31,10 @@ from halfspace.models.multiclass import (
 )
 from halfspace.models.parameters import (
     Examples,
-    as_float,
     check_common,
     read_examples,
     require,
+    require_cap_and_tolerance,
     require_choice,
     require_number,
     restored_on_error,
@@ -247,11 +246,7 @@ class KernelAdaTron(KernelPlaneMixin, ClassifierMixin, CallbackSupportMixin, Bas
             return self
 
     def _check_parameters(self) -> None:
-        number = isinstance(self.C, Real) and not isinstance(self.C, bool)
-        sensible = number and (1e-50 <= as_float(self.C) <= 1e50 or (isinstance(self.C, float) and np.isposinf(self.C)))
-        require(self, "C", "a positive number from 1e-50 to 1e50, or inf for no errors", holds=bool(sensible))
-        require_number(self, "tol")
-        require(self, "tol", "below 1", holds=self.tol < 1)
+        require_cap_and_tolerance(self)
         require_number(self, "cache_size")
         require_choice(self, "intercept", "clamped", "free", "none")
         require_choice(self, "multi_class", "ovr", "ovo")

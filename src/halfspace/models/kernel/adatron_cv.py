@@ -165,17 +165,17 @@ class KernelAdaTronCV(CrossValidated):
         """
         with restored_on_error(self):
             began = time.perf_counter()
-            judge = self._model()
-            judge._check_parameters()  # noqa: SLF001  (a model and its choice are one)
+            asked = self._model()
+            asked._check_parameters()  # noqa: SLF001  (a model and its choice are one)
             for name in ("one_standard_error", "full_grid"):
                 require_switch(self, name)
             require_choice(self, "scoring", "accuracy", "balanced_accuracy")
             require_number(self, "cv_tol")
             require(self, "cv_tol", "below 1", holds=self.cv_tol < 1)
-            data = read_examples(self, X, y, judge._asked_clamp())  # noqa: SLF001
+            data = read_examples(self, X, y, asked._asked_clamp())  # noqa: SLF001
             data.inspection()
             s = example_weights(self.class_weight, sample_weight, data.classes, data.target, type(self).__name__)
-            caps, widths = read_grid(type(self).__name__, self.Cs, self.gammas, judge._asked_kernel(), data.X)  # noqa: SLF001
+            caps, widths = read_grid(type(self).__name__, self.Cs, self.gammas, asked._asked_kernel(), data.X)  # noqa: SLF001
             run = self._search(data, s, caps, widths, began)
             self.classes_ = data.classes
             self.cv_results_ = results_table(run, np.array([width.gamma for width in widths]))

@@ -104,14 +104,14 @@ class Work(NamedTuple):
         def tell(at: Progress) -> bool:
             return reporter is not None and reporter.tell(f"round {at.round}: relative gap {at.state.gap:.2g}")
 
-        def told(budget: Budget) -> Run:
+        def run_and_report(budget: Budget) -> Run:
             done = run(self.method, budget, self.method.start(self.start))
             if reporter is not None:
                 reporter.line(f"problem {number} of {count}: relative gap {done.state.gap:.2g}")
             return done
 
         if count > 1:
-            return told
+            return run_and_report
         return partial(run, self.method, state=self.method.start(self.start), watch=tell)
 
     def answer(self, done: Run) -> KernelAnswer:

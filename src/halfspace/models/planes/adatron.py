@@ -2,7 +2,6 @@
 
 import time
 from functools import partial
-from numbers import Real
 from typing import Any, ClassVar, Self
 
 import numpy as np
@@ -23,10 +22,10 @@ from halfspace.models.multiclass import (
     tasks_of,
 )
 from halfspace.models.parameters import (
-    as_float,
     check_common,
     read_examples,
     require,
+    require_cap_and_tolerance,
     require_choice,
     require_number,
     restored_on_error,
@@ -184,11 +183,7 @@ class AdaTron(PlaneMixin, ClassifierMixin, CallbackSupportMixin, BaseEstimator):
             return self._learn(Fitting.of(data, s), tasks, before if self.warm_start else {}, seconds, (X, y))
 
     def _check_parameters(self) -> None:
-        number = isinstance(self.C, Real) and not isinstance(self.C, bool)
-        sensible = number and (1e-50 <= as_float(self.C) <= 1e50 or (isinstance(self.C, float) and np.isposinf(self.C)))
-        require(self, "C", "a positive number from 1e-50 to 1e50, or inf for no errors", holds=bool(sensible))
-        require_number(self, "tol")
-        require(self, "tol", "below 1", holds=self.tol < 1)
+        require_cap_and_tolerance(self)
         if self.rate is not None:
             require_number(self, "rate")
             require(self, "rate", "between 0 and 2, or None", holds=self.rate < 2)
@@ -230,7 +225,8 @@ class AdaTron(PlaneMixin, ClassifierMixin, CallbackSupportMixin, BaseEstimator):
             return reporter.tell(f"iteration {at.round}: relative gap {point.gap:.2g}")
 
         methods = [LargeMargin(problem, plan, seeds[k], partial(inseparable, k)) for k, problem in enumerate(problems)]
-        watched = {"watch": watch, "every": 1 << 62} if K == 1 else {}  # to watch changes nothing: pieces stay as large
+        heard = K == 1 and (reporter.root is not None or bool(self.verbose))
+        watched = {"watch": watch, "every": 1 << 62} if heard else {}  # to watch changes nothing: pieces stay as large
         works = [partial(_solved, method, start, watched) for method, start in zip(methods, starts, strict=True)]
         runs = run_all(works, Budget(int(self.max_iter), seconds), self.n_jobs)
         points = [method.certify(done.state) for method, done in zip(methods, runs, strict=True)]

@@ -124,10 +124,10 @@ class AdaTronCV(CrossValidated):
             require_switch(self, "one_standard_error")
             if self.cv_tol is not None:
                 require_number(self, "cv_tol")
-            judge = self._model(caps[0], n_jobs=self.n_jobs)
-            judge.verbose = self.verbose
-            judge._check_parameters()  # noqa: SLF001
-            data = read_examples(self, X, y, judge._asked_clamp())  # noqa: SLF001
+            asked = self._model(caps[0], n_jobs=self.n_jobs)
+            asked.verbose = self.verbose
+            asked._check_parameters()  # noqa: SLF001
+            data = read_examples(self, X, y, asked._asked_clamp())  # noqa: SLF001
             data.inspection()
             s = example_weights(self.class_weight, sample_weight, data.classes, data.target, type(self).__name__)
             self.classes_ = data.classes

@@ -61,7 +61,6 @@ class PresentingClassifier(PlaneMixin, StreamMixin, ClassifierMixin, CallbackSup
         "_memory": Forget,
         "_began": "f8(K,D)",
     }
-    left_out: ClassVar[frozenset[str]] = frozenset({"_seen"})
 
     eta0: float = 1.0
     margin: float = 0.0

@@ -36,7 +36,7 @@ from halfspace.solvers.linear.squared_hinge import newton
 from halfspace.solvers.rules.rosenblatt import Rosenblatt
 from halfspace.solvers.rules.sweep import Forget, Task, start, sweep
 
-__all__ = ["Finding", "Signed", "contradiction", "gathered", "judge", "search", "wide_search"]
+__all__ = ["Finding", "Signed", "contradiction", "gathered", "margin_and_mistakes", "search", "wide_search"]
 
 ENTRIES = 50_000_000
 """Largest working set."""
@@ -229,7 +229,7 @@ def _settle(work: _Set, xi: FloatArray, late: Callable[[], bool]) -> _Settled:
     return _Settled(strengths, next((w for w in rounded_planes(plane) if work.right(w)), None))
 
 
-def judge(data: Signed, w: FloatArray, known: IntArray) -> tuple[float, IntArray, FloatArray]:
+def margin_and_mistakes(data: Signed, w: FloatArray, known: IntArray) -> tuple[float, IntArray, FloatArray]:
     """Return the certain margin of a plane, or 0 and the rows on its wrong side, and all potentials.
 
     Rows `known` to be right in exact arithmetic are not wrong because floats say so.
@@ -268,7 +268,7 @@ def search(data: Signed, late: Callable[[], bool]) -> Finding:
             if found.weights is None:
                 break
             w = found.weights
-        margin, wrong, E = judge(data, w, work.rows if thin else work.rows[:0])
+        margin, wrong, E = margin_and_mistakes(data, w, work.rows if thin else work.rows[:0])
         if margin > 0.0:
             return Finding(w, margin)
         if turn == 0 and (pair := contradiction(data, E)):
@@ -294,7 +294,7 @@ def wide_search(data: Signed, late: Callable[[], bool]) -> Finding:
         sweep(Rosenblatt(), Forget(), task, state, 0, order)
         w = state.W[0]
         if int(state.mistakes[0]) == before:
-            margin, _, _ = judge(data, w, order[:0])
+            margin, _, _ = margin_and_mistakes(data, w, order[:0])
             if margin > 0.0:
                 return Finding(w, margin)
         if epoch == 0 and (pair := contradiction(data, data.y * outputs(data.view, w[None])[:, 0])):

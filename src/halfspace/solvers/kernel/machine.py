@@ -255,11 +255,11 @@ def _rounds(state: State, level: Level, m: int, tol: float) -> Iterator[Climb | 
     while gap > tol * primal and not state.hurry:
         threshold = 0.2 * tol * primal / m
         if first:
-            work.choose(np.arange(m) if m <= min(SMALLEST, level.problem.room) else level.selected(m, o, threshold), m)
+            work.choose(np.arange(m) if m <= min(SMALLEST, level.problem.room) else level.selected(m, o, threshold))
         else:
             new = level.missing(m, o, threshold)
             if work.members.size + new.size > level.problem.room:
-                work.choose(level.foremost(np.arange(m), o), m)
+                work.choose(level.foremost(np.arange(m), o))
             elif new.size:
                 work.grow(new)
             elif not moved or gap > 0.9 * before:  # all are there, and it leads no further in this precision
@@ -389,8 +389,8 @@ class KernelMachine:
             state.level.b[climb.members] = climb.box.b
             if done < stretch or climb.steps >= limit:
                 state.climb = next(state.plan, None)
-        told, state.course = np.array(state.course).reshape(-1, 2), []
-        return tuple(told.T) if told.size else ()
+        rows, state.course = np.array(state.course).reshape(-1, 2), []
+        return tuple(rows.T) if rows.size else ()
 
     def status(self, state: State) -> Reason | None:
         """Return why nothing is left to do, or None."""

@@ -5,7 +5,7 @@ long (`KEEP` columns or more), each member's row of kernel values is computed on
 of its new examples, the square is gathered from the rows, and an update of the others reads them.
 """
 
-from typing import Any, Protocol
+from typing import Any
 
 import numpy as np
 
@@ -22,58 +22,44 @@ PIECE = 2048
 """Columns of a kept row read at a time by a thread."""
 
 
-class WorkingSet(Protocol):
-    """Examples that may change, known by their places in the random order of all."""
-
-    members: IntArray
-    K: Any  # (>= w, >= w) float32 or float64
-    diagonal: Any  # (w,) likewise
-
-    def choose(self, members: IntArray, m: int) -> None:
-        """Begin anew with these members, among the first m examples."""
-
-    def grow(self, new: IntArray) -> None:
-        """Let further examples join."""
-
-    def effect(self, change: FloatArray, others: IntArray) -> FloatArray:
-        """Return what changes of the members' strengths do to the outputs of others."""
-
-    def entry(self, support: IntArray, strengths: FloatArray, first: int, m: int) -> FloatArray:
-        """Return the outputs of examples first..m that the support gives them."""
-
-    def outputs(self, support: IntArray, strengths: FloatArray) -> tuple[FloatArray, FloatArray] | None:
-        """Return the outputs of all examples, and the same sums of absolute values, if that is cheap."""
-
-
-class _Computed:
-    """Nothing is kept but the square."""
+class WorkingSet:
+    """Examples that may change, known by their places in the random order of all; nothing is kept but their square."""
 
     def __init__(self, gram: LazyGram, order: IntArray, dtype: Any = np.float32) -> None:
         self.gram, self.order, self.dtype = gram, order, dtype
-        self.members, self.K = np.empty(0, dtype=np.int64), np.empty((0, 0), dtype=dtype)
+        self.members, self.K = np.empty(0, dtype=np.int64), np.empty((0, 0), dtype=dtype)  # K may have room for more
         self.diagonal = np.empty(0, dtype=dtype)
 
-    def choose(self, members: IntArray, m: int) -> None:  # noqa: ARG002
+    def choose(self, members: IntArray) -> None:
+        """Begin anew with these members."""
         self.members, rows = members, self.order[members]
         self.K = self.gram.block(rows, rows, self.dtype)
         self.diagonal = self.gram.diagonal[rows].astype(self.dtype)
 
     def grow(self, new: IntArray) -> None:
+        """Let further examples join."""
         w, everyone = self.members.size, np.concatenate([self.members, new])
-        rows = self.gram.block(self.order[new], self.order[everyone], self.dtype)
+        rows = self._rows(new, everyone)
         self.K = _roomy(self.K, w, everyone.size)
         self.K[w : everyone.size, : everyone.size] = rows
         self.K[:w, w : everyone.size] = rows[:, :w].T
         self.members, self.diagonal = everyone, self.gram.diagonal[self.order[everyone]].astype(self.dtype)
 
+    def _rows(self, new: IntArray, everyone: IntArray) -> Any:
+        """Return the kernel values of some examples with others."""
+        return self.gram.block(self.order[new], self.order[everyone], self.dtype)
+
     def effect(self, change: FloatArray, others: IntArray) -> FloatArray:
+        """Return what changes of the members' strengths do to the outputs of others."""
         moving = np.flatnonzero(change)
         return self.gram.times(self.order[self.members[moving]], change[moving], self.order[others], self.dtype)
 
     def entry(self, support: IntArray, strengths: FloatArray, first: int, m: int) -> FloatArray:
+        """Return the outputs of examples first..m that the support gives them."""
         return self.gram.times(self.order[support], strengths, self.order[first:m], self.dtype)
 
     def outputs(self, support: IntArray, strengths: FloatArray) -> tuple[FloatArray, FloatArray] | None:  # noqa: ARG002
+        """Return the outputs of all examples, and the same sums of absolute values, if that is cheap."""
         return None
 
 
@@ -119,15 +105,14 @@ def _transpose(source: Any, first: int, last: int, out: Any) -> None:
                     out[r, c] = source[c, r]
 
 
-class _Kept:
+class _Kept(WorkingSet):
     """Rows of all whose strength changed at this level are kept, over the examples of the level."""
 
     def __init__(self, gram: LazyGram, order: IntArray, room: int) -> None:
-        self.gram, self.order, self.m, self.count = gram, order, 0, 0
+        super().__init__(gram, order)
+        self.m, self.count = 0, 0
         self.slot = np.full(order.size, -1, dtype=np.int64)
         self.rows = np.empty((min(room, order.size), order.size), dtype=np.float32)  # pages are taken when they are written
-        self.members, self.K = np.empty(0, dtype=np.int64), np.empty((0, 0), dtype=np.float32)
-        self.diagonal = np.empty(0, dtype=np.float32)
         self.packed, self.width = gram.packed(order), gram.inputs
 
     def _fill(self, examples: IntArray, first: int, last: int, out: Any) -> None:
@@ -159,7 +144,7 @@ class _Kept:
             self.slot[new], self.count = np.arange(self.count, last), last
         return without
 
-    def choose(self, members: IntArray, m: int) -> None:  # noqa: ARG002
+    def choose(self, members: IntArray) -> None:
         kept = self.slot[members] >= 0
         first, others = members[kept], members[~kept]
         everyone, k, w = np.concatenate([first, others]), first.size, members.size
@@ -172,17 +157,13 @@ class _Kept:
             K[k:, k:] = self.gram.block(rows, rows)
         self.diagonal = self.gram.diagonal[self.order[everyone]].astype(np.float32)
 
-    def grow(self, new: IntArray) -> None:
-        w, everyone = self.members.size, np.concatenate([self.members, new])
-        self.K, kept = _roomy(self.K, w, everyone.size), np.flatnonzero(self.slot[new] >= 0)
+    def _rows(self, new: IntArray, everyone: IntArray) -> Any:
+        kept, others = np.flatnonzero(self.slot[new] >= 0), np.flatnonzero(self.slot[new] < 0)
         part = np.empty((new.size, everyone.size), dtype=np.float32)
         part[kept] = self.rows[self.slot[new[kept]]][:, everyone]
-        others = np.flatnonzero(self.slot[new] < 0)
         if others.size:
             part[others] = self.gram.block(self.order[new[others]], self.order[everyone])
-        self.K[w : everyone.size, : everyone.size] = part
-        self.K[:w, w : everyone.size] = part[:, :w].T
-        self.members, self.diagonal = everyone, self.gram.diagonal[self.order[everyone]].astype(np.float32)
+        return part
 
     def effect(self, change: FloatArray, others: IntArray) -> FloatArray:
         moving = np.flatnonzero(change)
@@ -219,10 +200,10 @@ def _in_pieces(work: Any, n: int, step: int) -> None:
 
 def in_double(gram: LazyGram, order: IntArray) -> WorkingSet:
     """Return a working set in double precision, for what single precision cannot tell."""
-    return _Computed(gram, order, np.float64)
+    return WorkingSet(gram, order, np.float64)
 
 
 def working_set(gram: LazyGram, order: IntArray, room: int) -> WorkingSet:
     """Return a working set that keeps what pays, of at most `room` members (kept rows take as much again)."""
     kept = gram.width >= KEEP and not gram.lookup and order.size <= 2 * room
-    return _Kept(gram, order, room) if kept else _Computed(gram, order)
+    return _Kept(gram, order, room) if kept else WorkingSet(gram, order)

@@ -203,7 +203,7 @@ def ascend(
             active, silent = np.arange(n), 0
             pull[:] = np.inf, -np.inf, -np.inf, np.inf
             if shrink:
-                bias.judge(gap)
+                bias.choose(gap)
         else:
             pull[:] = pull[2] if pull[2] > 0.0 else np.inf, pull[3] if pull[3] < 0.0 else -np.inf, -np.inf, np.inf
 
@@ -228,7 +228,7 @@ class _Bias:
         shares: FloatArray = 1.0 / np.maximum(q[free] - X.scale**2, 1e-3 * q[free])
         return shares
 
-    def judge(self, gap: float) -> None:
+    def choose(self, gap: float) -> None:
         """Take the bias out of the rule where that should pay, and back in when it does not."""
         X = self.problem.X
         if self.apart:
