@@ -14,7 +14,7 @@ __all__ = ["both_signs", "is_array", "is_number", "rebuilt", "sound_bias", "soun
 
 def is_number(value: Any, *, least: float = -np.inf, infinite: bool = False) -> bool:
     """Tell whether a field is a real number of at least `least`, finite unless `infinite` is allowed."""
-    return _is("real" if infinite else "finite", value, Scope({}, {}, {}), "") and value >= least
+    return _is("real" if infinite else "finite", value, Scope({}, {}), "") and value >= least
 
 
 def is_array(value: Any, ndim: int, kind: str = "f") -> bool:
