@@ -338,7 +338,7 @@ class KernelAdaTron(KernelPlaneMixin, ClassifierMixin, CallbackSupportMixin, Bas
 
     @certificate_.setter
     def certificate_(self, proof: Certificate) -> None:
-        vars(self)["certificate_"] = proof
+        self.__dict__["certificate_"] = proof
 
     @cached_property
     def _alpha(self) -> FloatArray:  # type: ignore[override]

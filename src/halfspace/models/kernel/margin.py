@@ -188,7 +188,7 @@ def about_expansion(proof: Certificate, expansion: Expansion, labels: Labels, cl
     """
     number = {label: k for k, label in enumerate(classes.tolist())} if expansion.bias.size > 1 else {}
 
-    def renewed(part: Certificate, mine: IntArray, k: int | None = None) -> Any:
+    def renewed(part: Certificate, mine: IntArray, k: int | None = None) -> Certificate:
         """Return a proof about the examples `mine`; a gap is about function k, by default that of its positive class."""
         if isinstance(part, PerCell):
             cells = [np.flatnonzero(part.cells == j) for j in range(len(part.parts))]
