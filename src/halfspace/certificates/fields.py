@@ -287,7 +287,9 @@ def _faults_within(part: Any) -> Iterable[str]:
     """Return what is wrong within a certificate, theorem or kernel."""
     if isinstance(part, Kernel):
         return () if part.is_resolved() else ("a parameter of the kernel is not a number yet",)
-    return part.well_formed().reasons if hasattr(part, "well_formed") else ()
+    if hasattr(part, "well_formed"):
+        return part.well_formed().reasons  # type: ignore[no-any-return]
+    return faults(part) if hasattr(part, "_fields") else ()
 
 
 def _short(kind: Any) -> str:

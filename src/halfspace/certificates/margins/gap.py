@@ -53,6 +53,8 @@ class Enclosure(Certificate, abstract=True):
     what: ClassVar[str]
     loosest: ClassVar[float]
     """A claim may be looser than the truth by this share: a solver's numbers need not be the checker's."""
+    loose_of_lowest: ClassVar[bool]
+    """Whether that is a share of the dual value with 64 rounding errors given away, or of the dual value itself."""
     least_shown: ClassVar[float]
     """A relative gap below this is shown as 0."""
 
@@ -133,7 +135,8 @@ class Enclosure(Certificate, abstract=True):
         hard, loose = np.isinf(self.C), self.loosest
         (primal, dual), (highest, lowest) = sums.values(1.0, hard=hard), sums.values(64.0, hard=hard)
         same = self.primal == primal == np.inf or (np.isfinite(primal) and primal <= self.primal <= highest * (1 + loose))
-        true = np.isfinite(dual) and max(lowest - loose * abs(dual), 0.0) <= self.dual <= max(dual, 0.0)
+        least = max(lowest, 0.0) * (1 - loose) if self.loose_of_lowest else max(lowest - loose * abs(dual), 0.0)
+        true = np.isfinite(dual) and least <= self.dual <= max(dual, 0.0)
         return Verdict.of(
             (bool((self.strengths <= self._caps(y.size)[self.rows]).all()), "a strength is above its cap"),
             (bool(same), f"the {self.what} {primal:.12g}, not {self.primal:.12g}"),
@@ -220,7 +223,7 @@ class DualityGap(Enclosure):
     clamp: float
     positive: Label
 
-    what, loosest, least_shown = "weights cost", 1e-9, 1e-12
+    what, loosest, loose_of_lowest, least_shown = "weights cost", 1e-9, True, 1e-12
 
     @classmethod
     def measure(
@@ -388,7 +391,7 @@ class KernelGap(Enclosure):
     clamp: float
     positive: Label
 
-    what, loosest, least_shown = "function costs", 1e-7, 1e-10
+    what, loosest, loose_of_lowest, least_shown = "function costs", 1e-7, False, 1e-10
 
     @classmethod
     def measure(
