@@ -3,7 +3,7 @@
 import time
 from functools import cached_property
 from itertools import combinations
-from typing import Any, Self
+from typing import Any, ClassVar, Self
 
 import numpy as np
 from sklearn.base import BaseEstimator, ClassifierMixin
@@ -139,6 +139,14 @@ class KernelAdaTron(KernelPlaneMixin, ClassifierMixin, CallbackSupportMixin, Bas
     >>> bool(model.certificate_.verify(X, y)), [round(side, 3) for side in model.certificate_.margin]
     (True, [1.414, 1.414])
     """
+
+    learnt: ClassVar[dict[str, Any]] = {
+        "?_lengths": "f8(K) | none",
+        "_cells": Cells | None,
+        "_voting": "bool",
+        "?_solved": Solved,
+        "?_alpha": "f8(K,n)",
+    }
 
     certificate_: Certificate
     _cells: Cells | None
@@ -385,6 +393,27 @@ class KernelAdaTron(KernelPlaneMixin, ClassifierMixin, CallbackSupportMixin, Bas
         names = [f"{a} or {b}" for a, b in combinations(self.classes_.tolist(), 2)]
         table = support_table(alpha, self._potentials, self._lengths, self._caps, self._labels, names, everyone=everyone)
         return table[~np.isnan(np.asarray(table["slack"]))]
+
+    @classmethod
+    def sizes(cls, fitted: dict[str, Any]) -> dict[str, int]:
+        """Return what letters stand for; with votes, the problems are the pairs of classes."""
+        found = super().sizes(fitted)
+        voting = fitted.get("_voting") is True and found.get("c", 0) > 2
+        return {**found, "K": found["c"] * (found["c"] - 1) // 2} if voting else found
+
+    @classmethod
+    def check_learnt(cls, fitted: dict[str, Any], sizes: dict[str, int]) -> None:
+        """Refuse cells, votes and answers that do not fit the expansion."""
+        super().check_learnt(fitted, sizes)
+        cells, solved = fitted["_cells"], fitted.get("_solved")
+        if fitted["_voting"] and (sizes["c"] <= 2 or cells is not None):
+            raise ValueError("KernelAdaTron: two classes have no votes")
+        if cells is not None:
+            cells.check(fitted["_expansion"].rows.size)
+        if solved is not None:
+            solved.check(fitted.get("_labels", ()), sizes["K"])
+        elif "_alpha" not in fitted:
+            raise ValueError("KernelAdaTron: it has no strengths")
 
 
 def _refuse_extreme(kernel: Kernel, X: Matrix, owner: str) -> None:

@@ -2,7 +2,7 @@
 
 from collections.abc import Callable
 from functools import partial
-from typing import NamedTuple
+from typing import Annotated, Any, NamedTuple
 
 import numpy as np
 from scipy import sparse
@@ -28,9 +28,15 @@ __all__ = ["Claims", "KernelPlan", "Solved", "Work"]
 class Solved(NamedTuple):
     """The answers of all tasks, each about its own examples; dense tables of strengths and potentials only when asked for."""
 
-    n: int
+    n: Annotated[int, "=n"]
     tasks: list[Task]
     answers: list[KernelAnswer]
+
+    def check(self, labels: Any, K: int) -> None:
+        """Refuse answers read from a file that are not one per problem, or about other examples."""
+        counts = [(task.rows.size, answer.b.size) for task, answer in zip(self.tasks, self.answers, strict=False)]
+        if len(labels) != self.n or len(self.tasks) != K or len(self.answers) != K or any(a != b for a, b in counts):
+            raise ValueError("answers are not those of the problems")
 
     def table(self, values: list[FloatArray], default: float) -> FloatArray:
         """Return one row per task, shape (K, n)."""
