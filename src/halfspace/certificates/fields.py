@@ -261,8 +261,8 @@ def specs(kind: Any) -> dict[str, Any]:
     >>> specs(DualityGap)["strengths"], specs(DualityGap)["free"], specs(MistakeBound)["theorem"]
     ('finite(m) >= 0', 'bool', halfspace...Novikoff | halfspace...PassiveAggressiveBound)
     """
-    hints = {name: hint for name, hint in get_type_hints(kind, include_extras=True).items() if name in _names(kind)}
-    return {name: _spec(hint) for name, hint in hints.items()}
+    hints = get_type_hints(kind, include_extras=True)  # of base classes first: the order is that of the fields
+    return {name: _spec(hints[name]) for name in _names(kind)}
 
 
 def _spec(hint: Any) -> Any:
@@ -300,7 +300,9 @@ def _faults_within(part: Any) -> Iterable[str]:
     """Return what is wrong within a certificate, theorem or kernel."""
     if isinstance(part, Kernel):
         return () if part.is_resolved() else ("a parameter of the kernel is not a number yet",)
-    return part.well_formed().reasons if hasattr(part, "well_formed") else ()
+    if hasattr(part, "well_formed"):
+        return part.well_formed().reasons  # type: ignore[no-any-return]
+    return faults(part) if hasattr(part, "_fields") else ()
 
 
 def _short(kind: Any) -> str:
@@ -312,7 +314,7 @@ def _in_words(spec: str, scope: Scope) -> str:
 
     Examples
     --------
-    >>> _in_words("finite(m,D) >= 0 | none", Scope({"D": 3}, {}, {}))
+    >>> _in_words("finite(m,D) >= 0 | none", Scope({"D": 3}, {}))
     'an array of finite numbers >= 0, shape (m, 3), or null'
     """
     alternatives = []
@@ -338,17 +340,7 @@ def _in_words(spec: str, scope: Scope) -> str:
 
 # --------------------------------------------------------------------------------------------------- plain values to fields
 def revived(kind: type, body: Mapping[str, Any], nested: Callable[[dict[str, Any]], Any]) -> dict[str, Any]:
-    """Turn plain values, as JSON holds them, into what the annotations of a dataclass or NamedTuple expect.
-
-    Parameters
-    ----------
-    kind : type
-        The dataclass or NamedTuple.
-    body : mapping
-        Its fields, or some of them, as numbers, strings, lists and dictionaries.
-    nested : callable
-        Makes the certificate of a dictionary.
-    """
+    """Turn plain values of some fields, as JSON holds them, into what the annotations of a dataclass or NamedTuple expect."""
     known = specs(kind)
     return {name: _revived(known[name], value, nested) for name, value in body.items()}
 
