@@ -2,7 +2,7 @@
 
 import time
 from functools import partial
-from typing import Any, Self
+from typing import Any, ClassVar, Self
 
 import numpy as np
 from sklearn.base import BaseEstimator, ClassifierMixin
@@ -111,6 +111,15 @@ class AdaTron(PlaneMixin, ClassifierMixin, CallbackSupportMixin, BaseEstimator):
     >>> [round(side, 3) for side in model.certificate_.margin]
     [2.0, 2.0]
     """
+
+    learnt: ClassVar[dict[str, Any]] = {
+        "_W": "f8(K,D)",
+        "_alpha": "f8(K,n)",
+        "_bias": "f8(K)",
+        "?_caps": "f8(n)",
+        "?_potentials": "f8(K,n)",
+        "?_labels": "labels(n)",
+    }
 
     def __init__(
         self,
