@@ -16,7 +16,7 @@ import numpy as np
 from scipy import sparse
 import halfspace as hs
 from halfspace.solvers.rules import sweep
-from halfspace.rows.outputs import outputs
+from halfspace.rows.operations import outputs
 
 rng = np.random.default_rng(0)
 X = rng.standard_normal((60, 5))

@@ -32,7 +32,7 @@ REORDER = {"reassoc", "contract", "nsz", "arcp"}
 AS_WRITTEN = {"contract", "nnan", "ninf", "nsz", "arcp"}
 """Fused multiply-add, but every sum in the order written: for tricks that rounding makes work."""
 
-OPTIONS = {"cache": True, "nogil": True, "error_model": "numpy", "no_cfunc_wrapper": True}
+OPTIONS: dict[str, Any] = {"cache": True, "nogil": True, "error_model": "numpy", "no_cfunc_wrapper": True}
 """No wrapper for C, which nobody here calls."""
 
 F = TypeVar("F", bound=Callable[..., Any])

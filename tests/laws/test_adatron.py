@@ -18,7 +18,7 @@ from halfspace.certificates.margins.separability import Separability
 from halfspace.errors import GapWarning, NotSeparatedWarning
 from halfspace.models.planes.minover import MinOver
 from halfspace.questions.separability import separability
-from halfspace.rows.outputs import squared_norms
+from halfspace.rows.operations import squared_norms
 from halfspace.rows.views import view_of
 from halfspace.solvers.linear.shrinking import ascend
 from halfspace.solvers.linear.soft_margin import Pace, Problem, dual_value, primal_value

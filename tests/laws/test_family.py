@@ -7,8 +7,8 @@ from scipy import sparse
 import halfspace as hs
 from halfspace.data import teacher_student, two_clouds, xor
 from halfspace.errors import NotSeparatedWarning
+from halfspace.rows.operations import squared_norms
 from halfspace.rows.orders import Orders
-from halfspace.rows.outputs import squared_norms
 from halfspace.rows.views import Clamped, Gram, view_of
 from halfspace.solvers import Budget, PassiveAggressive, Presenting, Rosenblatt, Task
 from halfspace.solvers.run import run

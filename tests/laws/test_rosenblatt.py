@@ -5,8 +5,8 @@ import pytest
 
 import halfspace as hs
 from halfspace.data import teacher_student
+from halfspace.rows.operations import squared_norms
 from halfspace.rows.orders import Orders
-from halfspace.rows.outputs import squared_norms
 from halfspace.rows.views import view_of
 from halfspace.solvers import Budget, Forget, Presenting, Rosenblatt, Task, start
 from halfspace.solvers.rules.sweep import sweep

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from scipy import sparse
 
-from halfspace.rows.outputs import outputs, squared_norms
+from halfspace.rows.operations import outputs, squared_norms
 from halfspace.rows.views import CSR, Clamped, Gram, axpy, dot, entries_per_row, n_columns, n_rows, sqlength, sqnorm, view_of
 
 X = np.array([[1.0, 0.0, 2.0], [0.0, -3.0, 0.5]])

@@ -7,7 +7,7 @@ from scipy import sparse
 from scipy.optimize import minimize
 
 from halfspace.data import teacher_student, two_clouds, xor
-from halfspace.rows.outputs import squared_norms
+from halfspace.rows.operations import squared_norms
 from halfspace.rows.views import Gram, view_of
 from halfspace.solvers import run as driver
 from halfspace.solvers.linear.minover import Pushing

@@ -11,8 +11,8 @@ import pytest
 import halfspace as hs
 from halfspace.data import two_clouds
 from halfspace.models.planes.presenting import PresentingClassifier
+from halfspace.rows.operations import squared_norms
 from halfspace.rows.orders import Orders
-from halfspace.rows.outputs import squared_norms
 from halfspace.solvers import Budget, Outcome, Presenting, Rosenblatt, Task
 from halfspace.solvers.rules.rosenblatt import strengthen
 from halfspace.solvers.run import run, steps

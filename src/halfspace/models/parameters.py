@@ -15,7 +15,7 @@ from sklearn.utils.validation import validate_data
 from halfspace._typing import FloatArray, IntArray, Labels, Matrix, View
 from halfspace.errors import InputError
 from halfspace.rows.labels import read_classes
-from halfspace.rows.outputs import fill_squared_norms, squared_norms
+from halfspace.rows.operations import fill_squared_norms, squared_norms
 from halfspace.rows.threads import beside
 from halfspace.rows.views import indices_inside, view_of
 from halfspace.solvers.outcome import Outcome

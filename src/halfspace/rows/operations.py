@@ -1,6 +1,7 @@
-"""Rows taken together: copies of some rows, their potentials, their weighted Gram matrix.
+"""Rows taken together: outputs, lengths and potentials, copies of some rows, their weighted Gram matrix.
 
-Accelerators work on sets of rows. What they need beyond the three row operations is here, written once for every view.
+What models and accelerators need beyond the three row operations, written once for every view. Outputs are computed row by
+row, so a prediction does not depend on which rows come with it.
 """
 
 from typing import Any
@@ -11,12 +12,64 @@ from scipy.linalg.blas import dsyrk
 from halfspace._dispatch import compiled
 from halfspace._typing import FloatArray, IntArray, View
 from halfspace.rows.threads import in_chunks
-from halfspace.rows.views import CSR, Clamped, axpy, dot, entries_per_row, n_columns, n_rows
+from halfspace.rows.views import CSR, Clamped, axpy, dot, entries_per_row, n_columns, n_rows, sqnorm
 
-__all__ = ["gathered", "gram", "potentials", "sparsified", "take"]
+__all__ = ["fill_squared_norms", "gathered", "gram", "outputs", "potentials", "sparsified", "squared_norms", "take"]
 
 SPARSE = 0.25
 """Share of entries other than 0 below which rows are cheaper to read as sparse ones."""
+
+
+@compiled
+def _outputs(X: View, W: FloatArray, out: FloatArray, start: int, stop: int) -> None:
+    for i in range(start, stop):
+        for k in range(W.shape[0]):
+            out[i, k] = dot(X, i, W[k])
+
+
+@compiled
+def _squared_norms(X: View, out: FloatArray, start: int, stop: int) -> None:
+    for i in range(start, stop):
+        out[i] = sqnorm(X, i)
+
+
+def outputs(X: View, W: FloatArray) -> FloatArray:
+    """Return the outputs of weights W, shape (K, D), on the rows of a view, shape (n, K).
+
+    Examples
+    --------
+    >>> outputs(np.array([[1.0, 2.0]]), np.array([[1.0, 1.0], [0.0, -1.0]]))
+    array([[ 3., -2.]])
+    """
+    out = np.empty((n_rows(X), W.shape[0]))
+    in_chunks(lambda start, stop: _outputs(X, W, out, start, stop), n_rows(X), entries_per_row(X))
+    return out
+
+
+def fill_squared_norms(X: View, out: FloatArray) -> None:
+    """Write the squared length of every row of a view into `out`, shape (n,), in the calling thread alone.
+
+    Examples
+    --------
+    >>> out = np.empty(1)
+    >>> fill_squared_norms(np.array([[3.0, 4.0]]), out)
+    >>> out
+    array([25.])
+    """
+    _squared_norms(X, out, 0, out.size)
+
+
+def squared_norms(X: View) -> FloatArray:
+    """Return the squared length of every row of a view, shape (n,).
+
+    Examples
+    --------
+    >>> squared_norms(np.array([[3.0, 4.0], [0.0, 1.0]]))
+    array([25.,  1.])
+    """
+    out = np.empty(n_rows(X))
+    in_chunks(lambda start, stop: _squared_norms(X, out, start, stop), n_rows(X), entries_per_row(X))
+    return out
 
 
 @compiled
@@ -67,11 +120,11 @@ def take(X: View, rows: IntArray) -> View:
 
 
 @compiled
-def _gather(X: View, rows: IntArray, out: FloatArray) -> None:
+def _scaled_rows(X: View, rows: IntArray, scale: FloatArray, out: FloatArray) -> None:
     for r in range(rows.size):
         row = out[r]
         row[:] = 0.0
-        axpy(1.0, X, rows[r], row)
+        axpy(scale[r], X, rows[r], row)
 
 
 def gathered(X: View, rows: IntArray, room: FloatArray | None = None) -> FloatArray:
@@ -84,16 +137,8 @@ def gathered(X: View, rows: IntArray, room: FloatArray | None = None) -> FloatAr
            [1., 0., 0.]])
     """
     block = np.empty((rows.size, n_columns(X))) if room is None else room[: rows.size]
-    _gather(X, rows, block)
+    _scaled_rows(X, rows, np.ones(rows.size), block)
     return block
-
-
-@compiled
-def _scaled_rows(X: View, rows: IntArray, scale: FloatArray, out: FloatArray) -> None:
-    for r in range(rows.size):
-        row = out[r]
-        row[:] = 0.0
-        axpy(scale[r], X, rows[r], row)
 
 
 @compiled

@@ -8,7 +8,7 @@ A dense view is the array itself (C order, float32 or float64; sums are float64)
 buffers. `Gram` holds a kernel matrix, and the weights are the outputs f(x_j) of all examples: `dot` reads one of them, `axpy`
 adds a row of the matrix. *The kernel trick is a data type.* A method that asks for the length of its weights calls
 `sqlength(X, w, alpha, y)`, which in a kernel's space needs the strengths. `Clamped` adds the clamped input, a constant column
-that is never stored: the last weight is the bias.
+that is never stored: the last weight is the bias. `Shifted` adds a bias that belongs to no weight.
 
 Invariant: an operation loops over the columns of the row, never over the weights, so `w` may be longer than the row.
 """
@@ -25,6 +25,7 @@ __all__ = [
     "CSR",
     "Clamped",
     "Gram",
+    "Shifted",
     "axpy",
     "dot",
     "entries_per_row",
@@ -61,6 +62,13 @@ class Clamped(NamedTuple):
 
     rows: Any
     scale: float
+
+
+class Shifted(NamedTuple):
+    """The rows of another view; every output is higher by `shift`."""
+
+    rows: Any
+    shift: float
 
 
 @open_function
@@ -221,6 +229,32 @@ def _(X: View) -> int:
 @n_columns.register(Clamped)
 def _(X: View) -> int:
     return n_columns(X.rows) + 1
+
+
+# ---------------------------------------------------------------- a bias that belongs to no weight
+@dot.register(Shifted)
+def _(X: View, i: int, w: FloatArray) -> float:
+    return dot(X.rows, i, w) + X.shift
+
+
+@axpy.register(Shifted)
+def _(a: float, X: View, i: int, w: FloatArray) -> None:
+    axpy(a, X.rows, i, w)
+
+
+@sqnorm.register(Shifted)
+def _(X: View, i: int) -> float:
+    return sqnorm(X.rows, i)
+
+
+@n_rows.register(Shifted)
+def _(X: View) -> int:
+    return n_rows(X.rows)
+
+
+@n_columns.register(Shifted)
+def _(X: View) -> int:
+    return n_columns(X.rows)
 
 
 def _own_sqlength(X: View, w: FloatArray, alpha: FloatArray, y: FloatArray) -> float:

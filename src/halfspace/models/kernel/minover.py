@@ -165,7 +165,7 @@ class KernelMinOver(KernelPlaneMixin, ClassifierMixin, CallbackSupportMixin, Bas
         again = self.warm_start and before.get("_mark") == self._mark and np.array_equal(before["classes_"], data.classes)
         self._fitted_clamp, self.classes_ = data.clamp, data.classes
         table = Table(LazyGram(kernel, data.X, data.clamp, stored=0.0), 1e6 * self.cache_size)
-        method = KernelPushing(signs, table, float(self.tol), int(self.max_iter))
+        method = KernelPushing.of(signs, table, float(self.tol), int(self.max_iter))
         state = method.start(deepcopy(before["_states"]) if again else None)
         self._states = state.states
 

@@ -34,7 +34,7 @@ from halfspace.models.planes.large_margin import Fitting, prove_inseparable
 from halfspace.models.planes.prediction import PlaneMixin
 from halfspace.models.progress import Reporter
 from halfspace.rows.labels import example_weights
-from halfspace.rows.outputs import outputs
+from halfspace.rows.operations import outputs
 from halfspace.solvers.linear.large_margin import LargeMargin, Plan
 from halfspace.solvers.linear.soft_margin import Point, Problem, combined
 from halfspace.solvers.run import Budget, Progress, Run, run, run_all

@@ -28,8 +28,8 @@ from halfspace.models.parameters import (
 )
 from halfspace.models.planes.prediction import PredictingMixin
 from halfspace.rows.labels import example_weights
+from halfspace.rows.operations import outputs
 from halfspace.rows.orders import Orders
-from halfspace.rows.outputs import outputs
 from halfspace.rows.views import entries_per_row, view_of
 from halfspace.solvers.outcome import Outcome
 from halfspace.solvers.rules.presenting import Presenting

@@ -6,7 +6,7 @@ import numpy as np
 
 from halfspace._typing import FloatArray, Matrix
 from halfspace.models.planes.presenting import PresentingClassifier
-from halfspace.rows.outputs import outputs
+from halfspace.rows.operations import outputs
 from halfspace.solvers.outcome import Outcome
 from halfspace.solvers.rules.pocket import Pocket, close_runs, start_pocket
 from halfspace.solvers.rules.presenting import Training, copied

@@ -8,7 +8,7 @@ from sklearn.utils.validation import check_is_fitted
 from halfspace._learnt import Learnt
 from halfspace._typing import FloatArray, IntArray, Labels, Matrix
 from halfspace.models.parameters import LABELLED, is_ready, read_matrix, usable_rows
-from halfspace.rows.outputs import outputs
+from halfspace.rows.operations import outputs
 
 __all__ = ["PlaneMixin", "PredictingMixin", "shared"]
 

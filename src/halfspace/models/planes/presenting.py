@@ -30,8 +30,8 @@ from halfspace.models.planes.prediction import PlaneMixin, shared
 from halfspace.models.planes.stream import StreamMixin
 from halfspace.models.progress import Reporter
 from halfspace.rows.labels import class_numbers, example_weights
+from halfspace.rows.operations import outputs
 from halfspace.rows.orders import Orders
-from halfspace.rows.outputs import outputs
 from halfspace.rows.views import entries_per_row
 from halfspace.solvers.outcome import Outcome
 from halfspace.solvers.rules.presenting import Presenting, Training, copied, overlaps

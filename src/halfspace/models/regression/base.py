@@ -11,7 +11,7 @@ from halfspace.errors import InputError
 from halfspace.models.parameters import FLOATS, is_ready, read_matrix, require_choice, require_number, usable_rows
 from halfspace.rows.design import Design, column_means
 from halfspace.rows.labels import example_weights
-from halfspace.rows.outputs import outputs
+from halfspace.rows.operations import outputs
 from halfspace.rows.threads import one_blas_thread
 from halfspace.rows.views import view_of
 

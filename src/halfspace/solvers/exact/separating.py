@@ -29,7 +29,7 @@ from scipy.optimize import nnls
 from halfspace._dispatch import compiled
 from halfspace._typing import FloatArray, IntArray, Matrix, View
 from halfspace.certificates.margins.separability import certain_margin
-from halfspace.rows.outputs import outputs, squared_norms
+from halfspace.rows.operations import outputs, squared_norms
 from halfspace.rows.views import axpy, n_columns, n_rows
 from halfspace.solvers.exact.gordan import rounded_planes, simplex, vertex
 from halfspace.solvers.linear.squared_hinge import newton

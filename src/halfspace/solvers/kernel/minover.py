@@ -12,8 +12,8 @@ of the kernel matrix. Accelerator: where the matrix does not fit the memory, row
 is missing is computed together with those of the next lowest potentials, and takes the place of the oldest ones.
 """
 
-from dataclasses import dataclass
-from typing import Any, NamedTuple
+from dataclasses import dataclass, field
+from typing import Any, NamedTuple, Self
 
 import numpy as np
 
@@ -21,23 +21,11 @@ from halfspace._dispatch import compiled, compiled_as_written
 from halfspace._typing import FloatArray, IntArray, View
 from halfspace.kernels.gram import LazyGram
 from halfspace.rows.views import axpy, dot, n_columns, n_rows, sqlength
-from halfspace.solvers.outcome import Reason
-from halfspace.solvers.rules.minover import (
-    GOING,
-    RETURNED,
-    Problem,
-    State,
-    keep_witnesses,
-    lowest,
-    measure,
-    push,
-    start,
-    status_of,
-    width,
-)
+from halfspace.solvers.linear.minover import Pushes, Pushing
+from halfspace.solvers.rules.minover import GOING, Problem, State, keep_witnesses, lowest, measure, push, status_of
 from halfspace.solvers.run import PIECE
 
-__all__ = ["GramRows", "KernelPushing", "Pushes", "Table", "push_present"]
+__all__ = ["GramRows", "KernelPushing", "Table", "push_present"]
 
 MISSING = 3
 """A piece of pushes ended at a row that is not in the table."""
@@ -45,8 +33,6 @@ TOGETHER = 16
 """Rows computed at a time where they are not all kept."""
 SPAN = 256
 """Examples among which the least potential is found at a time."""
-LONGEST = 1 << 16
-"""Pushes of a piece, at most."""
 
 
 class GramRows(NamedTuple):
@@ -148,69 +134,25 @@ class Table:
         slot[wanted], self.holds[places] = places, wanted
 
 
-class Pushes(NamedTuple):
-    """The states of the K two-class problems, and how many pushes each had made when the run began."""
-
-    states: list[State]
-    begun: IntArray  # (K,)
-
-    def made(self) -> IntArray:
-        """Return the pushes of this run, shape (K,)."""
-        return np.array([state.counts[0] for state in self.states]) - self.begun
-
-
 @dataclass(frozen=True)
-class KernelPushing:
-    """Push until every bracket is within `tol`, at most `most` times; the problems take turns, a piece each."""
+class KernelPushing(Pushing):
+    """Push in a kernel's space, with rows from a table that the problems share; weights that return prove nothing there."""
 
-    signs: FloatArray
-    """Labels ±1 of the K two-class problems, shape (K, n)."""
-    table: Table
-    """Rows of the kernel matrix, shared by the problems."""
-    tol: float
-    most: int
-    """Pushes per problem."""
-    unit: str = "round"
-    columns: tuple[str, ...] = ("push", "lower", "upper")
+    table: Table = field(kw_only=True)
 
-    def problem(self, k: int) -> Problem:
-        """Return a problem as the rule sees it."""
-        return Problem(self.table.rows, self.signs[k], self.table.gram.diagonal)
+    @classmethod
+    def of(cls, signs: FloatArray, table: Table, tol: float, most: int) -> Self:
+        """Return the method for labels ±1 of K two-class problems, shape (K, n)."""
+        return cls([Problem(table.rows, y, table.gram.diagonal) for y in signs], tol, most, plain=True, table=table)
 
-    def start(self, before: list[State] | None = None) -> Pushes:
-        """Begin at zero functions, or go on."""
-        states = [start(self.problem(k)) for k in range(len(self.signs))] if before is None else before
-        return Pushes(states, np.array([state.counts[0] for state in states]))
-
-    def step(self, pushes: Pushes, most: int) -> tuple[Any, ...]:
-        """Let every problem that is not done push for some milliseconds."""
-        del most
-        for k, left in self._left(pushes):
-            self._push(k, pushes.states[k], left)
-        sides = np.array([state.sides for state in pushes.states])
-        return np.array([[state.counts[0] for state in pushes.states]]), sides[None, :, 0], sides[None, :, 1]
-
-    def _push(self, k: int, state: State, most: int) -> None:
-        problem, n = self.problem(k), self.table.gram.n
-        pushed = np.empty(max(1, min(most, 64 + int(state.counts[0]) // 8, LONGEST, PIECE // n)), dtype=np.int64)
-        status = push_present(problem, state, pushed, self.tol)[1]
+    def _piece(self, problem: Problem, state: State, most: int, memory: Any) -> int:
+        del memory
+        length = min(most, 64 + int(state.counts[0]) // 8, self.longest, PIECE // problem.y.size)
+        status = int(push_present(problem, state, np.empty(max(1, length), dtype=np.int64), self.tol)[1])
         if status == MISSING:
             self.table.fetch(problem.y * state.w, int(state.counts[1]))
-        elif status == RETURNED:  # by rounding or not: in a kernel's space it proves nothing, so do not ask again
-            state.anchor_w[:] = np.nan
-            state.counts[2] = 0
-
-    def _left(self, pushes: Pushes) -> list[tuple[int, int]]:
-        """Return the problems whose bracket is too wide, each with the pushes it has left, if any."""
-        left = (self.most - pushes.made()).tolist()
-        return [(k, left[k]) for k, state in enumerate(pushes.states) if left[k] > 0 and width(state) > self.tol]
-
-    def status(self, pushes: Pushes) -> Reason | None:
-        """Tell whether all brackets are tight, or all pushes spent."""
-        if self._left(pushes):
-            return None
-        return "converged" if all(width(state) <= self.tol for state in pushes.states) else "iteration budget spent"
+        return status
 
     def certify(self, pushes: Pushes) -> FloatArray:
         """Return the coefficients of the most stable functions, shape (K, n), which `models` makes a certificate of."""
-        return np.array([state.lower_alpha for state in pushes.states]) * self.signs
+        return np.array([state.lower_alpha * problem.y for problem, state in zip(self.problems, pushes.states, strict=True)])

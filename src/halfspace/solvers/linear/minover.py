@@ -75,22 +75,24 @@ class Pushing:
         return np.array([[state.counts[0] for state in pushes.states]]), sides[None, :, 0], sides[None, :, 1]
 
     def _push(self, pushes: Pushes, k: int, most: int) -> None:
-        problem, state, memory = self.problems[k], pushes.states[k], pushes.memories[k]
-        rows = int(PIECE // max(entries_per_row(problem.X), 1.0)) + 1
-        length = min(most, 16 + int(state.counts[0]) // 16, self.longest)
-        if memory is None:
-            pushed = np.empty(max(1, min(length, rows // problem.y.size)), dtype=np.int64)
-            status = push_plain(problem, state, pushed, self.tol)[1]
-        else:
-            accelerated: Any = push_columns if isinstance(memory, Columns) else push_nearby
-            status = accelerated(problem, state, memory, np.empty(length, dtype=np.int64), self.tol, rows)[1]
-        if status == RETURNED:
+        state = pushes.states[k]
+        if self._piece(self.problems[k], state, most, pushes.memories[k]) == RETURNED:
             gained = state.alpha - state.anchor_alpha
             if self.prove(k, gained):
                 pushes.proofs[k] = gained
             else:  # equal by rounding only: do not ask again
                 state.anchor_w[:] = np.nan
                 state.counts[2] = 0
+
+    def _piece(self, problem: Problem, state: State, most: int, memory: Any) -> int:
+        """Push at most `most` times, for some milliseconds; return the status."""
+        length = min(most, 16 + int(state.counts[0]) // 16, self.longest)
+        rows = int(PIECE // max(entries_per_row(problem.X), 1.0)) + 1
+        if memory is None:
+            pushed = np.empty(max(1, min(length, rows // problem.y.size)), dtype=np.int64)
+            return int(push_plain(problem, state, pushed, self.tol)[1])
+        accelerated: Any = push_columns if isinstance(memory, Columns) else push_nearby
+        return int(accelerated(problem, state, memory, np.empty(length, dtype=np.int64), self.tol, rows)[1])
 
     def _done(self, pushes: Pushes, k: int, made: int) -> bool:
         return k in pushes.proofs or made >= self.most or width(pushes.states[k]) <= self.tol

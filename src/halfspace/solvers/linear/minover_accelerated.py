@@ -15,7 +15,7 @@ import numpy as np
 
 from halfspace._dispatch import compiled
 from halfspace._typing import FloatArray, IntArray
-from halfspace.rows.outputs import outputs
+from halfspace.rows.operations import outputs
 from halfspace.rows.views import axpy, dot, entries_per_row
 from halfspace.solvers.rules.minover import (
     GOING,

@@ -21,8 +21,7 @@ import numpy as np
 
 from halfspace._dispatch import compiled
 from halfspace._typing import FloatArray, IntArray, View
-from halfspace.rows.shifted import Shifted
-from halfspace.rows.views import Clamped, axpy, dot, entries_per_row, n_rows
+from halfspace.rows.views import Clamped, Shifted, axpy, dot, entries_per_row, n_rows
 from halfspace.solvers.linear.soft_margin import Beat, Pace, Problem, value
 from halfspace.solvers.rules.adatron import AdaTron
 from halfspace.solvers.rules.sweep import strengthen
