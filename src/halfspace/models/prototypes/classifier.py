@@ -1,6 +1,7 @@
 """What LVQ, GLVQ, GRLVQ and GMLVQ share: fitting and streaming prototypes, their answers, and the right to refuse one."""
 
 import copy
+from functools import lru_cache
 from typing import Any, NamedTuple, Self
 
 import numpy as np
@@ -28,6 +29,7 @@ from halfspace.models.progress import Reporter
 from halfspace.models.prototypes.starts import check_counts, counts_per_class, starting_prototypes
 from halfspace.rows.labels import class_numbers, example_weights, given_classes
 from halfspace.rows.operations import gathered
+from halfspace.rows.orders import Orders
 from halfspace.rows.threads import one_blas_thread
 from halfspace.rows.views import entries_per_row
 from halfspace.solvers.outcome import Outcome
@@ -150,7 +152,8 @@ class PrototypeClassifier(ClassifierMixin, CallbackSupportMixin, BaseEstimator):
                 text = f"epoch {at.round}: {next(values):,} errors when shown, prototypes moved {next(values):.2g}"
             return reporter.tell(f"{text}, {at.seconds:.1f} s", last=at.round >= self.max_iter)
 
-        end = run(method, Budget(int(self.max_iter), self.max_time), state, watch)
+        with one_blas_thread():
+            end = run(method, Budget(int(self.max_iter), self.max_time), state, watch)
         if isinstance(method, glvq_batch.Descent) and not np.isfinite(state.costs[0]):
             raise KeyboardInterrupt  # before the first cost was known: nothing was learnt
         self.__dict__.update(self._learnt(method, state, shape))
@@ -184,11 +187,11 @@ class PrototypeClassifier(ClassifierMixin, CallbackSupportMixin, BaseEstimator):
                 state = glvq_batch.State.of(W, omega, learns_metric=self._learns_metric)
             method: Any = glvq_batch.Descent(at, float(self.tol))
             return method, method.start(copy.deepcopy(state)), omega.shape
-        rows = np.arange(data.y.size)
-        orders = online.epoch_orders(rows.size, entries_per_row(data.view), data.target, seed)
-        if not isinstance(state, online.State) or state.counts[1] >= rows.size:
+        n = data.y.size
+        orders = Orders.shuffled(n, entries_per_row(data.view), data.target, seed) if self.shuffle else Orders.in_order(n)
+        order = lru_cache(maxsize=1)(orders.at)
+        if not isinstance(state, online.State) or state.counts[1] >= n:
             state = online.State.of(Book.of(W, labels, omega, tally), epochs)
-        order = orders if self.shuffle else lambda _: rows
         half_life, tol = float(self.half_life), float(self.tol)
         method = online.Online(data.view, data.target, s, self._rule(), order, half_life, tol, optimizer == "plain")
         return method, method.start(state.copied()), omega.shape
