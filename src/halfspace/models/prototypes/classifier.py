@@ -44,6 +44,7 @@ SMALL = 2000
 """Rows up to which optimizer="auto" descends the whole cost."""
 RESTLESS = 0.01
 """Share of their spread by which prototypes of a finished fit should no longer move in an epoch."""
+_Method = glvq_batch.Descent | online.Online
 GO_ON = "call fit with warm_start=True to go on."
 
 
@@ -166,7 +167,7 @@ class PrototypeClassifier(ClassifierMixin, CallbackSupportMixin, BaseEstimator):
         reporter.close()
         return self
 
-    def _method(self, data: Examples, s: FloatArray, before: dict[str, Any], *, weighted: bool) -> tuple[Any, Any, Any]:
+    def _method(self, data: Examples, s: FloatArray, before: dict[str, Any], *, weighted: bool) -> tuple[_Method, Any, Any]:
         """Return what to run, from which state, and the shape of the metric."""
         rng = check_random_state(self.random_state)
         known = self.warm_start and "prototypes_" in before and np.array_equal(before["classes_"], data.classes)
@@ -185,8 +186,8 @@ class PrototypeClassifier(ClassifierMixin, CallbackSupportMixin, BaseEstimator):
             at = glvq_batch.Landscape(data.view, data.target, s, labels, float(self.beta), self._learns_metric)
             if not isinstance(state, glvq_batch.State):
                 state = glvq_batch.State.of(W, omega, learns_metric=self._learns_metric)
-            method: Any = glvq_batch.Descent(at, float(self.tol))
-            return method, method.start(copy.deepcopy(state)), omega.shape
+            descent = glvq_batch.Descent(at, float(self.tol))
+            return descent, descent.start(copy.deepcopy(state)), omega.shape
         n = data.y.size
         orders = Orders.shuffled(n, entries_per_row(data.view), data.target, seed) if self.shuffle else Orders.in_order(n)
         order = lru_cache(maxsize=1)(orders.at)
@@ -196,7 +197,7 @@ class PrototypeClassifier(ClassifierMixin, CallbackSupportMixin, BaseEstimator):
         method = online.Online(data.view, data.target, s, self._rule(), order, half_life, tol, optimizer == "plain")
         return method, method.start(state.copied()), omega.shape
 
-    def _learnt(self, method: Any, state: Any, shape: tuple[int, ...]) -> dict[str, Any]:
+    def _learnt(self, method: _Method | None, state: Any, shape: tuple[int, ...]) -> dict[str, Any]:
         """Return the attributes that answer, as a state has them: views of its memory wherever they can be."""
         if isinstance(method, glvq_batch.Descent):
             W, omega = method.read(state)
@@ -208,13 +209,13 @@ class PrototypeClassifier(ClassifierMixin, CallbackSupportMixin, BaseEstimator):
         metric = {"omega_": omega} if self._learns_metric else {}
         return {"prototypes_": W, "prototype_labels_": self.classes_[labels], "_tally": tally, **metric}
 
-    def _remember(self, method: Any, state: Any) -> None:
+    def _remember(self, method: _Method, state: Any) -> None:
         """Keep what going on needs beyond what answers: an unfinished epoch, or the steps of a descent for a warm start."""
         batch = isinstance(method, glvq_batch.Descent)
         self._epochs = 0 if batch else int(state.counts[0])
         self._state = state if (self.warm_start if batch else state.counts[1] > 0) else None
 
-    def _explained(self, method: Any, end: Run, n: int) -> Outcome:
+    def _explained(self, method: _Method, end: Run, n: int) -> Outcome:
         """Return why a fit stopped, what was reached and what to do."""
         reason, rounds = end.outcome.reason, end.rounds
         count = f"{rounds} {method.unit}{'' if rounds == 1 else 's'}"
@@ -476,7 +477,7 @@ class PrototypeClassifier(ClassifierMixin, CallbackSupportMixin, BaseEstimator):
             )
 
 
-def _history(method: Any, end: Run, total: float) -> dict[str, FloatArray]:
+def _history(method: _Method, end: Run, total: float) -> dict[str, FloatArray]:
     """Return the course of a run: of a descent with its start, and the cost as a sum."""
     history = end.course.history()
     del history["round"]

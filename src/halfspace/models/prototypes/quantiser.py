@@ -90,7 +90,7 @@ class Quantiser(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixin,
         state, self._seed, history = self._begin(X, view, before)
         order = lru_cache(maxsize=1)(Orders(np.arange(n), int(self.shuffle), self._seed).at)
         seed = self._seed if getattr(self, "revive", False) else None
-        method: Any = Quantising(view, self._rule(), order, self.max_iter, seed)
+        method = Quantising(view, self._rule(), order, self.max_iter, seed)
         reporter = Reporter(self, X, None, lambda: {"prototypes_": state.W}, self.max_iter)
         gone = float(history["seconds"][-1]) if history["seconds"].size else 0.0
 

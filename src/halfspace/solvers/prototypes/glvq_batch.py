@@ -107,15 +107,7 @@ def _metric_slope(
 
 
 def cost_and_gradient(at: Landscape, W: FloatArray, omega: FloatArray) -> tuple[float, FloatArray, FloatArray]:
-    """Return Φ, ∂Φ/∂W and ∂Φ/∂Ω (zeros if the metric does not learn; then it is a diagonal).
-
-    Examples
-    --------
-    >>> at = Landscape(np.array([[1.0]]), np.array([0]), np.ones(1), np.array([0, 1]), 0.0, False)
-    >>> cost, slope, _ = cost_and_gradient(at, np.array([[0.0], [3.0]]), np.ones(1))
-    >>> round(cost, 6), slope.round(6).tolist()
-    (-0.6, [[-0.64], [-0.32]])
-    """
+    """Return Φ, ∂Φ/∂W and ∂Φ/∂Ω (zeros if the metric does not learn; then it is a diagonal)."""
     labels, total = at.labels, at.s.sum()
 
     def work(rows: IntArray, block: FloatArray) -> tuple[float, FloatArray, FloatArray]:
@@ -267,13 +259,7 @@ def _quasi_newton(state: State) -> FloatArray:
 
 
 def of_length_one(omega: FloatArray) -> FloatArray:
-    """Return ω or Ω divided by its length; of one matrix per class, each by its own.
-
-    Examples
-    --------
-    >>> of_length_one(np.array([3.0, 4.0])).tolist()
-    [0.6, 0.8]
-    """
+    """Return ω or Ω divided by its length; of one matrix per class, each by its own."""
     return np.asarray(omega / _length(omega))
 
 

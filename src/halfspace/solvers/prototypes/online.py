@@ -58,27 +58,14 @@ class State:
 
 
 def learner(rule: Rule, book: Book, *, plain: bool = False) -> Callable[..., int]:
-    """Return the function `learn(rows, target, s, book, rule)` that presents dense rows, with weights s, by a rule.
-
-    Examples
-    --------
-    >>> book, rule = Book.of(np.array([[0.0], [4.0]]), np.array([0, 1]), np.ones(1)), LVQ1(0.5)
-    >>> learner(rule, book)(np.array([[1.0], [3.0]]), np.array([0, 0]), np.ones(2), book, rule), book.W.tolist()
-    (1, [[0.5], [4.5]])
-    """
+    """Return the function `learn(rows, target, s, book, rule)` that presents dense rows, with weights s, by a rule."""
     if not isinstance(rule, Rates):
         return learn_kohonen
     return learn_plain if plain else learn_matrix if book.omega.ndim == 2 else learn
 
 
 def has_run_away(book: Book, limit: float) -> bool:
-    """Tell whether a prototype lies beyond a limit, or a number is not finite; NaN fails the comparison.
-
-    Examples
-    --------
-    >>> has_run_away(Book.of(np.array([[np.nan]]), np.array([0]), np.ones(1)), 1.0)
-    True
-    """
+    """Tell whether a prototype lies beyond a limit, or a number is not finite; NaN fails the comparison."""
     return not (bool(np.abs(book.W).max() <= limit) and bool(np.isfinite(book.omega).all()))
 
 
