@@ -72,44 +72,31 @@ def test_true_votes_hold_and_survive_json(make, vote):
 
 FALSE = {
     "another number of errors": lambda c: replace(c, errors=c.errors + 1),
-    "fractional errors": lambda c: replace(c, errors=0.5),
-    "negative errors": lambda c: replace(c, errors=-1),
-    "true for errors": lambda c: replace(c, errors=True),
     "less disagreement": lambda c: replace(c, disagreement=c.disagreement - 0.01),
-    "disagreement not a number": lambda c: replace(c, disagreement=np.nan),
     "another vote": lambda c: replace(c, vote="lottery"),
-    "no vote": lambda c: replace(c, vote=None),
     "member negated": lambda c: replace(c, members=c.members * np.array([1.0, -1.0, 1.0])[:, None, None]),
-    "member not a number": lambda c: replace(c, members=np.full_like(c.members, np.nan)),
     "no members": lambda c: replace(c, members=c.members[:0]),
     "members in a row": lambda c: replace(c, members=c.members[0]),
     "planes of three classes": lambda c: replace(c, members=np.tile(c.members, (1, 3, 1))),
     "radius doubled": lambda c: replace(c, radius=2 * c.radius),
     "clamp zero": lambda c: replace(c, clamp=0.0),
-    "clamp not a number": lambda c: replace(c, clamp=np.nan),
     "classes exchanged": lambda c: replace(c, classes=(1, 0)),
     "one class": lambda c: replace(c, classes=(1,)),
     "unknown class": lambda c: replace(c, classes=(0, 7)),
-    "a list of classes": lambda c: replace(c, classes=[0, 1]),
 }
 
 
-@pytest.mark.parametrize("lie", FALSE)
-def test_false_votes_are_refused(lie):
+def test_false_votes_are_refused():
     """A certificate with one corrupted field is refused."""
-    assert not FALSE[lie](proof()).verify(X, Y)
+    true = proof()
+    for name, lie in FALSE.items():
+        assert not lie(true).verify(X, Y), name
 
 
-@pytest.mark.parametrize("field", ["errors", "members", "classes", "radius", "vote", "disagreement", "clamp"])
-@pytest.mark.parametrize("value", ['"abc"', "null", "[]", "{}"])
-def test_nonsense_in_json_is_an_error(field, value):
-    """Nonsense in a field of the JSON form is an error when read."""
-    import json
-
-    body = json.loads(proof().to_json())
-    body[field] = json.loads(value)
-    with pytest.raises(CertificateError, match="damaged"):
-        from_json(json.dumps(body))
+def test_an_unknown_vote_in_a_file_is_an_error():
+    """A vote that is none, and other nonsense by type (see test_fields), is an error when read."""
+    with pytest.raises(CertificateError, match=r"damaged.*unknown vote 'abc'"):
+        from_json(proof().to_json().replace('"majority"', '"abc"'))
 
 
 def test_votes_within_rounding_may_fall_either_way():

@@ -1,5 +1,6 @@
 """Models to save, and files to damage."""
 
+import contextlib
 import hashlib
 import json
 import warnings
@@ -11,8 +12,6 @@ from sklearn.datasets import make_blobs
 
 import halfspace as hs
 from halfspace import kernels
-
-ZEROS = b"0" * 64
 
 
 def data_of(kind):
@@ -130,17 +129,16 @@ class File:
     def __init__(self, raw):
         length = int.from_bytes(raw[:8], "little")
         self.header, self.data = json.loads(raw[8 : 8 + length]), bytearray(raw[8 + length :])
-        self.tree = json.loads(self.header["__metadata__"]["tree"])
+        self.about = json.loads(self.header["__metadata__"]["halfspace"])
+        self.tree = self.about["tree"]
 
-    def sealed(self):
-        """Return the bytes of a file with these parts."""
-        self.header["__metadata__"]["tree"] = json.dumps(self.tree)
-        self.header["__metadata__"]["sha256"] = ZEROS.decode()
-        return seal(json.dumps(self.header, separators=(",", ":")).encode(), bytes(self.data))
+    def sealed(self, text=None):
+        """Return the bytes of a file with these parts; `text` replaces the JSON of the tree."""
+        return seal(self.header, self.about, json.dumps(self.tree) if text is None else text, bytes(self.data))
 
-    def array(self, reference):
-        """Return a view of an array of the file, to be changed."""
-        entry = self.header[reference]
+    def array(self, node):
+        """Return a view of the array of a node, to be changed."""
+        entry = self.header[node["@array"]]
         kinds = {"F64": "<f8", "F32": "<f4", "I64": "<i8", "I32": "<i4", "U32": "<u4", "BOOL": "?"}
         first, end = entry["data_offsets"]
         return np.frombuffer(memoryview(self.data)[first:end], dtype=kinds[entry["dtype"]])
@@ -153,12 +151,20 @@ class File:
         return node
 
 
-def seal(header, data):
-    """Return a file whose checksum, 64 zeros in the header, is put right."""
-    header += b" " * (-len(header) % 8)
-    whole = len(header).to_bytes(8, "little") + header + data
-    digest = hashlib.sha256(whole).hexdigest().encode()
-    return whole.replace(ZEROS, digest, 1)
+def seal(header, about, tree, data):
+    """Return a file with the checksum that its contents have; a header that safetensors refuses gets none."""
+    digest = hashlib.sha256(f"{about['version']} {tree}".encode())
+    kinds = {"F64": "<f8", "F32": "<f4", "I64": "<i8", "I32": "<i4", "U32": "<u4", "U8": "|u1", "BOOL": "|b1"}
+    with contextlib.suppress(Exception):
+        for name in sorted(name for name in header if name != "__metadata__"):
+            entry = header[name]
+            first, end = entry["data_offsets"]
+            digest.update(f"{name} {kinds[entry['dtype']]} {tuple(entry['shape'])}".encode())
+            digest.update(data[first:end])
+    opening = f'"format":{about["format"]},"version":"{about["version"]}","sha256":"{digest.hexdigest()}"'
+    raw = json.dumps({**header, "__metadata__": {"halfspace": f'{{{opening},"tree":{tree}}}'}}, separators=(",", ":")).encode()
+    raw += b" " * (-len(raw) % 8)
+    return len(raw).to_bytes(8, "little") + raw + data
 
 
 @pytest.fixture(scope="session")

@@ -7,7 +7,7 @@ from scipy import sparse
 from halfspace.rows.views import view_of
 from halfspace.solvers.prototypes.distances import class_distances, distances
 from halfspace.solvers.prototypes.glvq import Book, Rates, bend, learn_plain, slope, slopes
-from halfspace.solvers.prototypes.glvq_batch import Descent, Landscape, State, cost_and_gradient
+from halfspace.solvers.prototypes.glvq_batch import Descent, DescentState, Landscape, cost_and_gradient
 from halfspace.solvers.prototypes.kohonen import LVQ1, LVQ3
 from halfspace.solvers.prototypes.online import learner
 from halfspace.solvers.run import Budget, run, steps
@@ -157,7 +157,7 @@ def test_a_descent_never_rises(name):
     X, target, W, labels, rng = problem()
     at = Landscape(view_of(sparse.csr_matrix(X)), target, np.ones(target.size), labels, 5.0, name != "plain")
     method, omega = Descent(at, 1e-9), metric(name, rng)
-    whole, cut = (State.of(W, omega, learns_metric=at.learns_metric) for _ in range(2))
+    whole, cut = (DescentState.of(W, omega, learns_metric=at.learns_metric) for _ in range(2))
     end = run(method, Budget(15), whole)
     costs = end.course.history()["cost"]
     assert (np.diff(costs) <= 0.0).all()

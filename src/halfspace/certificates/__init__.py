@@ -4,9 +4,8 @@ from halfspace.certificates.base import Certificate, Verdict, check, from_json
 from halfspace.certificates.baselines import ClassCounts, NeighbourErrors
 from halfspace.certificates.groups import OneLabel, PerCell, PerClass, PerPair
 from halfspace.certificates.margins.bracket import KernelBracket, KeslerBracket, MarginBracket
-from halfspace.certificates.margins.budgeted import BudgetedMistakes, Projection
 from halfspace.certificates.margins.gap import DualityGap, KernelGap
-from halfspace.certificates.margins.mistakes import MistakeBound, Novikoff, PassiveAggressiveBound
+from halfspace.certificates.margins.mistakes import BudgetedMistakes, MistakeBound, Novikoff, PassiveAggressiveBound, Projection
 from halfspace.certificates.margins.separability import Separability
 from halfspace.certificates.margins.support import SupportBounds
 from halfspace.certificates.margins.vote import CommitteeVote

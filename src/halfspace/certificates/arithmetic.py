@@ -20,12 +20,14 @@ __all__ = [
     "combination",
     "held",
     "known_labels",
+    "matching",
     "norm",
     "one_weight_each",
     "potentials_and_sums",
     "radius",
     "rounding",
     "signs",
+    "some_weight",
     "squares",
     "vanishes_exactly",
 ]
@@ -62,23 +64,24 @@ def both_signs(y: Labels, positive: Label) -> tuple[bool, str]:
     return both, f"not both {positive!r} and others in y"
 
 
+def matching(weights: FloatArray, clamp: float, X: Matrix) -> tuple[bool, str]:
+    """Return the claim that weights, the clamped one last on the last axis, are for data of this width."""
+    D, inputs = X.shape[1] + bool(clamp), weights.shape[-1]
+    return inputs == D, f"weights for {inputs} inputs, but the data have {D}"
+
+
+def some_weight(sample_weight: FloatArray | None) -> tuple[bool, str]:
+    """Return the claim that some example has weight."""
+    return sample_weight is None or bool(sample_weight.any()), "no example has a positive weight"
+
+
 def one_weight_each(sample_weight: FloatArray | None, n: int) -> tuple[bool, str]:
     """Return the claim that there is one weight for each of n examples, if there are weights."""
     return sample_weight is None or sample_weight.shape == (n,), "one sample weight per example expected"
 
 
 def held(array: Any) -> FloatArray:
-    """Return the numbers of a certificate in float64: the array itself if it is read-only, a copy if it could be changed.
-
-    Examples
-    --------
-    >>> w = np.ones(2)
-    >>> np.shares_memory(held(w), w)
-    False
-    >>> w.flags.writeable = False
-    >>> np.shares_memory(held(w), w)
-    True
-    """
+    """Return the numbers of a certificate in float64: the array itself if it is read-only, a copy if it could be changed."""
     numbers: FloatArray = np.asarray(array, dtype=np.float64)
     return numbers.copy() if numbers.flags.writeable else numbers
 
@@ -111,18 +114,9 @@ def check_width(X: Matrix, W: FloatArray, clamp: float) -> None:
 
 
 def potentials_and_sums(X: Matrix, W: FloatArray, c: FloatArray, clamp: float) -> tuple[FloatArray, FloatArray]:
-    """Return the outputs X̃ Wᵀ, shape (n, K), and the sums Σ c_i x̃_i, shape (K, D), in one pass over the rows.
+    """Return the outputs X̃ Wᵀ, shape (n, K), and the sums Σ c_i x̃_i, shape (K, D), in one pass over the rows X, shape (n, d).
 
-    Parameters
-    ----------
-    X : ndarray or CSR matrix, shape (n, d)
-        Examples.
-    W : ndarray, shape (K, D)
-        Weights, the clamped one last if there is one.
-    c : ndarray, shape (K, n)
-        Coefficients of the sums.
-    clamp : float
-        Value of the clamped input; 0 for none.
+    W, shape (K, D), has the clamped weight last if there is one; c, shape (K, n), are the coefficients of the sums.
     """
     check_width(X, W, clamp)
     d = X.shape[1]

@@ -115,13 +115,7 @@ class NeighbourErrors(Certificate):
 
 
 def surely_right(X: Matrix, target: IntArray, k: int) -> Any:
-    """Tell for each example whether its class wins the vote of its k nearest others, however ties of distance fall.
-
-    Examples
-    --------
-    >>> surely_right(np.array([[0.0], [1.0], [2.0]]), np.array([0, 0, 1]), 1).tolist()
-    [True, False, False]
-    """
+    """Tell for each example whether its class wins the vote of its k nearest others, however ties of distance fall."""
     X = X.tocsr().astype(np.float64) if sparse.issparse(X) else np.asarray(X, dtype=np.float64)
     n = target.size
     largest = float(np.abs(X.data if sparse.issparse(X) else X).max(initial=0.0))

@@ -110,12 +110,8 @@ def _entry_error(kernel: Kernel, X: Matrix) -> float:
 def indefiniteness(kernel: Kernel, X: Matrix) -> tuple[float, str | None]:
     """Return what must be added to the diagonal to make the kernel matrix surely positive semi-definite, or the objection.
 
-    Returns
-    -------
-    shift : float
-        0 for a kernel that is positive semi-definite by construction; else a few rounding errors of the matrix.
-    objection : str or None
-        Why the matrix is none, or why that could not be found out, and what to do.
+    The shift is 0 for a kernel that is so by construction, else a few rounding errors of the matrix. The objection says why
+    the matrix is not, or why that could not be found out, and what to do.
     """
     n = X.shape[0]
     if kernel.is_precomputed and X.shape[1] != n:

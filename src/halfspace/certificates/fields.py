@@ -11,7 +11,7 @@ No array from a file reaches arithmetic or compiled code before it was compared 
 - "rows(_m,d)": float32 or float64 rows, an array or a CSR matrix; a letter with _ counts within its record alone.
 - "labels(n)": n labels; "names(d)": d texts; "=n": the whole number n.
 - "classes(K)": a tuple of K >= 2 different labels; "tuple(K) of label": a tuple of K labels, and so for any other kind.
-- "@sweep.State": that record, by its own fields; "model:AdaTron": that model.
+- "model:AdaTron": that model, "model": any; a class, or a union of classes, of ours: a record of it, by its own fields.
 - "none", "bool", "str", "label", "plain", "dict", "kernel", "certificate": what they say.
 - "int | i8(K)": one of them; [spec]: a list of them; (spec, spec): a pair.
 
@@ -21,6 +21,7 @@ ours, or a union of such types, by its own fields.
 
 import re
 from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass
 from functools import cache
 from typing import Annotated, Any, NamedTuple, get_args, get_origin, get_type_hints
 
@@ -31,7 +32,7 @@ from halfspace import kernels
 from halfspace.errors import ModelFileError
 from halfspace.kernels import Kernel
 
-__all__ = ["Model", "Record", "Scope", "check", "check_fields", "faults", "is_label", "is_plain", "revived", "type_name"]
+__all__ = ["Record", "Scope", "check", "check_fields", "faults", "is_label", "is_plain", "revived", "type_name"]
 
 PATTERN = re.compile(
     r"(?P<kind>\w+)(?:\((?P<axes>[\w,]*)\))?(?: (?P<sign>>=?|in) (?P<low>-?\d+(?:e-?\d+)?)(?:\.\.(?P<high>\w+))?)?"
@@ -41,27 +42,20 @@ NUMBERS = {"finite": "finite numbers", "real": "numbers", "number": "numbers", "
 SIMPLY = {float: "finite", int: "int", bool: "bool", str: "str", Kernel: "kernel", Any: "label"}
 
 
-class Record(NamedTuple):
-    """A record decoded from a file, not yet made into an object: its key in the table, and its fields."""
+@dataclass
+class Record:
+    """A record read from a file, not yet an object: the name of its class, its fields and, once checked, the class."""
 
     key: str
     fields: dict[str, Any]
-
-
-class Model(NamedTuple):
-    """A model decoded from a file, not yet made into an object."""
-
-    key: str
-    params: dict[str, Any]
-    fitted: dict[str, Any]
+    kind: Any = None
 
 
 class Scope(NamedTuple):
-    """What the letters stand for, in the whole model and in the record at hand, and the fields of all records."""
+    """What the letters stand for, in the whole model and in the record at hand."""
 
     shared: dict[str, int]
     own: dict[str, int]
-    records: Mapping[str, Mapping[str, Any]]
 
     def inner(self) -> "Scope":
         """Return the scope of a record within."""
@@ -81,7 +75,7 @@ class Scope(NamedTuple):
 
 def type_name(value: Any) -> str:
     """Say what a value is, for a message."""
-    if isinstance(value, Record | Model):
+    if isinstance(value, Record):
         return value.key
     return f"{value.dtype} {value.shape}" if isinstance(value, np.ndarray) else type(value).__name__
 
@@ -100,8 +94,25 @@ def check(spec: Any, value: Any, scope: Scope, where: str) -> None:
         inner = scope.inner()
         for one, part in zip(spec, value, strict=True):
             check(one, part, inner, where)
+    elif not isinstance(spec, str):
+        kinds = get_args(spec) or (spec,)
+        if not any(_is_record(kind, value, scope, where) for kind in kinds):
+            _refuse(where, " or ".join(_short(kind) for kind in kinds), value)
     elif not any(_is(one, value, scope, where) for one in spec.split(" | ")):
         _refuse(where, spec, value)
+
+
+def _is_record(kind: Any, value: Any, scope: Scope, where: str) -> bool:
+    """Tell whether this is a record of that class, whose fields are as they are annotated there."""
+    if kind is type(None):
+        return value is None
+    if not isinstance(value, Record) or value.key != kind.__name__:
+        return False
+    defaults = getattr(kind, "_field_defaults", {})
+    declared = {f"?{name}" if name in defaults else name: spec for name, spec in specs(kind).items()}
+    check_fields(declared, value.fields, scope.inner(), f"{where}.{value.key}")
+    value.kind = kind
+    return True
 
 
 def check_fields(specs: Mapping[str, Any], fields: dict[str, Any], scope: Scope, where: str) -> None:
@@ -127,14 +138,9 @@ def _is(spec: str, value: Any, scope: Scope, where: str) -> bool:
         return bool(PLAINLY[spec](value))
     if spec.startswith("="):
         return type(value) is int and value >= 0 and scope.agrees(spec[1:], value)
-    if spec.startswith("model:"):
-        return isinstance(value, Model) and value.key in spec.removeprefix("model:").split(",")
-    if spec.startswith("@"):
-        if not isinstance(value, Record) or value.key != spec[1:]:
-            return False
-        inner = scope.inner()
-        check_fields(scope.records[value.key], value.fields, inner, f"{where}.{value.key}")
-        return True
+    if spec == "model" or spec.startswith("model:"):
+        named = type(value).__name__ in spec.removeprefix("model:").split(",")
+        return hasattr(value, "get_params") and (named or spec == "model")
     if spec.startswith("tuple("):
         size, _, each = spec.removeprefix("tuple(").partition(") of ")
         sized = isinstance(value, tuple) and scope.agrees(size, len(value))
@@ -206,8 +212,8 @@ def is_label(value: Any) -> bool:
 
 
 def is_plain(value: Any) -> bool:
-    """Tell whether there is no record and no model within."""
-    if isinstance(value, Record | Model):
+    """Tell whether there is no record within."""
+    if isinstance(value, Record):
         return False
     if isinstance(value, dict):
         return all(map(is_plain, value.values()))
@@ -255,17 +261,24 @@ def specs(kind: Any) -> dict[str, Any]:
     >>> specs(DualityGap)["strengths"], specs(DualityGap)["free"], specs(MistakeBound)["theorem"]
     ('finite(m) >= 0', 'bool', halfspace...Novikoff | halfspace...PassiveAggressiveBound)
     """
-    hints, names = get_type_hints(kind, include_extras=True), getattr(kind, "_fields", ()) or kind.__dataclass_fields__
-    known = {name: hints[name] for name in names}
-    return {
-        name: hint.__metadata__[0] if get_origin(hint) is Annotated else SIMPLY.get(hint, hint) for name, hint in known.items()
-    }
+    hints = get_type_hints(kind, include_extras=True)  # of base classes first: the order is that of the fields
+    return {name: _spec(hints[name]) for name in _names(kind)}
+
+
+def _spec(hint: Any) -> Any:
+    if get_origin(hint) is Annotated:
+        return hint.__metadata__[0]
+    return [_spec(get_args(hint)[0])] if get_origin(hint) is list else SIMPLY.get(hint, hint)
+
+
+def _names(kind: Any) -> Any:
+    return getattr(kind, "_fields", None) or getattr(kind, "__dataclass_fields__", None) or kind.__annotations__
 
 
 def faults(thing: Any) -> list[str]:
     """Return what is wrong with the fields of a dataclass or NamedTuple, each by itself; nothing if all is well."""
     kind: Any = type(thing)
-    scope, found, inner = Scope({}, {}, {}), [], []
+    scope, found, inner = Scope({}, {}), [], []
     for name, spec in specs(kind).items():
         value = getattr(thing, name)
         if isinstance(spec, str):
@@ -287,7 +300,9 @@ def _faults_within(part: Any) -> Iterable[str]:
     """Return what is wrong within a certificate, theorem or kernel."""
     if isinstance(part, Kernel):
         return () if part.is_resolved() else ("a parameter of the kernel is not a number yet",)
-    return part.well_formed().reasons if hasattr(part, "well_formed") else ()
+    if hasattr(part, "well_formed"):
+        return part.well_formed().reasons  # type: ignore[no-any-return]
+    return faults(part) if hasattr(part, "_fields") else ()
 
 
 def _short(kind: Any) -> str:
@@ -299,7 +314,7 @@ def _in_words(spec: str, scope: Scope) -> str:
 
     Examples
     --------
-    >>> _in_words("finite(m,D) >= 0 | none", Scope({"D": 3}, {}, {}))
+    >>> _in_words("finite(m,D) >= 0 | none", Scope({"D": 3}, {}))
     'an array of finite numbers >= 0, shape (m, 3), or null'
     """
     alternatives = []
@@ -325,17 +340,7 @@ def _in_words(spec: str, scope: Scope) -> str:
 
 # --------------------------------------------------------------------------------------------------- plain values to fields
 def revived(kind: type, body: Mapping[str, Any], nested: Callable[[dict[str, Any]], Any]) -> dict[str, Any]:
-    """Turn plain values, as JSON holds them, into what the annotations of a dataclass or NamedTuple expect.
-
-    Parameters
-    ----------
-    kind : type
-        The dataclass or NamedTuple.
-    body : mapping
-        Its fields, or some of them, as numbers, strings, lists and dictionaries.
-    nested : callable
-        Makes the certificate of a dictionary.
-    """
+    """Turn plain values of some fields, as JSON holds them, into what the annotations of a dataclass or NamedTuple expect."""
     known = specs(kind)
     return {name: _revived(known[name], value, nested) for name, value in body.items()}
 

@@ -13,7 +13,7 @@ import numpy as np
 from scipy import sparse
 
 from halfspace._typing import FloatArray, IntArray, Label, Labels, Matrix
-from halfspace.certificates.arithmetic import known_labels
+from halfspace.certificates.arithmetic import known_labels, squares
 from halfspace.certificates.base import Certificate, Verdict
 
 __all__ = ["OneLabel", "PerCell", "PerClass", "PerPair", "nearest_centres"]
@@ -251,20 +251,7 @@ def _scores(X: Matrix, centres: FloatArray) -> FloatArray:
 
 
 def nearest_centres(X: Matrix, centres: FloatArray) -> IntArray:
-    """Return the number of the nearest centre of every row of X, shape (n,), in double precision and in blocks.
-
-    Parameters
-    ----------
-    X : array or CSR matrix, shape (n, d)
-        Examples.
-    centres : ndarray, shape (K, d)
-        Centres of the cells.
-
-    Examples
-    --------
-    >>> nearest_centres(np.array([[0.2], [0.9]]), np.array([[0.0], [1.0]])).tolist()
-    [0, 1]
-    """
+    """Return the nearest of the centres (K, d) for every row of X, by number, shape (n,), in double precision and in blocks."""
     nearest = np.empty(X.shape[0], dtype=np.int64)
     step = max(1, BLOCK_ENTRIES // (centres.shape[0] + centres.shape[1]))
     for first in range(0, nearest.size, step):
@@ -279,9 +266,7 @@ def _misplaced(X: Matrix, cells: IntArray, centres: FloatArray) -> int:
     for first in range(0, cells.size, step):
         mine, rows = cells[first : first + step], X[first : first + step]
         scores = _scores(rows, centres)
-        lengths = np.asarray(
-            (rows.multiply(rows) if sparse.issparse(rows) else rows.astype(np.float64) ** 2).sum(axis=1)
-        ).ravel()
+        lengths = squares(rows)
         own = np.take_along_axis(scores, np.maximum(mine, 0)[:, None], axis=1)[:, 0]
         wrong += int(np.count_nonzero((mine >= 0) & ~(own <= scores.min(axis=1) + ROUNDING * (lengths + size))))
     return wrong

@@ -31,14 +31,7 @@ class Potentials(NamedTuple):
 
 
 def whole(values: FloatArray) -> tuple[Any, int]:
-    """Return whole numbers k (an array of Python integers) and an exponent e with values = k·2^e exactly.
-
-    Examples
-    --------
-    >>> k, e = whole(np.array([0.75, -2.0, 0.0]))
-    >>> k.tolist(), e
-    ([3, -8, 0], -2)
-    """
+    """Return whole numbers k (an array of Python integers) and an exponent e with values = k·2^e exactly."""
     mantissa, exponent = np.frexp(np.asarray(values, dtype=np.float64))
     k = np.ldexp(mantissa, 53).astype(np.int64)
     zeros = np.where(k == 0, 0, np.frexp((k & -k).astype(np.float64))[1] - 1)  # trailing ones of binary zeros
@@ -57,13 +50,7 @@ def dense_rows(X: Matrix, rows: IntArray, clamp: float) -> FloatArray:
 
 
 def exact_potentials(A: FloatArray, w: FloatArray) -> list[Fraction]:
-    """Return A w without rounding, for rows A, shape (m, D), and weights w, shape (D,).
-
-    Examples
-    --------
-    >>> exact_potentials(np.array([[1.0, 2.0**-60]]), np.array([1.0, 1.0]))[0] - 1 == Fraction(1, 2**60)
-    True
-    """
+    """Return A w without rounding, for rows A, shape (m, D), and weights w, shape (D,)."""
     v, f = whole(w)
     done: list[Fraction] = []
     for begin in range(0, A.shape[0], ROWS):

@@ -12,10 +12,8 @@ import numpy as np
 from scipy import sparse
 
 from halfspace._typing import FloatArray, IntArray, Matrix
-from halfspace.kernels.base import Kernel
+from halfspace.kernels import RBF, Kernel, Laplacian, Precomputed
 from halfspace.kernels.fast.blocked_products import FEW, Prepared, prepare, single_error, times, values
-from halfspace.kernels.precomputed import Precomputed
-from halfspace.kernels.radial import RBF, Laplacian
 
 __all__ = ["LazyGram"]
 

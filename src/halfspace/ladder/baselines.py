@@ -2,12 +2,13 @@
 
 from collections.abc import Iterator
 from contextlib import contextmanager
-from typing import Any, Self
+from typing import Any, ClassVar, Self
 
 import numpy as np
 from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.neighbors import KNeighborsClassifier, NearestNeighbors
 
+from halfspace._learnt import Learnt
 from halfspace._typing import FloatArray, Labels, Matrix
 from halfspace.certificates.baselines import ClassCounts, NeighbourErrors
 from halfspace.kernels.products import dense
@@ -37,7 +38,7 @@ def few_threads(X: Matrix) -> Iterator[None]:
         yield
 
 
-class Majority(ClassifierMixin, BaseEstimator):
+class Majority(Learnt, ClassifierMixin, BaseEstimator):
     """Predict the class that most examples have; of equals the first.
 
     Examples
@@ -46,6 +47,8 @@ class Majority(ClassifierMixin, BaseEstimator):
     >>> model.predict(np.zeros((2, 1))).tolist(), str(model.certificate_)
     (['b', 'b'], "'b' has 2 of 3 examples")
     """
+
+    learnt: ClassVar[dict[str, Any]] = {"classes_": "labels(c)", "certificate_": "certificate", "outcome_": Outcome}
 
     def fit(self, X: Matrix, y: Labels) -> Self:  # noqa: ARG002  (a baseline looks at labels only)
         """Count the labels y, shape (n,)."""
@@ -71,7 +74,7 @@ class Majority(ClassifierMixin, BaseEstimator):
         return graph("Add", graph.sum(graph("Mul", X, 0.0)), scores)
 
 
-class Neighbours(ClassifierMixin, BaseEstimator):
+class Neighbours(Learnt, ClassifierMixin, BaseEstimator):
     """Vote of the k nearest examples: scikit-learn's KNeighborsClassifier, k the one that errs least when leaving one out.
 
     Examples
@@ -81,6 +84,15 @@ class Neighbours(ClassifierMixin, BaseEstimator):
     >>> model.k_, model.predict(np.array([[0.4]])).tolist()
     (1, ['a'])
     """
+
+    learnt: ClassVar[dict[str, Any]] = {
+        "classes_": "labels(c)",
+        "k_": "int",
+        "X_": "rows(n,d)",
+        "target_": "i8(n) in 0..c",
+        "outcome_": Outcome,
+        "_certificate": "none | certificate",
+    }
 
     def fit(self, X: Matrix, y: Labels) -> Self:
         """Keep the examples X, shape (n, d), and choose k."""
@@ -127,3 +139,9 @@ class Neighbours(ClassifierMixin, BaseEstimator):
         votes = graph("Gather", np.eye(self.classes_.size)[self.target_], nearest, axis=0)
         shares = graph("ReduceMean", votes, np.array([1]), keepdims=0)
         return graph("MatMul", shares, np.array([[-1.0], [1.0]])) if self.classes_.size == 2 else shares
+
+    @classmethod
+    def check_learnt(cls, fitted: dict[str, Any], sizes: dict[str, int]) -> None:
+        """Refuse more neighbours than examples."""
+        if not 1 <= fitted["k_"] <= sizes["n"]:
+            raise ValueError("Neighbours: there are fewer examples than neighbours")

@@ -23,13 +23,13 @@ import numpy as np
 from sklearn.base import clone
 from sklearn.model_selection import StratifiedKFold
 
+from halfspace import separability
 from halfspace._typing import FloatArray, IntArray, Label, Labels, Matrix
 from halfspace.certificates import Separability
 from halfspace.errors import InputError
 from halfspace.ladder.rungs import RUNGS, Plan, Setting, describe, quietly, sample_of, widest_gap
 from halfspace.ladder.values import Rung
 from halfspace.notes import Note
-from halfspace.questions.separability import separability
 from halfspace.rows.labels import mean_per_class
 from halfspace.solvers.outcome import Reason
 

@@ -4,13 +4,14 @@ import sys
 import time
 from collections.abc import Callable
 from functools import partial
-from typing import Any, Self
+from typing import Any, ClassVar, Self
 
 import numpy as np
 from sklearn.base import BaseEstimator, ClassifierMixin, clone
 from sklearn.utils import check_consistent_length
 from sklearn.utils.validation import check_is_fitted
 
+from halfspace._learnt import Learnt
 from halfspace._typing import FloatArray, Labels, Matrix
 from halfspace.certificates import Certificate, Verdict
 from halfspace.errors import InputError
@@ -36,18 +37,18 @@ from halfspace.ladder.preparing import (
     training_for,
 )
 from halfspace.ladder.rungs import Plan
-from halfspace.ladder.values import Progress, TestResult, summarise_outcome, summarise_result
+from halfspace.ladder.values import Progress, Rung, TestResult, summarise_outcome, summarise_result
 from halfspace.models.parameters import restored_on_error
 from halfspace.notes import Note
 from halfspace.rows.labels import read_classes
 from halfspace.rows.threads import one_blas_thread
-from halfspace.solvers.outcome import Reason
+from halfspace.solvers.outcome import Outcome, Reason
 from halfspace.tables import TableEncoder
 
 __all__ = ["Ladder"]
 
 
-class Ladder(ClassifierMixin, BaseEstimator):
+class Ladder(Learnt, ClassifierMixin, BaseEstimator):
     """From a table to the simplest model that is good enough, with its proof.
 
     The rungs are the majority class, nearest neighbours, the averaged perceptron, Adaline, the AdaTron with C chosen by
@@ -128,6 +129,25 @@ class Ladder(ClassifierMixin, BaseEstimator):
     >>> ladder.winner_, bool(ladder.verify(X, y)), ladder.predict_proba(X[:2]).shape
     ('perceptron', True, (2, 3))
     """
+
+    learnt: ClassVar[dict[str, Any]] = {
+        "encoder_": "model:TableEncoder",
+        "n_features_in_": "=d",
+        "?feature_names_in_": "names(d)",
+        "classes_": "labels(c)",
+        "estimator_": "model",
+        "rungs_": [Rung],
+        "?notes_": [Note],
+        "test_result_": TestResult | None,
+        "outcome_": Outcome,
+        "calibration_": Calibration,
+        "train_": "i8(a)",
+        "test_": "i8(b)",
+        "learnt_": "i8(e)",
+        "out_of_fold_": "f8(a) | f8(a,c)",
+    }
+    left_out: ClassVar[frozenset[str]] = frozenset({"on_progress"})
+    learns_more: ClassVar[bool] = True
 
     def __init__(
         self,
@@ -284,3 +304,16 @@ class Ladder(ClassifierMixin, BaseEstimator):
         if y.size != fitted:
             return Verdict.of((False, f"there are {y.size:,} labels, but the ladder was fitted to {fitted:,}"))
         return self.certificate_.verify(self.encode(take(X, self.learnt_)), y[self.learnt_])
+
+    @classmethod
+    def check_learnt(cls, fitted: dict[str, Any], sizes: dict[str, int]) -> None:
+        """Refuse parts that are fitted to different tables, and probabilities that would not be any."""
+        encoder, winner = vars(fitted["encoder_"]), vars(fitted["estimator_"])
+        if encoder.get("n_features_in_") != sizes["d"] or "classes_" not in winner:
+            raise ValueError("Ladder: its parts are not fitted to the same table")
+        width = len(encoder["columns_"]) if encoder["largest_"] is not None else encoder["groups_"][-1][2]
+        if winner.get("n_features_in_", width) != width or not np.array_equal(winner["classes_"], fitted["classes_"]):
+            raise ValueError("Ladder: the winner knows other features or classes")
+        for curve in fitted["calibration_"]:
+            if not (0.0 < curve.slope < np.inf and 0.0 <= curve.noise < 1.0):
+                raise ValueError("Ladder: its probabilities would not be any")

@@ -15,18 +15,12 @@ from typing import Any, NamedTuple
 import numpy as np
 from sklearn.base import clone
 
+from halfspace import GLVQ, GMLVQ, Adaline, AdaTron, AveragedPerceptron, KernelAdaTron, KernelAdaTronCV
 from halfspace._typing import IntArray, Labels, Matrix
 from halfspace.certificates import PerClass, PerPair, PrototypeErrors
 from halfspace.errors import GapWarning, InputError, NotSeparatedWarning
-from halfspace.kernels.names import as_kernel
+from halfspace.kernels import as_kernel
 from halfspace.ladder.baselines import Majority, Neighbours
-from halfspace.models.kernel.adatron import KernelAdaTron
-from halfspace.models.kernel.adatron_cv import KernelAdaTronCV
-from halfspace.models.planes.adaline import Adaline
-from halfspace.models.planes.adatron import AdaTron
-from halfspace.models.planes.averaged import AveragedPerceptron
-from halfspace.models.prototypes.glvq import GLVQ
-from halfspace.models.prototypes.gmlvq import GMLVQ
 
 __all__ = ["RUNGS", "Chosen", "Plan", "Setting", "describe", "quietly", "sample_of", "widest_gap"]
 

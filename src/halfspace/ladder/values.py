@@ -7,7 +7,7 @@ added to each class (Agresti and Coull, 1998) so that no share is without varian
 
 from collections.abc import Iterable
 from dataclasses import dataclass, field, replace
-from typing import Any, NamedTuple, Self
+from typing import Annotated, Any, NamedTuple, Self
 
 import numpy as np
 from scipy import stats
@@ -51,15 +51,15 @@ class Rung:
 
     name: str
     title: str
-    scores: tuple[float, ...] = ()
-    score: float = float("nan")
-    error: float = float("nan")
-    fit_seconds: float = float("nan")
-    predict_seconds: float = float("nan")
-    predicted: int = 0
-    support: int | None = None
+    scores: Annotated[tuple[float, ...], ["number"]] = ()
+    score: Annotated[float, "number"] = float("nan")
+    error: Annotated[float, "number"] = float("nan")
+    fit_seconds: Annotated[float, "number"] = float("nan")
+    predict_seconds: Annotated[float, "number"] = float("nan")
+    predicted: Annotated[int, "number"] = 0
+    support: Annotated[int | None, "none | int"] = None
     proof: str = ""
-    params: dict[str, Any] = field(default_factory=dict)
+    params: Annotated[dict[str, Any], "plain"] = field(default_factory=dict)
     skipped: str = ""
     note: str = ""
 
@@ -95,13 +95,13 @@ class TestResult:
 
     __test__ = False  # not a test of pytest's
 
-    score: float
-    low: float
-    high: float
+    score: Annotated[float, "number"]
+    low: Annotated[float, "number"]
+    high: Annotated[float, "number"]
     n: int
     scoring: str
-    accuracy: float
-    confusion: IntArray
+    accuracy: Annotated[float, "number"]
+    confusion: Annotated[IntArray, "i8(c,c)"]
 
     @classmethod
     def measure(cls, predicted: Labels, y: Labels, classes: Labels, scoring: str) -> Self:

@@ -1,4 +1,4 @@
-"""Model files: what was learnt, as arrays and plain text, which no one needs to fear.
+"""Model files: what was learnt, as arrays and JSON; nothing in them is code.
 
 `save` writes a model so that a crash leaves the old file whole; `load` reads it back to bit-equal predictions, or refuses it
 with `ModelFileError`. Nothing in a file names code to run. `read_tree` reads parts of a file, importing only what they need.

@@ -5,9 +5,9 @@ from pathlib import Path
 from typing import Any
 
 from halfspace.errors import ModelFileError
-from halfspace.modelfiles.container import pack, parse, unpack
-from halfspace.modelfiles.decoding import Decoder
-from halfspace.modelfiles.writing import write_whole
+from halfspace.modelfiles.codec import Decoder, Encoder
+from halfspace.modelfiles.container import parse, read, write
+from halfspace.modelfiles.format1 import Format1Decoder
 
 __all__ = ["Tree", "load", "read_tree", "save"]
 
@@ -36,11 +36,9 @@ def save(model: Any, path: str | Path) -> None:
     >>> hs.load(path).predict(X).tolist()
     ['yes', 'yes', 'no']
     """
-    from halfspace.modelfiles.encoding import Encoder  # noqa: PLC0415  (who only reads needs no encoder)
-
     encoder = Encoder()
     tree = json.dumps(encoder.model(model), ensure_ascii=False, allow_nan=False, separators=(",", ":"))
-    write_whole(path, list(pack(tree, encoder.arrays)))
+    write(path, tree, encoder.arrays)
 
 
 def load(path: str | Path) -> Any:
@@ -97,11 +95,12 @@ def read_tree(path: str | Path) -> "Tree":
     ('AdaTron', True)
     """
     try:
-        contents = unpack(path)
-        node = _root(parse(contents.text))
+        contents = read(path)
+        node = _root(parse(contents.tree))
     except (ModelFileError, MemoryError, OverflowError) as error:
         raise _named(path, error) from error
-    return Tree(str(path), contents.version, node, contents.arrays)
+    decoder = (Format1Decoder if contents.format == 1 else Decoder)(contents.arrays)
+    return Tree(str(path), contents.version, node, decoder)
 
 
 def _root(node: Any) -> dict[str, Any]:
@@ -128,8 +127,8 @@ class Tree:
         Of the halfspace that wrote it.
     node : dict
         The JSON node of a model.
-    arrays : dict
-        The arrays it refers to.
+    decoder : Decoder
+        Knows the arrays it refers to.
 
     Attributes
     ----------
@@ -139,8 +138,8 @@ class Tree:
         Names of its parameters and of what it learnt.
     """
 
-    def __init__(self, path: str, version: str, node: dict[str, Any], arrays: dict[str, Any]) -> None:
-        self.path, self.version, self._node, self._arrays = path, version, node, arrays
+    def __init__(self, path: str, version: str, node: dict[str, Any], decoder: Decoder) -> None:
+        self.path, self.version, self._node, self._decoder = path, version, node, decoder
         self.model: str = node["@model"]
         self.params, self.fitted = tuple(self._names("params")), tuple(self._names("fitted"))
 
@@ -166,7 +165,7 @@ class Tree:
         node = self._find(name)
         if not isinstance(node, dict) or not isinstance(node.get("@model"), str):
             raise _named(self.path, ValueError(f"{name!r} of the {self.model} in it is no model"))
-        return Tree(self.path, self.version, node, self._arrays)
+        return Tree(self.path, self.version, node, self._decoder)
 
     def certificate(self) -> Any:
         """Return the certificate of the model, or of the model within it that has one; None if there is none."""
@@ -185,6 +184,6 @@ class Tree:
         """
         node = self._node if name is None else self._find(name)
         try:
-            return Decoder(self._arrays).decode(node)
+            return self._decoder.decode(node)
         except ModelFileError as error:
             raise _named(self.path, error) from error

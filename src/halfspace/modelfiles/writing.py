@@ -57,11 +57,12 @@ def whole_file(path: str | Path) -> Iterator[BinaryIO]:
         raise ModelFileError(msg)
     handle, temporary = tempfile.mkstemp(prefix=f".{path.name[:100]}.", suffix=".part", dir=path.parent)
     try:
-        with os.fdopen(handle, "wb") as file:
-            os.fchmod(handle, _mode(path))
+        os.close(handle)
+        with Path(temporary).open("wb") as file:
             yield file
-            file.flush()
-            os.fsync(handle)
+        with Path(temporary).open("rb+") as file:  # what is there now: it may have been written by name
+            os.fchmod(file.fileno(), _mode(path))
+            os.fsync(file.fileno())
         Path(temporary).replace(path)
     except BaseException:
         with suppress(OSError):

@@ -1,6 +1,6 @@
 """What models chosen by cross-validation share: the folds, and the model fitted to all examples, which answers for them."""
 
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 from sklearn.base import BaseEstimator, ClassifierMixin
@@ -8,15 +8,19 @@ from sklearn.model_selection import check_cv
 from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted
 
+from halfspace._learnt import Learnt
 from halfspace._typing import FloatArray, IntArray, Labels, Matrix
 from halfspace.certificates import Certificate
-from halfspace.models.parameters import Examples, require
+from halfspace.models.parameters import LABELLED, Examples, require
 
 __all__ = ["CrossValidated"]
 
 
-class CrossValidated(ClassifierMixin, BaseEstimator):
+class CrossValidated(Learnt, ClassifierMixin, BaseEstimator):
     """A model with `cv` and `random_state`; the one that was chosen and fitted to all examples is `estimator_`."""
+
+    learnt: ClassVar[dict[str, Any]] = {key: LABELLED[key] for key in ("n_features_in_", "?feature_names_in_", "classes_")}
+    learns_more: ClassVar[bool] = True
 
     cv: Any
     random_state: Any
@@ -84,3 +88,12 @@ class CrossValidated(ClassifierMixin, BaseEstimator):
         """Return the predicted labels, shape (n,)."""
         labels: Labels = self._chosen().predict(X)
         return labels
+
+    @classmethod
+    def check_learnt(cls, fitted: dict[str, Any], sizes: dict[str, int]) -> None:
+        """Refuse a model fitted to other features or classes."""
+        inner = vars(fitted["estimator_"])
+        same = inner.get("n_features_in_") == sizes["d"] and np.array_equal(inner.get("classes_", ()), fitted["classes_"])
+        if not same:
+            msg = f"{cls.__name__}: its model knows other features or classes"
+            raise ValueError(msg)

@@ -3,7 +3,7 @@
 import sys
 import warnings
 from itertools import combinations
-from typing import Any, NamedTuple
+from typing import Annotated, Any, NamedTuple
 
 import numpy as np
 
@@ -30,10 +30,10 @@ __all__ = [
 class Task(NamedTuple):
     """One two-class problem: the examples it is about, their labels ±1 and weights, and the label that counts as +1."""
 
-    rows: IntArray
-    sign: FloatArray
-    s: FloatArray
-    positive: Label
+    rows: Annotated[IntArray, "i8(_r) in 0..n"]
+    sign: Annotated[FloatArray, "f8(_r)"]
+    s: Annotated[FloatArray, "f8(_r)"]
+    positive: Annotated[Label, "label"]
 
 
 def tasks_of(data: Examples, s: FloatArray, *, pairs: bool = False) -> list[Task]:

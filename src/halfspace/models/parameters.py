@@ -18,8 +18,11 @@ from halfspace.errors import InputError
 from halfspace.rows.labels import read_classes
 from halfspace.rows.outputs import fill_squared_norms, squared_norms
 from halfspace.rows.views import indices_inside, view_of
+from halfspace.solvers.outcome import Outcome
 
 __all__ = [
+    "LABELLED",
+    "UNLABELLED",
     "Examples",
     "as_float",
     "check_common",
@@ -35,6 +38,16 @@ __all__ = [
     "usable_rows",
 ]
 
+UNLABELLED = {
+    "n_features_in_": "=d",
+    "?feature_names_in_": "names(d)",
+    "?certificate_": "certificate",
+    "outcome_": Outcome,
+    "n_iter_": "int",
+    "?history_": "plain",
+}
+"""What every model learns, as model files declare it (`Learnt`)."""
+LABELLED = {**UNLABELLED, "classes_": "labels(c)"}
 FLOATS = (np.float64, np.float32)
 LARGEST = 1e150
 """Largest squared length of an example: beyond, products with weights could overflow."""

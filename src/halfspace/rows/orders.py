@@ -13,7 +13,7 @@ import numpy as np
 from halfspace._dispatch import compiled
 from halfspace._typing import FloatArray, IntArray
 
-__all__ = ["Geometric", "Harmonic", "Orders", "in_order", "shuffled", "write_order"]
+__all__ = ["Geometric", "Harmonic", "Orders", "shuffled", "write_order"]
 
 BLOCK = 32
 """Rows that stay together in a block shuffle, at least; narrow rows up to eight times as many."""
@@ -133,19 +133,6 @@ def write_order(orders: Orders, epoch: int, out: IntArray) -> None:
             at += 1
     for i in range(first):
         out[at + i] = rows[i]
-
-
-def in_order(n: int) -> Iterator[IntArray]:
-    """Yield 0, 1, ..., n - 1 for ever.
-
-    Examples
-    --------
-    >>> next(in_order(3))
-    array([0, 1, 2])
-    """
-    order = np.arange(n)
-    while True:
-        yield order
 
 
 def shuffled(n: int, entries: float, target: IntArray, rng: np.random.Generator) -> Iterator[IntArray]:

@@ -1,7 +1,7 @@
 """Why a fit stopped: a value that is the sentence the user reads, with a remedy."""
 
 from dataclasses import dataclass
-from typing import Literal
+from typing import Annotated, Literal
 
 __all__ = ["Outcome", "Reason"]
 
@@ -38,7 +38,7 @@ class Outcome:
     Interrupted after 3 epochs. Call fit with warm_start=True to go on.
     """
 
-    reason: Reason
+    reason: Annotated[Reason, "str"]
     sentence: str
     remedy: str = ""
 

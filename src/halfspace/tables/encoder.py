@@ -1,7 +1,7 @@
 """From a table to the numbers a model reads, learnt once and kept as plain data."""
 
 from collections.abc import Iterator
-from typing import Any, Self
+from typing import Any, ClassVar, Self
 
 import numpy as np
 from scipy import sparse
@@ -9,12 +9,14 @@ from sklearn.base import BaseEstimator, TransformerMixin
 from sklearn.utils import check_array
 from sklearn.utils.validation import check_is_fitted, validate_data
 
+from halfspace._learnt import Learnt
 from halfspace._text import listed
 from halfspace._typing import FloatArray, Labels, Matrix
 from halfspace.errors import InputError
 from halfspace.notes import Note
 from halfspace.tables import recipes, sparse_columns
 from halfspace.tables.columns import arranged, as_table, is_table, numbers_of
+from halfspace.tables.recipes import check_recipes
 
 __all__ = ["TableEncoder"]
 
@@ -24,7 +26,7 @@ BLOCK_NUMBERS = 2**20
 LEAST_BLOCK_ROWS, MOST_BLOCK_ROWS = 2**9, 2**14
 
 
-class TableEncoder(TransformerMixin, BaseEstimator):
+class TableEncoder(Learnt, TransformerMixin, BaseEstimator):
     """Turn a table of numbers, categories and dates into a matrix of numbers.
 
     - Numbers: the median stands in where a value is missing, and one more output marks these rows; then the column is scaled.
@@ -84,6 +86,18 @@ class TableEncoder(TransformerMixin, BaseEstimator):
     >>> encoder.transform(table).round(2).tolist()
     [[-1.22, 0.0, 1.0], [1.22, 0.0, 0.0], [0.0, 1.0, 1.0]]
     """
+
+    learnt: ClassVar[dict[str, Any]] = {
+        "n_features_in_": "=d",
+        "columns_": ["str"],
+        "named_": "bool",
+        "sparse_": "bool",
+        "recipes_": "plain",
+        "?notes_": [Note],
+        "groups_": [("str", "int", "int")],
+        "largest_": "none | f8(d)",
+    }
+    learns_more: ClassVar[bool] = True
 
     def __init__(self, *, scale: str = "standard", max_categories: int = 50) -> None:
         self.scale = scale
@@ -284,6 +298,14 @@ class TableEncoder(TransformerMixin, BaseEstimator):
         tags.input_tags.allow_nan = True
         tags.input_tags.sparse = True
         return tags
+
+    @classmethod
+    def check_learnt(cls, fitted: dict[str, Any], sizes: dict[str, int]) -> None:
+        """Refuse recipes and outputs that do not fit: the outputs decide how much memory encoding takes."""
+        if len(fitted["columns_"]) != sizes["d"]:
+            raise ValueError("TableEncoder: there is not one name per column")
+        if fitted["largest_"] is None:
+            check_recipes(fitted["recipes_"], fitted["groups_"], sizes["d"])
 
 
 def _column(table: Any, j: int) -> Any:

@@ -19,6 +19,7 @@ from halfspace._typing import FloatArray, Matrix
 from halfspace.tables import categories, numbers
 from halfspace.tables.columns import arrow, kind_of, moments_of, numbers_of, parts_of, texts_of, trimmed_text
 
+MOMENTS = {"year", "month", "day", "weekday", "hour", "day number"}
 __all__ = ["Counts", "Learned", "learn", "learn_matrix", "suffixes", "width", "write", "write_matrix"]
 
 MOSTLY = 0.95
@@ -243,3 +244,44 @@ def write_matrix(recipes: list[dict[str, Any]], block: Any, out: FloatArray) -> 
         with np.errstate(over="ignore"):
             np.clip((values - shift) / spread, -numbers.FARTHEST, numbers.FARTHEST, out=out)
     return True
+
+
+def check_recipes(recipes: Any, groups: list[tuple[str, int, int]], d: int) -> None:
+    """Refuse recipes read from a file that encoding cannot follow, or whose outputs are not those of the groups."""
+    if not isinstance(recipes, list) or not recipes or len(groups) != len(recipes) or not all(map(_is_recipe, recipes)):
+        raise ValueError("TableEncoder: it has no recipes, or one that is none")
+    at = 0
+    for recipe, (_, first, end) in zip(recipes, groups, strict=True):
+        if type(recipe["column"]) is not int or not 0 <= recipe["column"] < d:
+            raise ValueError("TableEncoder: there is no such column")
+        if (first, end) != (at, at + width(recipe)):
+            raise ValueError("TableEncoder: the outputs are not those of the recipes")
+        at = end
+
+
+def _is_recipe(recipe: Any) -> bool:
+    """Tell whether encoding can follow a recipe."""
+    kind = recipe.get("kind") if isinstance(recipe, dict) else None
+    if kind == "category":
+        values = recipe.get("values")
+        switches = all(isinstance(recipe.get(name), bool) for name in ("other", "missing", "switch"))
+        return switches and isinstance(values, list) and all(isinstance(value, str) for value in values)
+    if kind == "gap":
+        return True
+    if kind not in ("number", "moment") or not isinstance(recipe.get("indicator"), bool):
+        return False
+    parts, suffixes = recipe.get("parts"), recipe.get("suffixes")
+    if not (isinstance(parts, list) and isinstance(suffixes, list) and 1 <= len(parts) == len(suffixes)):
+        return False
+    known = suffixes == [""] if kind == "number" else all(isinstance(one, str) and one[1:] in MOMENTS for one in suffixes)
+    return known and all(map(_is_scale, parts))
+
+
+def _is_scale(part: Any) -> bool:
+    """Tell whether a number can be filled and scaled this way."""
+    names = ("fill", "unit", "shift", "spread")
+    if not isinstance(part, dict) or not all(isinstance(part.get(name), float) and np.isfinite(part[name]) for name in names):
+        return False
+    quantiles = part.get("quantiles", np.zeros(1))
+    array = isinstance(quantiles, np.ndarray) and quantiles.dtype == np.float64 and quantiles.ndim == 1 and quantiles.size > 0
+    return array and part["unit"] > 0.0 and part["spread"] > 0.0

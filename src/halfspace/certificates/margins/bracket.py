@@ -23,6 +23,7 @@ from halfspace.certificates.arithmetic import (
     as_rows,
     both_signs,
     held,
+    matching,
     norm,
     potentials_and_sums,
     radius,
@@ -58,12 +59,6 @@ def consistent_bias(certificate: Any) -> list[tuple[bool, str]]:
 def different(rows: IntArray) -> tuple[bool, str]:
     """Return the claim that no row is named twice."""
     return np.unique(rows).size == rows.size, "a row is named twice"
-
-
-def matching(weights: FloatArray, clamp: float, X: Matrix) -> tuple[bool, str]:
-    """Return the claim that weights are for data of this width."""
-    D, inputs = X.shape[1] + bool(clamp), weights.shape[-1]
-    return inputs == D, f"weights for {inputs} inputs, but the data have {D}"
 
 
 def within(rows: IntArray, n: int) -> tuple[bool, str]:
@@ -365,20 +360,9 @@ class KernelBracket(Bracket):
     ) -> Self:
         """Make the bracket of numbers that a solver has at hand; `verify` will not take its word for any of them.
 
-        Parameters
-        ----------
-        scales : Scales
-            What `halfspace.certificates.expansion.scales` said of the examples, once for all claims about them.
-        sign : ndarray, shape (n,)
-            Labels, ±1.
-        E : ndarray, shape (n,)
-            Potentials y_i (f(x_i) + bias) of the function.
-        square : float
-            ‖f‖², as exact as one sum in double precision.
-        witness_square : float, optional
-            ‖Σ strengths_i y_i φ(x_i)‖², if it is not `square`.
-        error : ndarray, shape (n,), or float
-            Bound on the error of each potential beyond that of one sum in double precision.
+        `scales` measures the examples, `sign` holds the labels ±1, and E, shape (n,), the potentials y_i (f(x_i) + bias) of the
+        function. `square` is ‖f‖² and `witness_square` ‖Σ strengths_i y_i φ(x_i)‖², if that is another; both are as exact as
+        one sum in double precision. `error` bounds what each potential is off beyond that.
         """
         with np.errstate(all="ignore"):
             e = self._exponent()

@@ -22,17 +22,19 @@ from halfspace.certificates.arithmetic import (
     EPS,
     as_rows,
     both_signs,
+    matching,
     norm,
     one_weight_each,
     potentials_and_sums,
     radius,
     rounding,
     signs,
+    some_weight,
     unit_scale,
 )
 from halfspace.certificates.base import Certificate, Verdict
 from halfspace.certificates.expansion import Scales, outputs, proved_scales, squares_of
-from halfspace.certificates.margins.bracket import SLACK, consistent_bias, different, matching, within
+from halfspace.certificates.margins.bracket import SLACK, consistent_bias, different, within
 from halfspace.errors import InputError
 from halfspace.kernels import Kernel
 
@@ -53,6 +55,8 @@ class Enclosure(Certificate, abstract=True):
     what: ClassVar[str]
     loosest: ClassVar[float]
     """A claim may be looser than the truth by this share: a solver's numbers need not be the checker's."""
+    loose_of_lowest: ClassVar[bool]
+    """Whether that is a share of the dual value with 64 rounding errors given away, or of the dual value itself."""
     least_shown: ClassVar[float]
     """A relative gap below this is shown as 0."""
 
@@ -99,10 +103,9 @@ class Enclosure(Certificate, abstract=True):
 
     def consistent(self) -> list[tuple[bool, str]]:
         """Check the order of the values, weights and strengths, and the bias."""
-        s = self.sample_weight
         return [
             (self.dual <= self.primal, "the dual value is above the primal one"),
-            (s is None or bool(s.any()), "no example has a positive weight"),
+            some_weight(self.sample_weight),
             (self.rows.size == 0 or bool(self.strengths.any()), "no strength is positive"),
             different(self.rows),
             *consistent_bias(self),
@@ -133,7 +136,8 @@ class Enclosure(Certificate, abstract=True):
         hard, loose = np.isinf(self.C), self.loosest
         (primal, dual), (highest, lowest) = sums.values(1.0, hard=hard), sums.values(64.0, hard=hard)
         same = self.primal == primal == np.inf or (np.isfinite(primal) and primal <= self.primal <= highest * (1 + loose))
-        true = np.isfinite(dual) and max(lowest - loose * abs(dual), 0.0) <= self.dual <= max(dual, 0.0)
+        least = max(lowest, 0.0) * (1 - loose) if self.loose_of_lowest else max(lowest - loose * abs(dual), 0.0)
+        true = np.isfinite(dual) and least <= self.dual <= max(dual, 0.0)
         return Verdict.of(
             (bool((self.strengths <= self._caps(y.size)[self.rows]).all()), "a strength is above its cap"),
             (bool(same), f"the {self.what} {primal:.12g}, not {self.primal:.12g}"),
@@ -220,7 +224,7 @@ class DualityGap(Enclosure):
     clamp: float
     positive: Label
 
-    what, loosest, least_shown = "weights cost", 1e-9, 1e-12
+    what, loosest, loose_of_lowest, least_shown = "weights cost", 1e-9, True, 1e-12
 
     @classmethod
     def measure(
@@ -245,16 +249,8 @@ class DualityGap(Enclosure):
     def claim(self, E: FloatArray, v: FloatArray, R: float, sign: FloatArray) -> Self:
         """Claim what follows from numbers that a solver has at hand; `verify` will not take its word for any of them.
 
-        Parameters
-        ----------
-        E : ndarray, shape (n,)
-            Potentials of the weights.
-        v : ndarray, shape (D,)
-            Σ strengths_i y_i x_i.
-        R : float
-            Length of the longest example.
-        sign : ndarray, shape (n,)
-            Labels, ±1.
+        E, shape (n,), are the potentials of the weights, v, shape (D,), is Σ strengths_i y_i x_i, R the length of the longest
+        example and `sign` the labels ±1.
         """
         strengths = np.zeros(E.size)
         strengths[self.rows] = self.strengths
@@ -388,7 +384,7 @@ class KernelGap(Enclosure):
     clamp: float
     positive: Label
 
-    what, loosest, least_shown = "function costs", 1e-7, 1e-10
+    what, loosest, loose_of_lowest, least_shown = "function costs", 1e-7, False, 1e-10
 
     @classmethod
     def measure(
@@ -427,20 +423,10 @@ class KernelGap(Enclosure):
     ) -> Self:
         """Claim what follows from numbers that a solver has at hand; `verify` will not take its word for any of them.
 
-        Parameters
-        ----------
-        scales : Scales
-            What `halfspace.certificates.expansion.scales` said of the examples, once for all claims about them.
-        sign : ndarray, shape (n,)
-            Labels, ±1.
-        E : ndarray, shape (n,)
-            Potentials y_i (f(x_i) + bias) of the strengths.
-        square : float, optional
-            ‖f‖², as exact as one sum in double precision; Σ strengths_i (E_i - y_i bias) by default, with its errors.
-        error : ndarray, shape (n,), or float
-            Bound on the error of each potential beyond that of one sum in double precision: of single precision, or of
-            many updates. It may be large for examples far outside the margin, where it costs nothing. What it adds to the
-            values elsewhere is claimed away, and `verify` refuses a claim that is looser than the truth by more than 1e-7.
+        `scales` measures the examples, `sign` holds the labels ±1, and E, shape (n,), the potentials y_i (f(x_i) + bias) of the
+        strengths. `square` is ‖f‖², as exact as one sum in double precision; Σ strengths_i (E_i - y_i bias) by default, with
+        its errors. `error` bounds what each potential is off beyond one sum in double precision. It may be large far outside
+        the margin, where it costs nothing; elsewhere `verify` refuses a claim that is looser than the truth by over 1e-7.
         """
         with np.errstate(all="ignore"):
             a, bias, e = self._scaled()

@@ -171,19 +171,7 @@ class Separability(Certificate):
 
 
 def certain_margin(X: Matrix, y: FloatArray, weights: FloatArray, clamp: float) -> tuple[float, IntArray]:
-    """Return a margin that `verify` will confirm, or 0 and rows that are on the wrong side for certain.
-
-    Parameters
-    ----------
-    X : ndarray or CSR matrix, shape (n, d)
-        Checked examples.
-    y : ndarray, shape (n,)
-        Their signs.
-    weights : ndarray, shape (D,)
-        The plane, bias last if there is one.
-    clamp : float
-        1 with a bias, 0 without.
-    """
+    """Return a margin that `verify` will confirm, or 0 and rows that are on the wrong side for certain; y holds signs."""
     found = potentials(X, y, weights, clamp)
     clear = CLEAR * found.error < found.E
     deep = np.flatnonzero(-CLEAR * found.error > found.E)

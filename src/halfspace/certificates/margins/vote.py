@@ -17,6 +17,7 @@ from halfspace.certificates.arithmetic import (
     as_rows,
     held,
     known_labels,
+    matching,
     potentials_and_sums,
     radius,
     rounding,
@@ -44,25 +45,9 @@ class Count(NamedTuple):
 
 
 def count_votes(outputs: FloatArray, lengths: FloatArray, vote: str, R: float) -> Count:
-    """Count the votes of M members.
+    """Count the votes of M members, from the outputs (n, M, K) and lengths (M, K) of their planes; K = 1 for two classes.
 
-    Parameters
-    ----------
-    outputs : ndarray, shape (n, M, K)
-        Outputs of the members' planes; K = 1 for two classes.
-    lengths : ndarray, shape (M, K)
-        Lengths of their weights.
-    vote : {"majority", "stability"}
-        What is added up.
-    R : float
-        Length of the longest training example: the unit of stability where it breaks ties.
-
-    Examples
-    --------
-    >>> outputs = np.array([[[2.0], [-1.0]]])
-    >>> count = count_votes(outputs, np.ones((2, 1)), "majority", 2.0)
-    >>> count.choice.tolist(), count.votes.tolist(), count.disagreement().tolist()
-    ([1], [[1, 0]], [0.5])
+    `vote` is "majority" or "stability"; R is the length of the longest example, the unit of stability where it breaks ties.
     """
     M, K = outputs.shape[1:]
     stability = (outputs / np.where(lengths > 0, lengths, 1.0)).mean(axis=1)
@@ -137,11 +122,7 @@ class CommitteeVote(Certificate):
 
     def confirm(self, X: Matrix, y: Labels) -> Verdict:
         """Count the votes anew."""
-        D = X.shape[1] + bool(self.clamp)
-        shaped = Verdict.of(
-            (self.members.shape[2] == D, f"weights for {self.members.shape[2]} inputs, but the data have {D}"),
-            known_labels(y, self.classes),
-        )
+        shaped = Verdict.of(matching(self.members, self.clamp, X), known_labels(y, self.classes))
         if not shaped:
             return shaped
         R = radius(X, self.clamp)
@@ -150,7 +131,9 @@ class CommitteeVote(Certificate):
         finite = bool(np.isfinite(outputs).all() and np.isfinite(R))
         errors = int((np.array(self.classes)[count.choice] != y).sum())
         share = float(count.disagreement().mean())
-        unsure = int(_undecided(outputs, lengths, count.scores, self.vote, (D + len(self.members), R)).sum())
+        unsure = int(
+            _undecided(outputs, lengths, count.scores, self.vote, (self.members.shape[2] + len(self.members), R)).sum()
+        )
         return Verdict.of(
             (finite, "the outputs overflow"),
             (abs(self.errors - errors) <= unsure, f"there are {errors} errors, not {self.errors}"),

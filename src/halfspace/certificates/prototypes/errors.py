@@ -104,29 +104,10 @@ class _Found(NamedTuple):
 
 
 def survey(X: Matrix, target: IntArray, given: Prototypes, beta: float | None, s: FloatArray, *, give: float) -> Survey:
-    """Look at every row once.
+    """Look once at every row of X, shape (n, d), of the class numbers `target`, shape (n,); every class has a prototype.
 
-    Parameters
-    ----------
-    X : ndarray or CSR matrix, shape (n, d)
-        Examples.
-    target : ndarray of int, shape (n,)
-        Their class numbers; every class has a prototype.
-    given : Prototypes
-        What is judged.
-    beta : float or None
-        Slope of the sigmoid f(μ) = 1 / (1 + exp(-βμ)); 0 for f(μ) = μ; None for no cost.
-    s : ndarray, shape (n,)
-        Weights of the rows in the cost.
-    give : float
-        How many times its rounding a radius gives away.
-
-    Examples
-    --------
-    >>> X, y = np.array([[0.0], [1.0], [4.0]]), np.array([0, 0, 1])
-    >>> found = survey(X, y, Prototypes(np.array([[0.0], [4.0]]), np.array([0, 1])), 0.0, np.ones(3), give=1.0)
-    >>> found.errors, found.radii.round(9).tolist(), round(found.cost, 9)
-    (0, [2.0, 1.0, 2.0], -2.8)
+    `beta` is the slope of the sigmoid f(μ) = 1 / (1 + exp(-βμ)), 0 for f(μ) = μ, None for no cost; s, shape (n,), are the
+    weights of the rows in the cost; a radius gives away `give` times its rounding.
     """
     centre = given.W.mean(axis=0) if X.shape[1] <= WIDE else np.zeros(X.shape[1])
     given = given._replace(W=given.W - centre)

@@ -229,13 +229,7 @@ TINY = float(np.finfo(np.float64).tiny)
 
 
 def dense_blocks(X: Matrix, width: int) -> Iterator[tuple[slice, FloatArray]]:
-    """Yield the rows of X, shape (n, d), as dense float64 blocks of about `BLOCK_ENTRIES` / `width` rows.
-
-    Examples
-    --------
-    >>> [(rows.stop, block.dtype.name) for rows, block in dense_blocks(sparse.csr_array(np.eye(3, dtype="f4")), 3)]
-    [(3, 'float64')]
-    """
+    """Yield the rows of X, shape (n, d), as dense float64 blocks of about `BLOCK_ENTRIES` / `width` rows."""
     step = max(1, BLOCK_ENTRIES // width)
     for first in range(0, X.shape[0], step):
         rows = slice(first, min(first + step, X.shape[0]))
@@ -244,14 +238,7 @@ def dense_blocks(X: Matrix, width: int) -> Iterator[tuple[slice, FloatArray]]:
 
 
 def own_squares(differences: FloatArray) -> tuple[FloatArray, FloatArray]:
-    """Return Σ_j of squared differences for every row, shape (m,), and a bound on its rounding; exact zeros have none.
-
-    Examples
-    --------
-    >>> squares, noise = own_squares(np.array([[3.0, 4.0], [0.0, 0.0], [1e-200, 0.0]]))
-    >>> squares.tolist(), (noise > 0.0).tolist()
-    ([25.0, 0.0, 0.0], [True, False, True])
-    """
+    """Return Σ_j of squared differences for every row, shape (m,), and a bound on its rounding; exact zeros have none."""
     d = differences.shape[1]
     squares: FloatArray = np.einsum("ij,ij->i", differences, differences)
     noise = (d + 4) * EPS * squares
@@ -261,13 +248,7 @@ def own_squares(differences: FloatArray) -> tuple[FloatArray, FloatArray]:
 
 
 def nearest(block: FloatArray, W: FloatArray) -> IntArray:
-    """Return the nearest of the prototypes W, shape (K, d), for every row of a block, shape (m,); of equal ones the first.
-
-    Examples
-    --------
-    >>> nearest(np.array([[0.0], [2.0], [9.0]]) + 1e9, np.array([[1.0], [10.0], [-1e30]]) + 1e9).tolist()
-    [0, 0, 1]
-    """
+    """Return the nearest of the prototypes W, shape (K, d), for every row of a block, shape (m,); of equal ones the first."""
     centre = np.median(W, axis=0)  # not the mean, which one prototype far away would move
     low, high = _expanded(block - centre, W - centre)
     labels: IntArray = low.argmin(axis=1)
@@ -300,25 +281,7 @@ WORK = 2e10
 def spectral_bound(X: Matrix, s: FloatArray | None, K: int) -> tuple[float, float]:
     """Return the sum of all but the K - 1 largest eigenvalues of the scatter, and a bound on its rounding.
 
-    Parameters
-    ----------
-    X : ndarray or CSR matrix, shape (n, d)
-        Rows.
-    s : ndarray, shape (n,), or None
-        Their weights, if not all 1.
-    K : int
-        Number of prototypes.
-
-    Returns
-    -------
-    (float, float)
-        The bound, 0 where computing it would take too long or overflow, and its rounding.
-
-    Examples
-    --------
-    >>> X = np.array([[0.0, 1.0], [0.0, -1.0], [5.0, 1.0], [5.0, -1.0]])
-    >>> round(spectral_bound(X, None, 2)[0], 9)
-    4.0
+    The rows X, shape (n, d), may have weights s, shape (n,). Where computing it would take too long or overflow it is 0.
     """
     n, d = X.shape
     small = min(n, d)

@@ -58,13 +58,7 @@ class FilterRun(NamedTuple):
 
 
 def most_errors(length: float, noise: float, rho: float) -> float:
-    """Return the most that Σ mu e² can be, for A = `length`, B = `noise` and rho < 2, rounded up.
-
-    Examples
-    --------
-    >>> round(most_errors(3.0, 0.0, 1.0), 6), round(most_errors(0.0, 2.0, 1.0), 6)
-    (3.0, 8.0)
-    """
+    """Return the most that Σ mu e² can be, for A = `length`, B = `noise` and rho < 2, rounded up."""
     root = (np.sqrt(noise) + np.sqrt(noise + (2.0 - rho) * length)) / (2.0 - rho)
     return float(root * root * (1.0 + 0.5 * SPARE))
 

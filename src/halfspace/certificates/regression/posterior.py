@@ -16,7 +16,7 @@ import numpy as np
 from scipy import linalg, sparse
 
 from halfspace._typing import FloatArray, Labels, Matrix
-from halfspace.certificates.arithmetic import EPS, held
+from halfspace.certificates.arithmetic import EPS, held, some_weight
 from halfspace.certificates.base import Certificate, Verdict
 from halfspace.certificates.regression.ridge import fits, read_targets
 
@@ -148,12 +148,11 @@ class GaussianPosterior(Certificate):
 
     def consistent(self) -> list[tuple[bool, str]]:
         """Check what was maximised and fitted, how precise it is, and that some example has weight."""
-        s = self.sample_weight
         return [
             ({*self.maximised} <= {"alpha", "beta"}, "what was maximised is neither alpha nor beta"),
             (self.free or self.constant == 0.0, "the constant is not 0 though it was not fitted"),
             (self.precision <= COARSEST, f"the equations are not claimed to hold to {COARSEST:g}"),
-            (s is None or bool(s.any()), "no example has a positive weight"),
+            some_weight(self.sample_weight),
         ]
 
     def confirm(self, X: Matrix, y: Labels) -> Verdict:

@@ -28,10 +28,12 @@ from halfspace.certificates.arithmetic import (
     both_signs,
     combination,
     held,
+    matching,
     norm,
     one_weight_each,
     potentials_and_sums,
     signs,
+    some_weight,
     squares,
 )
 from halfspace.certificates.base import Certificate, Verdict
@@ -46,13 +48,7 @@ CLOSE = 1e-9
 
 
 def read_targets(X: Matrix, y: Labels | None, kind: str) -> tuple[Any, FloatArray]:
-    """Check examples and real targets, shape (n,) or (n, m), handed to a checker; return the targets as (n, m).
-
-    Examples
-    --------
-    >>> read_targets(np.ones((2, 1)), [1, 2], "RidgeGap")[1].tolist()
-    [[1.0], [2.0]]
-    """
+    """Check examples and real targets, shape (n,) or (n, m), handed to a checker; return the targets as (n, m)."""
     if y is None:
         msg = f"a {kind} is about examples with targets: verify(X, y) needs the targets y"
         raise InputError(msg)
@@ -63,13 +59,7 @@ def read_targets(X: Matrix, y: Labels | None, kind: str) -> tuple[Any, FloatArra
 
 
 def log_likelihood(n: float, sigma2: float) -> float:
-    """Return the largest log-likelihood of n residuals of mean square `sigma2` under Gaussian noise.
-
-    Examples
-    --------
-    >>> round(log_likelihood(2.0, 1.0), 4)
-    -2.8379
-    """
+    """Return the largest log-likelihood of n residuals of mean square `sigma2` under Gaussian noise."""
     with np.errstate(divide="ignore"):
         return float(-0.5 * n * (np.log(2 * np.pi * sigma2) + 1.0))
 
@@ -88,9 +78,8 @@ class _Measured(NamedTuple):
 
 def fits(X: Matrix, y: Labels, weights: FloatArray, clamp: float, sample_weight: FloatArray | None) -> Verdict:
     """Judge whether weights, and those of the examples, are of the size of rows X, shape (n, d), and one target y (n, 1)."""
-    D = X.shape[1] + bool(clamp)
     return Verdict.of(
-        (weights.shape == (D,), f"weights for {weights.size} inputs, but the data have {D}"),
+        matching(weights, clamp, X),
         one_weight_each(sample_weight, y.shape[0]),
         (y.shape[1] == 1, f"the certificate is about one target, but y has {y.shape[1]}"),
     )
@@ -179,10 +168,9 @@ class RidgeGap(Certificate):
 
     def consistent(self) -> list[tuple[bool, str]]:
         """Check that a constant was fitted if there is one, and that some example has weight."""
-        s = self.sample_weight
         return [
             (self.free or self.constant == 0.0, "the constant is not 0 though it was not fitted"),
-            (s is None or bool(s.any()), "no example has a positive weight"),
+            some_weight(self.sample_weight),
         ]
 
     def confirm(self, X: Matrix, y: Labels) -> Verdict:
@@ -346,9 +334,8 @@ class LeastSquaresGap(Certificate):
 
     def confirm(self, X: Matrix, y: Labels) -> Verdict:
         """Recompute both numbers."""
-        D = X.shape[1] + bool(self.clamp)
         shaped = Verdict.of(
-            (self.weights.shape == (D,), f"weights for {self.weights.size} inputs, but the data have {D}"),
+            matching(self.weights, self.clamp, X),
             one_weight_each(self.sample_weight, y.size),
             both_signs(y, self.positive),
         )

@@ -3,7 +3,7 @@
 import time
 from functools import cached_property
 from itertools import combinations
-from typing import Any, Self
+from typing import Any, ClassVar, Self
 
 import numpy as np
 from sklearn.base import BaseEstimator, ClassifierMixin
@@ -16,7 +16,7 @@ from halfspace.errors import InputError
 from halfspace.kernels import Kernel
 from halfspace.kernels.gram import LazyGram
 from halfspace.models.kernel.cells import Cells, learn_cells
-from halfspace.models.kernel.margin import Claims, KernelPlan, Solved, Work
+from halfspace.models.kernel.margin import Claims, KernelPlan, Solved, Work, about_expansion
 from halfspace.models.kernel.prediction import Expansion, KernelPlaneMixin
 from halfspace.models.multiclass import (
     Task,
@@ -140,7 +140,14 @@ class KernelAdaTron(KernelPlaneMixin, ClassifierMixin, CallbackSupportMixin, Bas
     (True, [1.414, 1.414])
     """
 
-    certificate_: Certificate
+    learnt: ClassVar[dict[str, Any]] = {
+        "?_lengths": "f8(K) | none",
+        "_cells": Cells | None,
+        "_voting": "bool",
+        "?_solved": Solved,
+        "?_alpha": "f8(K,n)",
+    }
+
     _cells: Cells | None
     _voting: bool
 
@@ -282,7 +289,7 @@ class KernelAdaTron(KernelPlaneMixin, ClassifierMixin, CallbackSupportMixin, Bas
         learnt = learn_cells(kernel, self._plan(), data, s, n_cells, seed, self._budget(began), self.n_jobs, reporter.tell)
         reporter.close()
         self._expansion, self._alpha, self._cells, self.certificate_ = learnt[:4]
-        self._fitted_clamp, self.classes_, self._voting = data.clamp, data.classes, False
+        self._fitted_clamp, self.classes_, self._voting, self._labels = data.clamp, data.classes, False, data.y.copy()
         slowest = max(learnt.machines, key=lambda machine: machine.rounds)
         self.n_iter_, self.history_ = slowest.rounds, slowest.history
         count, gap = len(learnt.machines), max(machine.gap for machine in learnt.machines)
@@ -319,6 +326,19 @@ class KernelAdaTron(KernelPlaneMixin, ClassifierMixin, CallbackSupportMixin, Bas
         gap = max(float(part.relative_gap) for part in parts)
         self.outcome_ = fit_outcome(self, gap, [done.outcome.reason for done in runs], "round", unseparated=UNSEPARATED)
         report_outcome(self, gap, EARLY, stacklevel=4)
+
+    @property
+    def certificate_(self) -> Certificate:
+        """Primal and dual value, about the very coefficients that predict: a model whose coefficients changed is refused."""
+        proof: Certificate | None = vars(self).get("certificate_")
+        if proof is None:
+            msg = f"this {type(self).__name__} is not fitted yet: call fit first"
+            raise AttributeError(msg)
+        return about_expansion(proof, self._expansion, self._labels, self.classes_) if hasattr(self, "_labels") else proof
+
+    @certificate_.setter
+    def certificate_(self, proof: Certificate) -> None:
+        self.__dict__["certificate_"] = proof
 
     @cached_property
     def _alpha(self) -> FloatArray:  # type: ignore[override]
@@ -385,6 +405,27 @@ class KernelAdaTron(KernelPlaneMixin, ClassifierMixin, CallbackSupportMixin, Bas
         names = [f"{a} or {b}" for a, b in combinations(self.classes_.tolist(), 2)]
         table = support_table(alpha, self._potentials, self._lengths, self._caps, self._labels, names, everyone=everyone)
         return table[~np.isnan(np.asarray(table["slack"]))]
+
+    @classmethod
+    def sizes(cls, fitted: dict[str, Any]) -> dict[str, int]:
+        """Return what letters stand for; with votes, the problems are the pairs of classes."""
+        found = super().sizes(fitted)
+        voting = fitted.get("_voting") is True and found.get("c", 0) > 2
+        return {**found, "K": found["c"] * (found["c"] - 1) // 2} if voting else found
+
+    @classmethod
+    def check_learnt(cls, fitted: dict[str, Any], sizes: dict[str, int]) -> None:
+        """Refuse cells, votes and answers that do not fit the expansion."""
+        super().check_learnt(fitted, sizes)
+        cells, solved = fitted["_cells"], fitted.get("_solved")
+        if fitted["_voting"] and (sizes["c"] <= 2 or cells is not None):
+            raise ValueError("KernelAdaTron: two classes have no votes")
+        if cells is not None:
+            cells.check(fitted["_expansion"].rows.size)
+        if solved is not None:
+            solved.check(fitted.get("_labels", ()), sizes["K"])
+        elif "_alpha" not in fitted:
+            raise ValueError("KernelAdaTron: it has no strengths")
 
 
 def _refuse_extreme(kernel: Kernel, X: Matrix, owner: str) -> None:

@@ -2,7 +2,7 @@
 
 import time
 import warnings
-from typing import Any, Self
+from typing import Any, ClassVar, Self
 
 import numpy as np
 
@@ -90,6 +90,8 @@ class KernelAdaTronCV(CrossValidated):
     >>> model.best_params_, bool(model.certificate_.verify(X, y))
     ({'C': 10.0, 'gamma': 1.0}, True)
     """
+
+    learnt: ClassVar[dict[str, Any]] = {"outcome_": Outcome, "estimator_": "model:KernelAdaTron"}
 
     def __init__(
         self,

@@ -10,7 +10,7 @@ import time
 import warnings
 from collections.abc import Callable
 from functools import partial
-from typing import Any, NamedTuple
+from typing import Annotated, Any, NamedTuple
 
 import numpy as np
 from sklearn.cluster import KMeans
@@ -46,10 +46,16 @@ class Cells(NamedTuple):
     A cell of one class has no support vectors, and a bias of 1 (or -1) for its class.
     """
 
-    centres: FloatArray  # (cells, d)
-    columns: list[IntArray]  # of each cell: its support vectors, numbers within the expansion of all
-    bias: FloatArray  # (cells, K)
-    present: Any  # (cells, K) bool: the classes that live in a cell; all for two classes
+    centres: Annotated[FloatArray, "f8(_q,d)"]  # (cells, d)
+    columns: Annotated[list[IntArray], ["i8(_c)"]]  # of each cell: its support vectors, numbers within the expansion of all
+    bias: Annotated[FloatArray, "f8(_q,K)"]  # (cells, K)
+    present: Annotated[Any, "b(_q,K)"]  # (cells, K) bool: the classes that live in a cell; all for two classes
+
+    def check(self, m: int) -> None:
+        """Refuse cells read from a file that point outside the m support vectors."""
+        inside = all(c.size == 0 or 0 <= c.min() <= c.max() < m for c in self.columns)
+        if not inside or len(self.columns) != self.centres.shape[0]:
+            raise ValueError("cells point outside the support vectors")
 
     def outputs(self, expansion: Expansion, X: Matrix) -> FloatArray:
         """Return the outputs on rows of X, shape (n, K), each by the machine of the nearest centre."""

@@ -2,7 +2,7 @@
 
 import hashlib
 from copy import copy, deepcopy
-from typing import Any, NamedTuple, Self
+from typing import Annotated, Any, NamedTuple, Self
 
 import numpy as np
 from scipy import sparse
@@ -32,18 +32,18 @@ class Setting(NamedTuple):
     """What does not change while learning."""
 
     kernel: Kernel
-    shift: float  # square of the clamped input
+    shift: Annotated[float, "number"]  # square of the clamped input
     variant: str
-    room: float  # bytes for the kernel matrix
+    room: Annotated[float, "number"]  # bytes for the kernel matrix
 
 
 class _Page(NamedTuple):
     """Support vectors of finished calls."""
 
-    support: Matrix
-    rows: IntArray  # (m,) the examples they are
-    signed: FloatArray  # (K, m) strengths times labels
-    missing: FloatArray  # (K, m) what is missing from the mean, times the clock
+    support: Annotated[Matrix, "rows(_m,d)"]
+    rows: Annotated[IntArray, "i8(_m)"]  # (m,) the examples they are
+    signed: Annotated[FloatArray, "f8(K,_m)"]  # (K, m) strengths times labels
+    missing: Annotated[FloatArray, "f8(K,_m)"]  # (K, m) what is missing from the mean, times the clock
     log: Log
 
 
@@ -65,11 +65,36 @@ def fingerprint(X: Matrix, target: IntArray) -> str:
 class Unbounded:
     """Keeps every example a mistake was made on."""
 
+    setting: Setting
+    base: _Page | None  # of earlier calls
+    page: _Page | None  # of this call too, once settled
+    clock: int
+    mistakes: Annotated[IntArray, "i8(K)"]
+    mark: str
+    state: State
+    memory: Forget | Mean | Log
+    logs: list[Log]
+    signs: Annotated[FloatArray, "f8(K,n)"]
+    whole: bool
+
     def __init__(self, setting: Setting) -> None:
         self.setting = setting
-        self.base: _Page | None = None  # of earlier calls
-        self.page: _Page | None = None  # of this call too, once settled
+        self.base = self.page = None
         self.clock, self.mistakes = 0, np.zeros(1, dtype=np.int64)
+
+    def check(self, sizes: dict[str, int]) -> None:
+        """Refuse what was read from a file and does not fit together; make room for the mistakes of the next epoch."""
+        K, n = self.state.alpha.shape
+        kinds = {"plain": Forget, "averaged": Mean, "voted": Log}
+        if self.state.W.shape != (K, n) or not isinstance(self.memory, kinds.get(self.setting.variant, ())):
+            raise ValueError("KernelPerceptron: its state or its memory is not that of the variant")
+        for page in (self.base, self.page):
+            if page is not None:
+                page.log.check(page.rows.size)
+        for log in self.logs:
+            log.check(n)
+        if isinstance(self.memory, Log):
+            self.memory = self.memory.emptied(K * n)
 
     def begin(self, X: Matrix, task: Task, orders: Orders, mark: str = "") -> tuple[KernelPresenting, Training]:
         """Return method and state for these examples, starting from what was learnt before; `mark` is their fingerprint."""
@@ -187,9 +212,27 @@ def _by_epoch(course: Course) -> dict[str, Any]:
 class OnBudget:
     """Keeps as many support vectors as the budget has room for."""
 
+    setting: Setting
+    budget: Annotated[int, "=B"]
+    whole: bool
+    kept: Keep | None
+    mark: str
+    signs: Annotated[FloatArray, "f8(K,n)"]
+    clock: int
+    mistakes: Annotated[IntArray, "i8(K)"]
+    signed: Annotated[FloatArray, "f8(K,n)"]
+    answer: Expansion
+
+    def check(self, sizes: dict[str, int]) -> None:
+        """Refuse what was read from a file and does not fit together."""
+        if self.setting.variant != "plain" or self.kept is None:
+            raise ValueError("KernelPerceptron: only the plain variant has a budget")
+        self.answer.check(sizes["d"])
+        self.kept.check(sizes, self.signs.shape[1])
+
     def __init__(self, setting: Setting, budget: int) -> None:
         self.setting, self.budget, self.whole = setting, budget, True
-        self.kept: Keep | None = None
+        self.kept = None
 
     def begin(self, X: Matrix, task: Task, orders: Orders, mark: str = "") -> tuple[Projecting, Keep]:
         """Return method and state for these examples; those of a data set, which have a fingerprint, are measured first."""

@@ -3,7 +3,7 @@
 import time
 import warnings
 from copy import deepcopy
-from typing import Any, Self
+from typing import Any, ClassVar, Self
 
 import numpy as np
 from sklearn.base import BaseEstimator, ClassifierMixin
@@ -28,7 +28,7 @@ from halfspace.models.parameters import (
 from halfspace.models.progress import Reporter
 from halfspace.solvers.kernel.minover import KernelPushing, Table
 from halfspace.solvers.outcome import Outcome
-from halfspace.solvers.rules.minover import State, width
+from halfspace.solvers.rules.minover import State, check_states, width
 from halfspace.solvers.run import Budget, Progress, run
 
 __all__ = ["KernelMinOver"]
@@ -95,6 +95,8 @@ class KernelMinOver(KernelPlaneMixin, ClassifierMixin, CallbackSupportMixin, Bas
     >>> print(model.certificate_, model.outcome_.reason, bool(model.certificate_.verify(X, y)))
     1.414 <= kappa* <= 1.414 converged True
     """
+
+    learnt: ClassVar[dict[str, Any]] = {"_alpha": "f8(K,t)", "_mark": ("str", "kernel", "number"), "_states": [State]}
 
     _states: list[State]
 
@@ -181,7 +183,7 @@ class KernelMinOver(KernelPlaneMixin, ClassifierMixin, CallbackSupportMixin, Bas
         self.n_iter_, self.history_ = int(state.made().max()), done.course.history()
         self.history_.pop("round")
         seen = self._certify(data, kernel, shift, signs)
-        self.outcome_ = self._explained(done.outcome, seen, whole=table.whole is not None)
+        self.outcome_ = self._explained(done.outcome, seen, whole=table.whole)
         reporter.line(str(self.outcome_))
         reporter.close()
         return self
@@ -237,3 +239,9 @@ class KernelMinOver(KernelPlaneMixin, ClassifierMixin, CallbackSupportMixin, Bas
         if outcome.reason != "interrupted":
             warnings.warn(f"{type(self).__name__}: {outcome}", NotSeparatedWarning, stacklevel=5)
         return outcome
+
+    @classmethod
+    def check_learnt(cls, fitted: dict[str, Any], sizes: dict[str, int]) -> None:
+        """Refuse states of other problems: here the weights are the outputs of all examples."""
+        super().check_learnt(fitted, sizes)
+        check_states(fitted["_states"], sizes, sizes["n"])

@@ -3,7 +3,7 @@
 import time
 import warnings
 from copy import deepcopy
-from typing import Any, NoReturn, Self
+from typing import Any, ClassVar, NoReturn, Self
 
 import numpy as np
 from sklearn.base import BaseEstimator, ClassifierMixin
@@ -104,6 +104,13 @@ class KernelPerceptron(StreamMixin, KernelPlaneMixin, ClassifierMixin, CallbackS
     >>> print(model.certificate_, bool(model.certificate_.verify(X, y)))
     2 mistakes, at most 2 by Novikoff's theorem; 1.414 <= kappa* <= 1.414 True
     """
+
+    learnt: ClassVar[dict[str, Any]] = {
+        "mistakes_": "int | i8(K)",
+        "_native": "bool",
+        "_alpha": "f8(K,n)",
+        "_learner": Unbounded | OnBudget,
+    }
 
     _learner: Any  # Unbounded or OnBudget
 
@@ -334,3 +341,9 @@ class KernelPerceptron(StreamMixin, KernelPlaneMixin, ClassifierMixin, CallbackS
         """Not offered: a certificate names its support vectors by their rows, which a stream does not keep."""
         msg = f"{type(self).__name__} has no certify: its certificates name support vectors by their rows. fit gives one."
         raise AttributeError(msg)
+
+    @classmethod
+    def check_learnt(cls, fitted: dict[str, Any], sizes: dict[str, int]) -> None:
+        """Refuse what a learner cannot go on from."""
+        super().check_learnt(fitted, sizes)
+        fitted["_learner"].check(sizes)

@@ -1,6 +1,6 @@
 """What kernel models share: a plane in the kernel's space, known by its support vectors, and its margin bracket."""
 
-from typing import Any, NamedTuple, Self
+from typing import Annotated, Any, ClassVar, NamedTuple, Self
 
 import numpy as np
 from scipy import sparse
@@ -25,11 +25,23 @@ class Expansion(NamedTuple):
     """K functions f_k = Σ_j coefficients[k, j] k(x_j, ·) + bias_k on the same support vectors."""
 
     kernel: Kernel
-    support: Matrix  # (m, d) support vectors
-    rows: IntArray  # (m,) the training examples they are, -1 where there is no telling; for a precomputed kernel its columns
-    coefficients: FloatArray  # (K, m)
-    bias: FloatArray  # (K,)
-    groups: tuple[Group, ...] = ()  # support vectors, and the functions that use them, if that is not all of them
+    support: Annotated[Matrix, "rows(_m,d)"]  # (m, d) support vectors
+    rows: Annotated[
+        IntArray, "i8(_m)"
+    ]  # (m,) the training examples they are, -1 where there is no telling; for a precomputed kernel its columns
+    coefficients: Annotated[FloatArray, "f8(K,_m)"]  # (K, m)
+    bias: Annotated[FloatArray, "f8(K)"]  # (K,)
+    groups: Annotated[
+        tuple[Group, ...], [("i8(_g) in 0.._m", "i8(_f) in 0..K")]
+    ] = ()  # support vectors, and the functions that use them, if that is not all of them
+
+    def check(self, d: int) -> None:
+        """Refuse an expansion read from a file whose kernel cannot be computed on its support vectors."""
+        if not self.kernel.is_precomputed:
+            if self.support.shape[0]:
+                self.kernel.exact(self.support[:1])
+        elif self.rows.size and not 0 <= self.rows.min() <= self.rows.max() < d:
+            raise ValueError("columns of a precomputed kernel lie outside it")
 
     def values(self, X: Matrix) -> Any:
         """Return the kernel values of rows of X with the support vectors, shape (n, m)."""
@@ -62,6 +74,14 @@ class KernelPlaneMixin(PredictingMixin):
 
     It has the parameters `kernel`, `gamma`, `degree`, `coef0`, `intercept` and `intercept_scaling`.
     """
+
+    learnt: ClassVar[dict[str, Any]] = {
+        "_expansion": Expansion,
+        "?_lengths": "f8(K)",
+        "?_caps": "f8(t)",
+        "?_labels": "labels(t)",
+        "?_potentials": "f8(K,t)",
+    }
 
     kernel: Any
     gamma: Any
@@ -158,6 +178,11 @@ class KernelPlaneMixin(PredictingMixin):
             raise AttributeError(msg)
         classes = [None] if alpha.shape[0] == 1 else self.classes_.tolist()
         return support_table(alpha, self._potentials, self._lengths, self._caps, self._labels, classes, everyone=everyone)
+
+    @classmethod
+    def check_learnt(cls, fitted: dict[str, Any], sizes: dict[str, int]) -> None:
+        """Refuse a kernel that cannot be computed on the support vectors."""
+        fitted["_expansion"].check(sizes["d"])
 
 
 def stacked(first: Matrix, second: Matrix) -> Matrix:

@@ -2,7 +2,7 @@
 
 import time
 from functools import partial
-from typing import Any, Self
+from typing import Any, ClassVar, Self
 
 import numpy as np
 from sklearn.base import BaseEstimator, ClassifierMixin
@@ -112,6 +112,15 @@ class AdaTron(PlaneMixin, ClassifierMixin, CallbackSupportMixin, BaseEstimator):
     [2.0, 2.0]
     """
 
+    learnt: ClassVar[dict[str, Any]] = {
+        "_W": "f8(K,D)",
+        "_alpha": "f8(K,n)",
+        "_bias": "f8(K)",
+        "?_caps": "f8(n)",
+        "?_potentials": "f8(K,n)",
+        "?_labels": "labels(n)",
+    }
+
     def __init__(
         self,
         *,
@@ -216,7 +225,8 @@ class AdaTron(PlaneMixin, ClassifierMixin, CallbackSupportMixin, BaseEstimator):
             return reporter.tell(f"iteration {at.round}: relative gap {point.gap:.2g}")
 
         methods = [LargeMargin(problem, plan, seeds[k], partial(inseparable, k)) for k, problem in enumerate(problems)]
-        watched = {"watch": watch, "every": 1 << 62} if K == 1 else {}  # to watch changes nothing: pieces stay as large
+        heard = K == 1 and (reporter.root is not None or bool(self.verbose))
+        watched = {"watch": watch, "every": 1 << 62} if heard else {}  # to watch changes nothing: pieces stay as large
         works = [partial(_solved, method, start, watched) for method, start in zip(methods, starts, strict=True)]
         runs = run_all(works, Budget(int(self.max_iter), seconds), self.n_jobs)
         points = [method.certify(done.state) for method, done in zip(methods, runs, strict=True)]

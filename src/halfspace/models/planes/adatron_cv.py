@@ -1,7 +1,7 @@
 """The AdaTron whose cap is chosen by cross-validation."""
 
 from collections.abc import Sequence
-from typing import Any, Self
+from typing import Any, ClassVar, Self
 
 import numpy as np
 from sklearn.metrics import check_scoring
@@ -66,6 +66,8 @@ class AdaTronCV(CrossValidated):
     >>> model.C_, bool(model.certificate_.verify(scale(X), y))
     (0.1, True)
     """
+
+    learnt: ClassVar[dict[str, Any]] = {"estimator_": "model:AdaTron"}
 
     def __init__(
         self,

@@ -1,6 +1,6 @@
 """The averaged perceptron."""
 
-from typing import Any
+from typing import Any, ClassVar
 
 from halfspace._typing import FloatArray, Matrix
 from halfspace.models.planes.presenting import PresentingClassifier
@@ -61,6 +61,8 @@ class AveragedPerceptron(PresentingClassifier):
     (True, True)
     """
 
+    learnt: ClassVar[dict[str, Any]] = {"_W": "f8(K,D)", "_alpha": "f8(K,n)", "_memory": Mean}
+
     def __init__(
         self,
         *,
@@ -102,3 +104,10 @@ class AveragedPerceptron(PresentingClassifier):
         if outcome.reason != "iteration budget spent":
             return outcome
         return Outcome("passes done", f"{self.n_iter_} epochs, as asked; the answer is the mean over all of them.")
+
+    @classmethod
+    def check_learnt(cls, fitted: dict[str, Any], sizes: dict[str, int]) -> None:
+        """Refuse a mean of other weights."""
+        super().check_learnt(fitted, sizes)
+        if fitted["_memory"].U.shape != fitted["_state"].W.shape:
+            raise ValueError("AveragedPerceptron: the mean is not of the weights")

@@ -4,7 +4,7 @@ import sys
 import time
 from math import ceil
 from numbers import Real
-from typing import Any, NamedTuple, Self
+from typing import Any, ClassVar, NamedTuple, Self
 
 import numpy as np
 from joblib import Parallel, delayed, effective_n_jobs
@@ -106,6 +106,13 @@ class PerceptronCommittee(PredictingMixin, ClassifierMixin, BaseEstimator):
     >>> print(model.certificate_, bool(model.certificate_.verify(X, y)))
     11 members, 0 training errors, disagreement 0 True
     """
+
+    learnt: ClassVar[dict[str, Any]] = {
+        "members_": "f8(M,K,D)",
+        "_radius": "number",
+        "_fitted_vote": "str",
+        "disagreement_": "f8(n)",
+    }
 
     classes_: Labels
 
@@ -286,3 +293,9 @@ class PerceptronCommittee(PredictingMixin, ClassifierMixin, BaseEstimator):
         """
         check_is_fitted(self)
         return self._count(X if is_ready(self, X) else read_matrix(self, X, reset=False)).disagreement()
+
+    @classmethod
+    def check_learnt(cls, fitted: dict[str, Any], sizes: dict[str, int]) -> None:  # noqa: ARG003  (the same for all models)
+        """Refuse a vote of another kind."""
+        if fitted["_fitted_vote"] not in ("majority", "stability"):
+            raise ValueError("PerceptronCommittee: there is no such vote")

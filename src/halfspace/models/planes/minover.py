@@ -4,7 +4,7 @@ import warnings
 from collections.abc import Iterator
 from copy import deepcopy
 from dataclasses import replace
-from typing import Any, Self
+from typing import Any, ClassVar, Self
 
 import numpy as np
 from sklearn.base import BaseEstimator, ClassifierMixin
@@ -27,7 +27,7 @@ from halfspace.models.planes.prediction import PlaneMixin, shared
 from halfspace.models.progress import Reporter
 from halfspace.solvers.linear.minover import LONGEST, Pushes, Pushing
 from halfspace.solvers.outcome import Outcome
-from halfspace.solvers.rules.minover import Problem, State, width
+from halfspace.solvers.rules.minover import Problem, State, check_states, width
 from halfspace.solvers.run import Budget, Course, Progress, Run, ended, run, steps
 
 __all__ = ["MinOver"]
@@ -92,6 +92,8 @@ class MinOver(PlaneMixin, ClassifierMixin, CallbackSupportMixin, BaseEstimator):
     >>> print(model.certificate_, model.outcome_.reason, bool(model.certificate_.verify(X, y)))
     1 <= kappa* <= 1.01 converged True
     """
+
+    learnt: ClassVar[dict[str, Any]] = {"_states": [State]}
 
     classes_: Labels
     _states: list[State]
@@ -257,6 +259,11 @@ class MinOver(PlaneMixin, ClassifierMixin, CallbackSupportMixin, BaseEstimator):
         if outcome.reason != "interrupted":
             warnings.warn(f"{type(self).__name__}: {outcome}", NotSeparatedWarning, stacklevel=5)
         return outcome
+
+    @classmethod
+    def check_learnt(cls, fitted: dict[str, Any], sizes: dict[str, int]) -> None:
+        """Refuse states of other problems."""
+        check_states(fitted["_states"], sizes, sizes["D"])
 
 
 def _same_run(before: dict[str, Any], data: Examples, signs: FloatArray) -> list[State] | None:

@@ -1,6 +1,6 @@
 """The pocket perceptron."""
 
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 
@@ -61,6 +61,8 @@ class PocketPerceptron(PresentingClassifier):
     >>> bool(model.errors_ == (model.predict(X) != y).sum()), model.outcome_.reason
     (True, 'iteration budget spent')
     """
+
+    learnt: ClassVar[dict[str, Any]] = {"_W": "f8(K,D)", "_alpha": "f8(K,n)", "_memory": Pocket, "?errors_": "int | i8(K)"}
 
     def __init__(
         self,

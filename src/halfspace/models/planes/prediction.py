@@ -1,12 +1,13 @@
 """Prediction: outputs, labels, and the plane behind them."""
 
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
+from halfspace._learnt import Learnt
 from halfspace._typing import FloatArray, IntArray, Labels, Matrix
-from halfspace.models.parameters import is_ready, read_matrix, usable_rows
+from halfspace.models.parameters import LABELLED, is_ready, read_matrix, usable_rows
 from halfspace.rows.outputs import outputs
 
 __all__ = ["PlaneMixin", "PredictingMixin", "shared"]
@@ -19,8 +20,10 @@ def shared(W: FloatArray) -> FloatArray:
     return view
 
 
-class PredictingMixin:
+class PredictingMixin(Learnt):
     """`decision_function` and `predict` of a model that has weights and strengths (`_answer`) and outputs (`_scores`)."""
+
+    learnt: ClassVar[dict[str, Any]] = {**LABELLED, "_fitted_clamp": "number"}
 
     intercept: str
     intercept_scaling: float
@@ -91,6 +94,13 @@ class PredictingMixin:
         classes: Any = self.classes_  # type: ignore[attr-defined]
         labels: Labels = classes[(scores > 0).astype(int) if scores.ndim == 1 else scores.argmax(axis=1)]
         return labels
+
+    @classmethod
+    def sizes(cls, fitted: dict[str, Any]) -> dict[str, int]:
+        """Return what letters stand for; D weights are one per feature, and one for the clamped input."""
+        found = super().sizes(fitted)
+        clamp = fitted.get("_fitted_clamp")
+        return {**found, "D": found["d"] + bool(isinstance(clamp, float) and clamp)} if "d" in found else found
 
 
 class PlaneMixin(PredictingMixin):

@@ -3,7 +3,7 @@
 import warnings
 from collections.abc import Iterator
 from copy import deepcopy
-from typing import Any, Self
+from typing import Any, ClassVar, Self
 
 import numpy as np
 from sklearn.base import BaseEstimator, ClassifierMixin
@@ -53,6 +53,14 @@ class PresentingClassifier(PlaneMixin, StreamMixin, ClassifierMixin, CallbackSup
     `intercept_scaling`, `class_weight` and `verbose`, and where they make sense `max_iter`, `max_time`, `warm_start`,
     `shuffle`, `random_state` and `multi_class`.
     """
+
+    learnt: ClassVar[dict[str, Any]] = {
+        "mistakes_": "int | i8(K)",
+        "_native": "bool",
+        "_state": State,
+        "_memory": Forget,
+        "_began": "f8(K,D)",
+    }
 
     eta0: float = 1.0
     margin: float = 0.0
@@ -366,3 +374,10 @@ class PresentingClassifier(PlaneMixin, StreamMixin, ClassifierMixin, CallbackSup
         positives = labels[1:] if len(labels) == 2 else labels
         parts = [MarginBracket.measure(X, y, weights=W[k], clamp=self._clamp, positive=p) for k, p in enumerate(positives)]
         return parts[0] if len(parts) == 1 else PerClass(tuple(labels), tuple(parts))
+
+    @classmethod
+    def check_learnt(cls, fitted: dict[str, Any], sizes: dict[str, int]) -> None:
+        """Refuse weights of another width than the data."""
+        if fitted["_state"].W.shape[1] != sizes["D"]:
+            msg = f"{cls.__name__}: there is not one weight per feature"
+            raise ValueError(msg)

@@ -1,6 +1,6 @@
 """Learning from a stream: what `partial_fit` checks before it takes in the next examples."""
 
-from typing import Any, Self
+from typing import Any, ClassVar, Self
 
 import numpy as np
 
@@ -16,6 +16,8 @@ __all__ = ["StreamMixin"]
 
 class StreamMixin(PredictingMixin):
     """A model that can take in the next examples at any time."""
+
+    left_out: ClassVar[frozenset[str]] = frozenset({"_seen"})
 
     multi_class: str = "ovr"
     class_weight: dict[Any, float] | str | None

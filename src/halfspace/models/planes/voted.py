@@ -1,6 +1,6 @@
 """The voted perceptron."""
 
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 from scipy import sparse
@@ -65,6 +65,8 @@ class VotedPerceptron(PresentingClassifier):
     >>> [votes.tolist() for votes in model.votes_], model.predict([[-4.0]]).tolist()
     ([[3]], [0])
     """
+
+    learnt: ClassVar[dict[str, Any]] = {"_memory": Log, "_pages": [("rows(_m,d)", Log)]}
 
     def __init__(
         self,
@@ -160,6 +162,16 @@ class VotedPerceptron(PresentingClassifier):
         if outcome.reason != "iteration budget spent":
             return outcome
         return Outcome("passes done", f"{self.n_iter_} epochs, as asked; {int(np.sum(self.mistakes_)):,} weight vectors vote.")
+
+    @classmethod
+    def check_learnt(cls, fitted: dict[str, Any], sizes: dict[str, int]) -> None:
+        """Refuse votes on rows that there are not; make room for the mistakes of the next epoch."""
+        super().check_learnt(fitted, sizes)
+        if not fitted["_pages"]:
+            raise ValueError("VotedPerceptron: it has no votes")
+        for support, log in fitted["_pages"]:
+            log.check(support.shape[0])
+        fitted["_memory"] = fitted["_memory"].emptied(fitted["_state"].alpha.size)
 
 
 def _dense(products: Any) -> Any:

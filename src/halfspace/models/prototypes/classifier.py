@@ -2,7 +2,7 @@
 
 import copy
 from functools import lru_cache
-from typing import Any, NamedTuple, Self
+from typing import Any, ClassVar, NamedTuple, Self
 
 import numpy as np
 from sklearn.base import BaseEstimator, ClassifierMixin
@@ -11,10 +11,12 @@ from sklearn.utils import check_random_state
 from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted
 
+from halfspace._learnt import Learnt
 from halfspace._typing import FloatArray, IntArray, Labels, Matrix, View
 from halfspace.certificates.prototypes.errors import PrototypeErrors
 from halfspace.errors import InputError
 from halfspace.models.parameters import (
+    LABELLED,
     Examples,
     check_common,
     is_ready,
@@ -56,13 +58,24 @@ class RejectCurve(NamedTuple):
     accuracy: FloatArray  # (m,) share of right answers among them
 
 
-class PrototypeClassifier(ClassifierMixin, CallbackSupportMixin, BaseEstimator):
+class PrototypeClassifier(Learnt, ClassifierMixin, CallbackSupportMixin, BaseEstimator):
     """A classifier by the nearest prototype; of prototypes equally near, the one that comes first answers.
 
     A subclass has its parameters and a rule (`_rule`); if its metric learns, `_learns_metric` is set, `_first_metric` says
     where it starts, and it is kept as `omega_`. Without the parameter `optimizer` it presents examples one by one, without
     `beta` it has no cost.
     """
+
+    learnt: ClassVar[dict[str, Any]] = {
+        **LABELLED,
+        "prototypes_": "f8(P,d)",
+        "prototype_labels_": "labels(P)",
+        "_tally": "f8(4)",
+        "_epochs": "int",
+        "_seed": "int",
+        "_state": online.State | glvq_batch.DescentState | None,
+        "?cost_": "number",
+    }
 
     _learns_metric = False
     classes_: Labels
@@ -72,7 +85,7 @@ class PrototypeClassifier(ClassifierMixin, CallbackSupportMixin, BaseEstimator):
     _tally: FloatArray
     _epochs: int
     _seed: int
-    _state: online.State | glvq_batch.State | None
+    _state: online.State | glvq_batch.DescentState | None
 
     def __sklearn_tags__(self) -> Any:
         """Say that sparse matrices are welcome."""
@@ -184,8 +197,8 @@ class PrototypeClassifier(ClassifierMixin, CallbackSupportMixin, BaseEstimator):
         few = weighted or data.y.size <= SMALL or omega.ndim == 3
         if optimizer == "batch" or (optimizer == "auto" and few):
             at = glvq_batch.Landscape(data.view, data.target, s, labels, float(self.beta), self._learns_metric)
-            if not isinstance(state, glvq_batch.State):
-                state = glvq_batch.State.of(W, omega, learns_metric=self._learns_metric)
+            if not isinstance(state, glvq_batch.DescentState):
+                state = glvq_batch.DescentState.of(W, omega, learns_metric=self._learns_metric)
             descent = glvq_batch.Descent(at, float(self.tol))
             return descent, descent.start(copy.deepcopy(state)), omega.shape
         n = data.y.size
@@ -475,6 +488,21 @@ class PrototypeClassifier(ClassifierMixin, CallbackSupportMixin, BaseEstimator):
                 beta=getattr(self, "beta", None),
                 **about,
             )
+
+    @classmethod
+    def check_learnt(cls, fitted: dict[str, Any], sizes: dict[str, int]) -> None:
+        """Refuse prototypes that are not sorted by class, where compiled code looks for them, and states of others.
+
+        A stream may not have seen every class yet.
+        """
+        classes, labels = fitted["classes_"], fitted["prototype_labels_"]
+        numbers = np.searchsorted(classes, labels).clip(max=classes.size - 1)
+        if not np.array_equal(classes[numbers], labels) or (np.diff(numbers) < 0).any():
+            raise ValueError("prototype_labels_: they are not those of the classes, in their order")
+        if not sizes["P"] or not np.isfinite(fitted["prototypes_"]).all():
+            raise ValueError("prototypes_: there are none, or they are not finite")
+        if fitted["_state"] is not None:
+            fitted["_state"].check(numbers)
 
 
 def _history(method: _Method, end: Run, total: float) -> dict[str, FloatArray]:

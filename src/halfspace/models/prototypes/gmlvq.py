@@ -1,6 +1,6 @@
 """Generalised matrix learning vector quantisation."""
 
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 from sklearn.base import ClassNamePrefixFeaturesOutMixin, TransformerMixin
@@ -98,6 +98,8 @@ class GMLVQ(ClassNamePrefixFeaturesOutMixin, TransformerMixin, PrototypeClassifi
     >>> int(model.relevances_.argmax()), model.certificate_.errors, model.transform(X).shape
     (0, 0, (4, 2))
     """
+
+    learnt: ClassVar[dict[str, Any]] = {"omega_": "f8(r,d) | f8(c,r,d)"}
 
     _learns_metric = True
 

@@ -1,6 +1,6 @@
 """Generalised relevance learning vector quantisation."""
 
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 from sklearn.base import OneToOneFeatureMixin, TransformerMixin
@@ -87,6 +87,8 @@ class GRLVQ(OneToOneFeatureMixin, TransformerMixin, PrototypeClassifier):
     >>> model.relevances_.round(2).tolist(), model.certificate_.errors
     ([1.0, 0.0], 0)
     """
+
+    learnt: ClassVar[dict[str, Any]] = {"omega_": "f8(d)"}
 
     _learns_metric = True
 

@@ -1,6 +1,6 @@
 """The mixture of isotropic Gaussians, learnt by expectation and maximisation."""
 
-from typing import Any, Self
+from typing import Any, ClassVar, Self
 
 import numpy as np
 from sklearn.base import BaseEstimator, DensityMixin
@@ -8,10 +8,11 @@ from sklearn.callback import CallbackSupportMixin, with_callbacks
 from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted
 
+from halfspace._learnt import Learnt
 from halfspace._typing import FloatArray, IntArray, Matrix
 from halfspace.certificates.prototypes.mixture import MixtureLikelihood
 from halfspace.models import parameters as _checks
-from halfspace.models.parameters import read_matrix, require_choice, require_number
+from halfspace.models.parameters import UNLABELLED, read_matrix, require_choice, require_number
 from halfspace.models.progress import Reporter
 from halfspace.models.prototypes.starts import first_prototypes, row_weights
 from halfspace.solvers.outcome import Outcome, Reason
@@ -25,7 +26,7 @@ NO_SPREAD = 1e-140
 """Deviation below which rows count as all the same: squares of the smallest sigma would underflow."""
 
 
-class IsotropicMixture(DensityMixin, CallbackSupportMixin, BaseEstimator):
+class IsotropicMixture(Learnt, DensityMixin, CallbackSupportMixin, BaseEstimator):
     """A mixture of isotropic Gaussians: prototypes with a width and a weight, and a share of every row in each.
 
     EM raises the likelihood in every step and ends near one of its many maxima. With sigma -> 0 it is K-means.
@@ -84,6 +85,14 @@ class IsotropicMixture(DensityMixin, CallbackSupportMixin, BaseEstimator):
     >>> bool(model.certificate_.verify(X))
     True
     """
+
+    learnt: ClassVar[dict[str, Any]] = {
+        **UNLABELLED,
+        "prototypes_": "f8(P,d)",
+        "sigma_": "number | f8(P)",
+        "weights_": "f8(P)",
+        "log_likelihood_": "number",
+    }
 
     def __init__(
         self,

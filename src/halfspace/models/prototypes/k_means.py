@@ -12,10 +12,19 @@ from sklearn.callback import CallbackSupportMixin, with_callbacks
 from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted
 
+from halfspace._learnt import Learnt
 from halfspace._typing import FloatArray, IntArray, Matrix
 from halfspace.certificates.prototypes.quantisation import Quantisation, dense_blocks, own_squares
 from halfspace.errors import InputError
-from halfspace.models.parameters import read_matrix, require, require_choice, require_number, restored_on_error, usable_rows
+from halfspace.models.parameters import (
+    UNLABELLED,
+    read_matrix,
+    require,
+    require_choice,
+    require_number,
+    restored_on_error,
+    usable_rows,
+)
 from halfspace.models.progress import Reporter
 from halfspace.models.prototypes.starts import row_weights
 from halfspace.rows.threads import one_blas_thread
@@ -72,7 +81,7 @@ class _Starts:
         return Quantisation.measure(self.X, prototypes=state.best["cluster_centers_"], sample_weight=self.sample_weight)
 
 
-class KMeans(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixin, CallbackSupportMixin, BaseEstimator):
+class KMeans(Learnt, ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixin, CallbackSupportMixin, BaseEstimator):
     """K-means: each prototype is the mean of the rows nearest to it (Lloyd 1982).
 
     `sklearn.cluster.KMeans` does the work, and the results are its own to the last bit.
@@ -125,6 +134,18 @@ class KMeans(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixin, Ca
     >>> print(model.certificate_)
     error 4 with 2 prototypes, none below 4 (gap 0.00 %), a Lloyd step gains 0
     """
+
+    learnt: ClassVar[dict[str, Any]] = {
+        **{key: spec for key, spec in UNLABELLED.items() if key not in ("?certificate_", "?history_")},
+        "cluster_centers_": "rows(P,d)",
+        "labels_": "i4(n) in 0..P",
+        "inertia_": "number",
+        "_certificate": "none | certificate",
+        "_tol": "number",
+        "_algorithm": "str",
+        "_n_features_out": "=P",
+        **dict.fromkeys(("_n_init", "_n_threads"), "int"),
+    }
 
     def __init__(
         self,

@@ -1,7 +1,7 @@
 """What models with prototypes of rows share: learning them online from a data set or a stream, assigning rows, the proof."""
 
 from functools import lru_cache
-from typing import Any, Self
+from typing import Any, ClassVar, Self
 
 import numpy as np
 from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, ClusterMixin, TransformerMixin
@@ -9,9 +9,18 @@ from sklearn.callback import CallbackSupportMixin, with_callbacks
 from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted
 
+from halfspace._learnt import Learnt
 from halfspace._typing import FloatArray, IntArray, Matrix, View
 from halfspace.certificates.prototypes.quantisation import Quantisation
-from halfspace.models.parameters import check_common, read_matrix, require, require_number, restored_on_error, usable_rows
+from halfspace.models.parameters import (
+    UNLABELLED,
+    check_common,
+    read_matrix,
+    require,
+    require_number,
+    restored_on_error,
+    usable_rows,
+)
 from halfspace.models.progress import Reporter
 from halfspace.models.prototypes.starts import first_prototypes, given_prototypes, require_rows
 from halfspace.rows.operations import gathered
@@ -24,12 +33,21 @@ from halfspace.solvers.run import Budget, Progress, run
 __all__ = ["Quantiser"]
 
 
-class Quantiser(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixin, CallbackSupportMixin, BaseEstimator):
+class Quantiser(Learnt, ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixin, CallbackSupportMixin, BaseEstimator):
     """A model that learns prototypes of rows by presenting these one after another.
 
     A subclass says which rule (`_rule`). It has the parameters `n_prototypes`, `init`, `eta0`, `eta_end`, `max_iter`,
     `max_time`, `shuffle`, `warm_start`, `random_state` and `verbose`; `revive` if dead prototypes may be put elsewhere.
     """
+
+    learnt: ClassVar[dict[str, Any]] = {
+        **UNLABELLED,
+        "prototypes_": "f8(P,d)",
+        "?labels_": "i8(n) in 0..P",
+        "?inertia_": "number",
+        "_state": State | None,
+        **dict.fromkeys(("_presented", "_rows", "_seed"), "int"),
+    }
 
     n_prototypes: int
     init: Any
@@ -242,3 +260,10 @@ class Quantiser(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixin,
         X, _ = self._read(X)
         with one_blas_thread():
             return Quantisation.measure(X, prototypes=self.prototypes_)
+
+    @classmethod
+    def check_learnt(cls, fitted: dict[str, Any], sizes: dict[str, int]) -> None:
+        """Refuse a state of other prototypes."""
+        state = fitted["_state"]
+        if state is not None and (state.V.shape[1] != -(-sizes["P"] // 8) * 8 or state.counts.min() < 0):
+            raise ValueError("_state: its prototypes are not those of the model")

@@ -1,7 +1,7 @@
 """The adaptive filter, and how much of an echo it takes away."""
 
 import warnings
-from typing import Any, Self
+from typing import Any, ClassVar, Self
 
 import numpy as np
 from sklearn.base import BaseEstimator, RegressorMixin
@@ -9,10 +9,12 @@ from sklearn.callback import CallbackSupportMixin, with_callbacks
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils.validation import check_is_fitted
 
+from halfspace._learnt import Learnt
 from halfspace._typing import FloatArray, Matrix
 from halfspace.certificates.regression.filtering import FilterBound, FilterRun
 from halfspace.errors import InputError
 from halfspace.models.parameters import (
+    UNLABELLED,
     check_common,
     read_matrix,
     require,
@@ -28,6 +30,7 @@ from halfspace.solvers.linear.adaptive_filter import (
     Filtered,
     Filtering,
     Rule,
+    Stream,
     begin,
     block_of,
     impulse_response,
@@ -45,7 +48,7 @@ SILENCE = 1e-8
 """Power, relative to the mean, below which a stretch of a signal counts as silent."""
 
 
-class AdaptiveFilter(RegressorMixin, CallbackSupportMixin, BaseEstimator):
+class AdaptiveFilter(Learnt, RegressorMixin, CallbackSupportMixin, BaseEstimator):
     """Adaline's delta rule on a stream: predict each sample from the last inputs, then learn from the error (LMS, NLMS).
 
     Every column of X is a channel, every row a sample in time; the prediction is made of the last `n_taps` rows. With one tap
@@ -104,6 +107,14 @@ class AdaptiveFilter(RegressorMixin, CallbackSupportMixin, BaseEstimator):
     >>> canceller.coef_.round(6).tolist() == [[0.5, 0.0, -0.25]], bool(canceller.certificate_.verify(x[:, None], echo))
     (True, True)
     """
+
+    learnt: ClassVar[dict[str, Any]] = {
+        **UNLABELLED,
+        "?certificate_": "none | certificate",
+        "power_": "none | number",
+        "residual_": "f8(n)",
+        "_stream": Stream,
+    }
 
     def __init__(
         self,
@@ -296,6 +307,13 @@ class AdaptiveFilter(RegressorMixin, CallbackSupportMixin, BaseEstimator):
         rule = self._rule()._asdict()
         del rule["running"]  # of streams, which have no certificate
         return FilterBound.of(FilterRun.of(e, v, y, mu, steepest), self.coef_, done, **rule)
+
+    @classmethod
+    def check_learnt(cls, fitted: dict[str, Any], sizes: dict[str, int]) -> None:
+        """Refuse a filter of another length than its memory."""
+        stream = fitted["_stream"]
+        if stream.weights.size != sizes["d"] * (stream.past.shape[0] + 1):
+            raise ValueError("AdaptiveFilter: its weights are not one for each input and delay")
 
 
 def _explained(run: Filtered, y: FloatArray, rule: Rule) -> Outcome:

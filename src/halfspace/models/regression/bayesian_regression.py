@@ -1,6 +1,6 @@
 """Bayesian linear regression: a belief about the weights, and what it says about new examples."""
 
-from typing import Any, Self
+from typing import Any, ClassVar, Self
 
 import numpy as np
 from scipy import linalg
@@ -9,10 +9,11 @@ from sklearn.callback import CallbackSupportMixin, with_callbacks
 from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted
 
+from halfspace._learnt import Learnt
 from halfspace._typing import FloatArray, Matrix
 from halfspace.certificates.regression.posterior import GaussianPosterior, Sums
 from halfspace.errors import InputError
-from halfspace.models.parameters import require_number, restored_on_error
+from halfspace.models.parameters import UNLABELLED, require_number, restored_on_error
 from halfspace.models.regression.base import Regression, RegressionMixin, read_regression, table
 from halfspace.rows.design import Design
 from halfspace.rows.threads import one_blas_thread
@@ -25,7 +26,7 @@ WIDEST = 20_000
 """Most features: the covariance has a row and a column for each."""
 
 
-class BayesianRegression(RegressionMixin, RegressorMixin, CallbackSupportMixin, BaseEstimator):
+class BayesianRegression(Learnt, RegressionMixin, RegressorMixin, CallbackSupportMixin, BaseEstimator):
     """Linear regression that knows how sure it is: weights ~ N(0, I/α), noise of variance 1/β, the posterior in closed form.
 
     Parameters
@@ -70,6 +71,18 @@ class BayesianRegression(RegressionMixin, RegressorMixin, CallbackSupportMixin, 
     >>> mean.round(2).tolist(), std.round(2).tolist(), bool(model.certificate_.verify(X, y))
     ([4.12, 22.38], [0.18, 0.63], True)
     """
+
+    learnt: ClassVar[dict[str, Any]] = {
+        **UNLABELLED,
+        "coef_": "f8(d)",
+        "covariance_": "f8(w,w)",
+        **dict.fromkeys(("intercept_", "prior_precision_", "noise_precision_", "gamma_", "log_evidence_"), "number"),
+        **dict.fromkeys(("_floor", "_clamp"), "number"),
+        "_sums": "plain",
+        "_rows": "int",
+        "_weights": "none | f8(n)",
+        "_free": "bool",
+    }
 
     def __init__(
         self,

@@ -1,17 +1,18 @@
 """Linear regression: least squares, ridge, the λ that the data choose, and the path over many λ."""
 
 from dataclasses import dataclass
-from typing import Any, NamedTuple, Self
+from typing import Any, ClassVar, NamedTuple, Self
 
 import numpy as np
 from sklearn.base import BaseEstimator, MultiOutputMixin, RegressorMixin
 from sklearn.callback import CallbackSupportMixin, with_callbacks
 from sklearn.utils.validation import check_is_fitted
 
+from halfspace._learnt import Learnt
 from halfspace._typing import FloatArray, Matrix
 from halfspace.certificates.regression.ridge import PerOutput, RidgeGap
 from halfspace.errors import InputError
-from halfspace.models.parameters import require, require_number, restored_on_error
+from halfspace.models.parameters import UNLABELLED, require, require_number, restored_on_error
 from halfspace.models.regression.base import Regression, RegressionMixin, read_regression, read_ridges, table
 from halfspace.rows.threads import one_blas_thread
 from halfspace.solvers.outcome import Outcome
@@ -40,7 +41,7 @@ class _Choice(NamedTuple):
     n_iter: int = 1
 
 
-class LinearRegression(RegressionMixin, MultiOutputMixin, RegressorMixin, CallbackSupportMixin, BaseEstimator):
+class LinearRegression(Learnt, RegressionMixin, MultiOutputMixin, RegressorMixin, CallbackSupportMixin, BaseEstimator):
     """Least squares with an optional price λ on the length of the weights: min Σ s_i (y_i - w·x_i - c)² + λ‖w‖².
 
     The penalty is also called ridge, weight decay or Tikhonov regularisation.
@@ -100,6 +101,17 @@ class LinearRegression(RegressionMixin, MultiOutputMixin, RegressorMixin, Callba
     >>> model.coef_.round(6).tolist(), round(model.intercept_, 6), bool(model.certificate_.verify(X, y))
     ([2.15], 0.9, True)
     """
+
+    learnt: ClassVar[dict[str, Any]] = {
+        **UNLABELLED,
+        "coef_": "f8(d) | f8(m,d)",
+        "standard_errors_": "f8(d) | f8(m,d)",
+        "alpha_": "none | f8(n) | f8(m,n)",
+        **dict.fromkeys(("intercept_", "sigma2_", "noise_variance_", "tau2_", "log_likelihood_"), "number | f8(m)"),
+        "intercept_standard_error_": "number | f8(m)",
+        **dict.fromkeys(("ridge_", "degrees_of_freedom_"), "number"),
+        "rank_": "int",
+    }
 
     def __init__(
         self,

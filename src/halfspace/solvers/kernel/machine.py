@@ -19,7 +19,7 @@ A generator plans: it chooses working sets, and takes in what came of them. The 
 
 from collections.abc import Iterator
 from dataclasses import dataclass, field
-from typing import ClassVar, NamedTuple
+from typing import Annotated, ClassVar, NamedTuple
 
 import numpy as np
 
@@ -72,12 +72,12 @@ class KernelAnswer(NamedTuple):
     Where the gradient is so far on the safe side that single precision is enough to know it, `error` bounds how far off it is.
     """
 
-    b: FloatArray
-    bias: float
-    h: FloatArray
-    error: FloatArray
-    primal: float
-    dual: float
+    b: Annotated[FloatArray, "f8(_r)"]
+    bias: Annotated[float, "number"]
+    h: Annotated[FloatArray, "f8(_r)"]
+    error: Annotated[FloatArray, "f8(_r)"]
+    primal: Annotated[float, "number"]
+    dual: Annotated[float, "number"]
 
 
 @dataclass

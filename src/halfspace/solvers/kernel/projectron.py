@@ -17,7 +17,7 @@ Cost       B kernel values per example, B² per mistake.
 
 from copy import deepcopy
 from dataclasses import dataclass, field
-from typing import Any, NamedTuple
+from typing import Annotated, Any, NamedTuple
 
 import numpy as np
 from scipy import sparse
@@ -44,7 +44,7 @@ BLOCK = 256
 class Projectron(NamedTuple):
     """Project on a full budget."""
 
-    inverse: FloatArray  # (B, B) inverse of the kernel matrix of the slots in use
+    inverse: Annotated[FloatArray, "f8(B,B)"]  # (B, B) inverse of the kernel matrix of the slots in use
 
 
 @compiled
@@ -92,11 +92,11 @@ def learn(rule: Projectron, form: Any, slots: Slots, i: int, t: int, change: flo
 class Counts(NamedTuple):
     """What has happened so far."""
 
-    mistakes: IntArray  # (K,)
-    updates: IntArray  # (K,)
-    earlier: IntArray  # (K,) updates before this epoch
-    active: IntArray  # (K,) 1 for the problems that the last full epoch changed
-    clock: IntArray  # (4,) examples presented, epoch, examples of the epoch presented, seed of the orders
+    mistakes: Annotated[IntArray, "i8(K)"]  # (K,)
+    updates: Annotated[IntArray, "i8(K)"]  # (K,)
+    earlier: Annotated[IntArray, "i8(K)"]  # (K,) updates before this epoch
+    active: Annotated[IntArray, "i8(K)"]  # (K,) 1 for the problems that the last full epoch changed
+    clock: Annotated[IntArray, "i8(4)"]  # (4,) examples presented, epoch, examples of the epoch presented, seed of the orders
 
 
 @compiled
@@ -118,9 +118,23 @@ def present_budgeted(rule: Projectron, form: Any, task: Task, slots: Slots, coun
 class Keep:
     """What budgeted perceptrons keep between examples: slots, rules and counts of K problems, and the rows of tabled slots."""
 
+    slots: list[Slots]
+    rules: list[Projectron]
+    counts: Counts
+    rows: Annotated[list[Any], ["none | rows(_r,d)"]]
+
     def __init__(self, slots: list[Slots], rules: list[Projectron], counts: Counts) -> None:
         self.slots, self.rules, self.counts = slots, rules, counts
-        self.rows: list[Any] = [None] * len(slots)
+        self.rows = [None] * len(slots)
+
+    def check(self, sizes: dict[str, int], n: int) -> None:
+        """Refuse slots read from a file that do not fit the problems, the budget or the n examples."""
+        if not len(self.slots) == len(self.rules) == len(self.rows) == sizes["K"]:
+            raise ValueError("KernelPerceptron: there is not one set of slots per problem")
+        for slots in self.slots:
+            inside = 0 <= slots.counts[0] <= sizes["B"] and slots.columns.shape[0] in (0, sizes["d"])
+            if not inside or not -1 <= slots.row.min(initial=-1) <= slots.row.max(initial=-1) < n:
+                raise ValueError("KernelPerceptron: more slots are in use than there are, or of other examples")
 
     def support(self, k: int) -> Any:
         """Return the support vectors of problem k, shape (m, d)."""

@@ -7,7 +7,7 @@ block of examples at a time, with the same results.
 Invariants: at most B slots are used; nothing grows with the number of examples; slots that are not in use hold zeros.
 """
 
-from typing import Any, NamedTuple
+from typing import Annotated, Any, NamedTuple
 
 import numpy as np
 from scipy import sparse
@@ -24,15 +24,17 @@ __all__ = ["Gaussian", "Powers", "Slots", "Tabled", "fill_values", "form_of", "o
 class Slots(NamedTuple):
     """The support vectors of one problem, all arrays of fixed size; updated in place."""
 
-    columns: FloatArray  # (d, B) support vectors, one per column
-    squares: FloatArray  # (B,) their squared lengths
-    weight: FloatArray  # (B,) signed strengths
-    row: IntArray  # (B,) the example each came from
-    K: FloatArray  # (B, B) kernel values among the slots
-    value: FloatArray  # (B,) kernel values with the example at hand
-    scratch: FloatArray  # (B,)
-    sums: FloatArray  # (3,) R², the largest k(x, x) met, and what the rule's theorem adds up, see there
-    counts: IntArray  # (1,) slots in use
+    columns: Annotated[FloatArray, "f8(0,B) | f8(d,B)"]  # (d, B) support vectors, one per column
+    squares: Annotated[FloatArray, "f8(B)"]  # (B,) their squared lengths
+    weight: Annotated[FloatArray, "f8(B)"]  # (B,) signed strengths
+    row: Annotated[IntArray, "i8(B)"]  # (B,) the example each came from
+    K: Annotated[FloatArray, "f8(B,B)"]  # (B, B) kernel values among the slots
+    value: Annotated[FloatArray, "f8(B)"]  # (B,) kernel values with the example at hand
+    scratch: Annotated[FloatArray, "f8(B)"]  # (B,)
+    sums: Annotated[
+        FloatArray, "f8(3) | f8(4)"
+    ]  # (3,) R², the largest k(x, x) met, and what the rule's theorem adds up, see there
+    counts: Annotated[IntArray, "i8(1) | i8(2)"]  # (1,) slots in use
 
 
 class Gaussian(NamedTuple):

@@ -19,7 +19,7 @@ is shifted. Invariant: a sample is treated alike wherever the signal is cut into
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any, NamedTuple
+from typing import Annotated, Any, NamedTuple
 
 import numpy as np
 from scipy import sparse
@@ -70,9 +70,9 @@ class Rule(NamedTuple):
 class Stream(NamedTuple):
     """A filter between two samples: its weights (D,), the inputs (n_taps - 1, d) it still needs, and its tally (6,)."""
 
-    weights: FloatArray
-    past: FloatArray
-    tally: FloatArray
+    weights: Annotated[FloatArray, "f8(_w)"]
+    past: Annotated[FloatArray, "f8(_p,d)"]
+    tally: Annotated[FloatArray, "f8(6)"]
 
 
 @compiled

@@ -21,7 +21,7 @@ Reference  Sato and Yamada 1996; GRLVQ: Hammer and Villmann 2002 (who step along
            cut); GMLVQ: Schneider, Biehl and Hammer 2009.
 """
 
-from typing import NamedTuple, Self
+from typing import Annotated, NamedTuple, Self
 
 import numpy as np
 
@@ -38,11 +38,11 @@ class Book(NamedTuple):
     shape (m, d), filled up with zero rows to a multiple of four, which then has a length of 1 up to the factor in the tally.
     """
 
-    W: FloatArray  # (P, d)
-    labels: IntArray  # (P,), rising
-    omega: FloatArray
-    Q: FloatArray  # (P, m): the prototypes projected by a matrix, or (P, 0)
-    tally: FloatArray  # (4,)
+    W: Annotated[FloatArray, "f8(P,d)"]  # (P, d)
+    labels: Annotated[IntArray, "i8(P)"]  # (P,), rising
+    omega: Annotated[FloatArray, "f8(d) | f8(_m,d)"]
+    Q: Annotated[FloatArray, "f8(P,0) | f8(P,_m)"]  # (P, m): the prototypes projected by a matrix, or (P, 0)
+    tally: Annotated[FloatArray, "f8(4)"]  # (4,)
 
     @classmethod
     def of(cls, W: FloatArray, labels: IntArray, omega: FloatArray, tally: FloatArray | None = None) -> Self:

@@ -14,7 +14,7 @@ Reference  Nocedal and Wright 2006, algorithm 7.4; Lewis and Overton 2013, "Nons
 """
 
 from dataclasses import dataclass
-from typing import ClassVar, NamedTuple, Self
+from typing import Annotated, Any, ClassVar, NamedTuple, Self
 
 import numpy as np
 
@@ -24,7 +24,7 @@ from halfspace.solvers.outcome import Reason
 from halfspace.solvers.prototypes.distances import distances, map_blocks
 from halfspace.solvers.prototypes.glvq import bend, slopes
 
-__all__ = ["Descent", "Landscape", "State", "cost_and_gradient", "of_length_one"]
+__all__ = ["Descent", "DescentState", "Landscape", "cost_and_gradient", "of_length_one"]
 
 PAIRS = 10
 """Steps and changes of the gradient that are remembered."""
@@ -133,17 +133,22 @@ def cost_and_gradient(at: Landscape, W: FloatArray, omega: FloatArray) -> tuple[
 
 
 @dataclass
-class State:
+class DescentState:
     """Where a descent stands: the point θ, its cost and gradient, and what is remembered of the last steps."""
 
-    W: FloatArray  # (P, d): prototypes at the start; θ measures from here
-    omega: FloatArray  # metric at the start
-    theta: FloatArray  # (p,): moves of the prototypes in units of their spread, then Ω, if it learns
-    gradient: FloatArray  # (p,)
-    steps: FloatArray  # (10, p): the latest first
-    changes: FloatArray  # (10, p): of the gradient
-    costs: FloatArray  # (3,): Φ at θ, at the start, and the share by which the last step lowered it
-    counts: IntArray  # (2,): pairs remembered; 1 if no lower cost was found
+    W: Annotated[FloatArray, "f8(P,d)"]  # (P, d): prototypes at the start; θ measures from here
+    omega: Annotated[FloatArray, "f8(d) | f8(_m,d) | f8(_c,_m,d)"]  # metric at the start
+    theta: Annotated[FloatArray, "f8(_p)"]  # (p,): moves of the prototypes in units of their spread, then Ω, if it learns
+    gradient: Annotated[FloatArray, "f8(_p)"]  # (p,)
+    steps: Annotated[FloatArray, "f8(10,_p)"]  # (10, p): the latest first
+    changes: Annotated[FloatArray, "f8(10,_p)"]  # (10, p): of the gradient
+    costs: Annotated[FloatArray, "f8(3)"]  # (3,): Φ at θ, at the start, and the share by which the last step lowered it
+    counts: Annotated[IntArray, "i8(2)"]  # (2,): pairs remembered; 1 if no lower cost was found
+
+    def check(self, _labels: Any) -> None:
+        """Refuse a state read from a file whose point has other coordinates than prototypes and metric."""
+        if self.theta.size not in (self.W.size, self.W.size + self.omega.size):
+            raise ValueError("_state: its point has other coordinates than prototypes and metric")
 
     @classmethod
     def of(cls, W: FloatArray, omega: FloatArray, *, learns_metric: bool) -> Self:
@@ -162,7 +167,7 @@ class Descent:
     >>> from halfspace.solvers.run import Budget, run
     >>> X, target = np.array([[0.0], [1.0], [4.0], [5.0]]), np.array([0, 0, 1, 1])
     >>> method = Descent(Landscape(X, target, np.ones(4), np.array([0, 1]), 0.0, False), 1e-9)
-    >>> end = run(method, Budget(50), State.of(np.array([[1.0], [3.0]]), np.ones(1), learns_metric=False))
+    >>> end = run(method, Budget(50), DescentState.of(np.array([[1.0], [3.0]]), np.ones(1), learns_metric=False))
     >>> bool(end.state.costs[0] < end.state.costs[1]), bool((np.diff(end.course.history()["cost"]) <= 0.0).all())
     (True, True)
     """
@@ -172,18 +177,18 @@ class Descent:
     unit: ClassVar[str] = "step"
     columns: ClassVar[tuple[str, ...]] = ("cost",)
 
-    def start(self, before: State) -> State:
+    def start(self, before: DescentState) -> DescentState:
         """Return the state of another run, to go on from."""
         before.counts[1], before.costs[:] = 0, np.inf  # the data may be others: the cost is measured again
         return before
 
-    def read(self, state: State, theta: FloatArray | None = None) -> tuple[FloatArray, FloatArray]:
+    def read(self, state: DescentState, theta: FloatArray | None = None) -> tuple[FloatArray, FloatArray]:
         """Return the prototypes and the metric, of length 1, at a point; where the state stands if none is given."""
         theta, size = state.theta if theta is None else theta, state.W.size
         W = state.W + _spread(state.W) * theta[:size].reshape(state.W.shape)
         return W, of_length_one(theta[size:].reshape(state.omega.shape)) if self.at.learns_metric else state.omega
 
-    def _value(self, state: State, theta: FloatArray) -> tuple[float, FloatArray]:
+    def _value(self, state: DescentState, theta: FloatArray) -> tuple[float, FloatArray]:
         """Return Φ and its gradient at a point."""
         W, metric = self.read(state, theta)
         unit, size = _spread(state.W), W.size
@@ -194,7 +199,7 @@ class Descent:
         length = _length(theta[size:].reshape(metric.shape))
         return cost, np.concatenate([unit * slope.ravel(), (inner / length).ravel()])
 
-    def step(self, state: State, most: int) -> tuple[FloatArray, ...]:
+    def step(self, state: DescentState, most: int) -> tuple[FloatArray, ...]:
         """Make one step; return its cost. The first call measures the start, and returns nothing."""
         del most
         if not np.isfinite(state.costs[0]):
@@ -216,7 +221,7 @@ class Descent:
         state.theta[:], state.gradient[:] = theta, gradient
         return (np.array([cost]),)
 
-    def _searched(self, state: State, direction: FloatArray) -> tuple[FloatArray, float, FloatArray] | None:
+    def _searched(self, state: DescentState, direction: FloatArray) -> tuple[FloatArray, float, FloatArray] | None:
         """Return the end of a step along a direction, its cost and gradient; None if no lower cost is found."""
         fall, best = float(direction @ state.gradient), None
         low, high = 0.0, np.inf
@@ -236,14 +241,14 @@ class Descent:
             t = 2.0 * low if high == np.inf else 0.5 * (low + high)
         return best if best is not None and best[1] < state.costs[0] else None
 
-    def status(self, state: State) -> Reason | None:
+    def status(self, state: DescentState) -> Reason | None:
         """Return why nothing is left to do, or None."""
         if state.counts[1]:
             return "rounding limit reached"
         return "converged" if state.costs[2] <= self.tol else None
 
 
-def _quasi_newton(state: State) -> FloatArray:
+def _quasi_newton(state: DescentState) -> FloatArray:
     """Return H g for the gradient g, with BFGS' approximation H of the inverse Hessian (Nocedal and Wright, algorithm 7.4)."""
     q, pairs = state.gradient.copy(), [(s, y, s @ y) for s, y in zip(state.steps, state.changes, strict=True)]
     pairs = pairs[: state.counts[0]]

@@ -10,7 +10,7 @@ Invariant  All that a presentation changes is in the state, so cut anywhere and 
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import ClassVar, Self
+from typing import Annotated, ClassVar, Self
 
 import numpy as np
 
@@ -42,14 +42,25 @@ class State:
 
     book: Book
     last: Book | None
-    counts: IntArray  # (4,): epochs finished, rows shown since, errors among them, 1 if prototypes ran away
-    moved: FloatArray  # (2,): share by which the last epoch moved the prototypes; how far out they may get
+    counts: Annotated[IntArray, "i8(4)"]  # (4,): epochs finished, rows shown since, errors among them, 1 if prototypes ran away
+    moved: Annotated[FloatArray, "f8(2)"]  # (2,): share by which the last epoch moved the prototypes; how far out they may get
 
     @classmethod
     def of(cls, book: Book, epochs: int = 0) -> Self:
         """Return the state at the beginning of an epoch."""
         limit = FAR * (1.0 + float(np.abs(book.W).max()))
         return cls(book, None, np.array([epochs, 0, 0, 0], dtype=np.int64), np.array([np.inf, limit]))
+
+    def check(self, labels: IntArray) -> None:
+        """Refuse a state read from a file that is not of prototypes with these labels, or not at a place where runs are cut."""
+        for book in (self.book, self.last):
+            if book is not None:
+                m, matrix = book.Q.shape[1], book.omega.ndim == 2
+                projected = m == book.omega.shape[0] and m % 4 == 0 if matrix else m == 0
+                if not projected or not np.array_equal(book.labels, labels):
+                    raise ValueError("_state: its prototypes are not those of the model")
+        if self.counts.min() < 0 or bool(self.counts[1]) != (self.last is not None):
+            raise ValueError("_state: an epoch is not at its start, and the start is not there")
 
     def copied(self) -> Self:
         """Return a copy."""

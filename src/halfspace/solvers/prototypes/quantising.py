@@ -21,7 +21,7 @@ first. Any cut of the rows into pieces gives the same prototypes, bit by bit.
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import ClassVar, NamedTuple, Protocol, Self
+from typing import Annotated, ClassVar, NamedTuple, Protocol, Self
 
 import numpy as np
 
@@ -65,10 +65,10 @@ class State(NamedTuple):
     array([[1., 2.]])
     """
 
-    V: FloatArray  # (d, P): the prototypes as columns
-    wins: IntArray  # (K,): in this epoch
-    error: FloatArray  # (1,): Σ squared distance from the nearest of the rows presented in this epoch
-    counts: IntArray  # (2,): presentations so far, prototypes revived
+    V: Annotated[FloatArray, "f8(d,_m)"]  # (d, P): the prototypes as columns
+    wins: Annotated[IntArray, "i8(P)"]  # (K,): in this epoch
+    error: Annotated[FloatArray, "f8(1)"]  # (1,): Σ squared distance from the nearest of the rows presented in this epoch
+    counts: Annotated[IntArray, "i8(2)"]  # (2,): presentations so far, prototypes revived
 
     @classmethod
     def of(cls, W: FloatArray) -> Self:

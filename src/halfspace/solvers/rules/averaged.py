@@ -10,7 +10,7 @@ Theorem    The mistakes are Rosenblatt's, and so is their bound; the mean is the
 Reference  Freund and Schapire 1999, section 2 and theorem 3; with u kept up to date: Daumé 2006, algorithm 13.
 """
 
-from typing import NamedTuple
+from typing import Annotated, NamedTuple
 
 import numpy as np
 
@@ -25,9 +25,9 @@ __all__ = ["Mean", "mean", "start_mean", "sum_up"]
 class Mean(NamedTuple):
     """What is missing from the mean."""
 
-    beta: FloatArray  # (K, n) booked per example
-    U: FloatArray  # (K, D) of the examples of earlier calls
-    total: FloatArray  # (K, D) U + Σ beta_i x_i, when it was last summed up
+    beta: Annotated[FloatArray, "f8(K,n)"]  # (K, n) booked per example
+    U: Annotated[FloatArray, "f8(K,_u)"]  # (K, D) of the examples of earlier calls
+    total: Annotated[FloatArray, "f8(K,_u)"]  # (K, D) U + Σ beta_i x_i, when it was last summed up
 
 
 @remember.register(Mean)

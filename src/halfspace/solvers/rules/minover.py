@@ -19,7 +19,7 @@ Both sides are kept at their best, each with its witness: the bracket is nested,
 """
 
 from functools import partial
-from typing import NamedTuple
+from typing import Annotated, NamedTuple
 
 import numpy as np
 
@@ -60,16 +60,24 @@ class Problem(NamedTuple):
 class State(NamedTuple):
     """All that pushes change, in place."""
 
-    w: FloatArray  # (D,) weights
-    alpha: FloatArray  # (n,) pushes of each example
-    lower_w: FloatArray  # (D,) the most stable weights so far, the witness of the lower side
-    lower_alpha: FloatArray  # (n,) their strengths
-    upper_alpha: FloatArray  # (n,) strengths of the shortest mean so far, the witness of the upper side
-    anchor_w: FloatArray  # (D,) earlier weights, to notice when they come back
-    anchor_alpha: FloatArray  # (n,) their strengths
-    sides: FloatArray  # (2,) best lower and upper side so far
-    counts: IntArray  # (3,) pushes so far, the row to push next, the push at which the anchor moves
-    marks: IntArray  # (2,) the push of this piece that gave the best lower and upper side, -1 for none
+    w: Annotated[FloatArray, "f8(_w)"]  # (D,) weights
+    alpha: Annotated[FloatArray, "f8(n)"]  # (n,) pushes of each example
+    lower_w: Annotated[FloatArray, "f8(_w)"]  # (D,) the most stable weights so far, the witness of the lower side
+    lower_alpha: Annotated[FloatArray, "f8(n)"]  # (n,) their strengths
+    upper_alpha: Annotated[FloatArray, "f8(n)"]  # (n,) strengths of the shortest mean so far, the witness of the upper side
+    anchor_w: Annotated[FloatArray, "f8(_w)"]  # (D,) earlier weights, to notice when they come back
+    anchor_alpha: Annotated[FloatArray, "f8(n)"]  # (n,) their strengths
+    sides: Annotated[FloatArray, "f8(2)"]  # (2,) best lower and upper side so far
+    counts: Annotated[IntArray, "i8(3)"]  # (3,) pushes so far, the row to push next, the push at which the anchor moves
+    marks: Annotated[IntArray, "i8(2)"]  # (2,) the push of this piece that gave the best lower and upper side, -1 for none
+
+
+def check_states(states: list[State], sizes: dict[str, int], width: int) -> None:
+    """Refuse states read from a file that are not one per problem, of `width` weights, and about the examples."""
+    if len(states) != sizes["K"] or any(state.w.size != width for state in states):
+        raise ValueError("MinOver: there is not one state per problem, or it has other weights")
+    if not all(0 <= state.counts[1] < sizes["n"] for state in states):
+        raise ValueError("MinOver: the row to push next is none")
 
 
 def start(problem: Problem) -> State:

@@ -10,7 +10,7 @@ Reference  Gallant 1990, sections III and IV.
 A stream has no "all the data": without the ratchet (`ratchet[0] == 0`) the run length alone decides.
 """
 
-from typing import NamedTuple
+from typing import Annotated, NamedTuple
 
 import numpy as np
 
@@ -25,12 +25,12 @@ __all__ = ["Pocket", "close_runs", "start_pocket"]
 class Pocket(NamedTuple):
     """The best weights so far, per problem, and why they are the best."""
 
-    W: FloatArray  # (K, D)
-    alpha: FloatArray  # (K, n)
-    run: IntArray  # (K,) correct answers in a row
-    errors: FloatArray  # (K,) weight of the examples it gets wrong
-    last: IntArray  # (K,) clock of the latest change of the current weights
-    ratchet: IntArray  # (1,) 1: a challenger must err less on all data
+    W: Annotated[FloatArray, "f8(K,D)"]  # (K, D)
+    alpha: Annotated[FloatArray, "f8(K,n)"]  # (K, n)
+    run: Annotated[IntArray, "i8(K)"]  # (K,) correct answers in a row
+    errors: Annotated[FloatArray, "f8(K)"]  # (K,) weight of the examples it gets wrong
+    last: Annotated[IntArray, "i8(K)"]  # (K,) clock of the latest change of the current weights
+    ratchet: Annotated[IntArray, "i8(1)"]  # (1,) 1: a challenger must err less on all data
 
 
 @compiled

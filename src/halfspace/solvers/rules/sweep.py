@@ -14,7 +14,7 @@ Invariants: a rule has a field `margin`, and `E_i <= rule.margin` counts as a mi
 """
 
 from functools import partial
-from typing import Any, NamedTuple
+from typing import Annotated, Any, NamedTuple
 
 import numpy as np
 
@@ -56,13 +56,15 @@ class Task(NamedTuple):
 class State(NamedTuple):
     """All a presentation changes; the arrays are updated in place."""
 
-    W: FloatArray  # (K, D) weights, the clamped one last
-    alpha: FloatArray  # (K, n) strengths
-    mistakes: IntArray  # (K,)
-    updates: IntArray  # (K,)
-    earlier: IntArray  # (K,) updates before this epoch
-    active: IntArray  # (K,) 1 for the problems that the last full epoch changed
-    clock: IntArray  # (4,) examples presented so far, epoch, examples of the epoch presented, seed of the orders
+    W: Annotated[FloatArray, "f8(K,_w)"]  # (K, D) weights, the clamped one last
+    alpha: Annotated[FloatArray, "f8(K,n)"]  # (K, n) strengths
+    mistakes: Annotated[IntArray, "i8(K)"]  # (K,)
+    updates: Annotated[IntArray, "i8(K)"]  # (K,)
+    earlier: Annotated[IntArray, "i8(K)"]  # (K,) updates before this epoch
+    active: Annotated[IntArray, "i8(K)"]  # (K,) 1 for the problems that the last full epoch changed
+    clock: Annotated[
+        IntArray, "i8(4)"
+    ]  # (4,) examples presented so far, epoch, examples of the epoch presented, seed of the orders
 
 
 class Plan(NamedTuple):

@@ -10,7 +10,7 @@ Theorem    Mistakes as in `rosenblatt.py`. The expected error on one more exampl
 Reference  Freund and Schapire 1999, figure 1 and theorem 3.
 """
 
-from typing import NamedTuple
+from typing import Annotated, NamedTuple
 
 import numpy as np
 
@@ -24,11 +24,28 @@ __all__ = ["Log", "drain", "join", "poll", "start_log", "votes_of"]
 class Log(NamedTuple):
     """Mistakes in the order they were made; `size[0]` of the entries are in use."""
 
-    k: IntArray  # which problem
-    row: IntArray  # which example
-    change: FloatArray  # how much of it was added, with its sign
-    time: IntArray  # examples presented before this one
-    size: IntArray
+    k: Annotated[IntArray, "i8(_l) in 0..K"]  # which problem
+    row: Annotated[IntArray, "i8(_l)"]  # which example
+    change: Annotated[FloatArray, "f8(_l)"]  # how much of it was added, with its sign
+    time: Annotated[IntArray, "i8(_l)"]  # examples presented before this one
+    size: Annotated[IntArray, "i8(1)"]
+
+    def stored(self) -> "Log":
+        """Return the entries in use, which are all that a model file holds."""
+        m = int(self.size[0])
+        return Log(self.k[:m], self.row[:m], self.change[:m], self.time[:m], self.size)
+
+    def check(self, rows: int) -> None:
+        """Refuse a log from a file with mistakes on rows that there are not; all its entries are in use."""
+        if self.row.size and not 0 <= self.row.min() <= self.row.max() < rows:
+            raise ValueError("a log of mistakes points outside the examples")
+        self.size[:] = self.k.size
+
+    def emptied(self, capacity: int) -> "Log":
+        """Return an empty log with room for `capacity` mistakes; one that is not empty is refused."""
+        if self.k.size:
+            raise ValueError("a log of mistakes should be empty")
+        return start_log(capacity)
 
 
 @remember.register(Log)

@@ -1,0 +1,67 @@
+"""What a class learns, declared where the class is written, so that model files need no table of their own."""
+
+from typing import Any, ClassVar
+
+__all__ = ["Learnt"]
+
+
+class Learnt:
+    """A class whose objects can be written to model files.
+
+    `learnt` says what each learnt attribute must be, in the language of `halfspace.certificates.fields`; a name that begins
+    with ? may be missing, and a subclass adds to what its bases declare. Nothing else has to be registered.
+
+    Examples
+    --------
+    >>> class Threshold(Learnt):
+    ...     learnt = {"threshold_": "number"}
+    >>> class Named(Threshold):
+    ...     learnt = {"?name_": "str"}
+    >>> Named.declared()
+    {'threshold_': 'number', '?name_': 'str'}
+    """
+
+    kinds: ClassVar[dict[str, type["Learnt"]]] = {}
+    learnt: ClassVar[dict[str, Any]] = {}
+    left_out: ClassVar[frozenset[str]] = frozenset()
+    """Attributes that are not written: caches, and parameters that are functions, which are None after loading."""
+    learns_more: ClassVar[bool] = False
+    """Whether other plain attributes whose names end in _ may come along."""
+
+    def __init_subclass__(cls, **options: Any) -> None:
+        super().__init_subclass__(**options)
+        Learnt.kinds[cls.__name__] = cls
+
+    @classmethod
+    def declared(cls) -> dict[str, Any]:
+        """Return what the class and its bases declare; the nearest declaration of a name counts."""
+        found: dict[str, Any] = {}
+        for base in reversed(cls.__mro__):
+            for name, spec in vars(base).get("learnt", {}).items():
+                found.pop(name.removeprefix("?"), None)
+                found.pop(f"?{name.removeprefix('?')}", None)
+                found[name] = spec
+        return found
+
+    @classmethod
+    def sizes(cls, fitted: dict[str, Any]) -> dict[str, int]:
+        """Return what letters of the declaration stand for: c classes, K two-class problems, d features."""
+        found: dict[str, int] = {}
+        if getattr(fitted.get("classes_"), "ndim", None) == 1:
+            c = fitted["classes_"].size
+            found.update(c=c, K=1 if c == 2 else c)
+        if type(fitted.get("n_features_in_")) is int:
+            found["d"] = fitted["n_features_in_"]
+        return found
+
+    @classmethod
+    def check_learnt(cls, fitted: dict[str, Any], sizes: dict[str, int]) -> None:
+        """Raise ValueError if parts read from a file do not fit together in a way that `learnt` cannot say.
+
+        Parameters
+        ----------
+        fitted : dict
+            The learnt attributes, each as declared.
+        sizes : dict
+            What the letters of the declaration stand for.
+        """
