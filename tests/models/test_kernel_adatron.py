@@ -766,3 +766,18 @@ def test_a_forked_process_can_fit():
         child.kill()
     assert not alive
     assert child.exitcode == 0
+
+
+@pytest.mark.parametrize("params", [{}, {"intercept": "free"}, {"multi_class": "ovo"}, {"n_cells": 4}], ids=str)
+@pytest.mark.parametrize("classes", [2, 3])
+def test_a_model_whose_coefficients_were_changed_does_not_verify(params, classes):
+    X, y = load_iris(return_X_y=True)
+    X, y = X[y >= 3 - classes], np.array(["a", "b", "c"])[y[y >= 3 - classes]]
+    model = hs.KernelAdaTron(**params).fit(X, y)
+    assert model.certificate_.verify(X, y)
+    coefficients = model._expansion.coefficients
+    coefficients.setflags(write=True)
+    coefficients[:] *= -1.0
+    assert not model.certificate_.verify(X, y)
+    coefficients[:] *= -1.0
+    assert model.certificate_.verify(X, y)

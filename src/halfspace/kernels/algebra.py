@@ -4,8 +4,8 @@ Each keeps the proof of its parts: sums and products of positive semi-definite m
 semi-definite. The rounding bounds follow the same operations.
 """
 
-from dataclasses import dataclass
-from typing import Any
+from dataclasses import dataclass, fields
+from typing import Any, ClassVar
 
 import numpy as np
 
@@ -27,11 +27,23 @@ def check_kernel(value: Any, who: str) -> None:
 
 
 class Composite(Kernel):
-    """A kernel made of others: its values are those of its parts, composed."""
+    """A kernel made of others: its values are those of its parts, composed, and its proof follows from theirs."""
+
+    because: ClassVar[str]  # why what is made of kernels this way is one
+
+    def __post_init__(self) -> None:
+        for field in fields(self):  # type: ignore[arg-type]  # (the subclasses are dataclasses)
+            if field.type is Kernel:
+                check_kernel(getattr(self, field.name), type(self).__name__)
 
     def values(self, A: Any, B: Any) -> FloatArray:
         """Return the values, every part in plain NumPy."""
         return self.composed(A, B, exact_values)
+
+    def reason(self) -> str | None:
+        """Return the proof: that of all parts, and why it carries over."""
+        reasons = [part.reason() for part in self.parts().values()]
+        return f"{self.because}: {'; '.join(reasons)}" if all(reasons) else None
 
 
 def bracketed(kernel: Kernel) -> str:
@@ -55,12 +67,10 @@ class Sum(Composite):
     x·x' + (x·x')^2
     """
 
+    because: ClassVar[str] = "a sum of kernels is a kernel"
+
     left: Kernel
     right: Kernel
-
-    def __post_init__(self) -> None:
-        check_kernel(self.left, "Sum")
-        check_kernel(self.right, "Sum")
 
     def __str__(self) -> str:
         return f"{self.left} + {self.right}"
@@ -84,11 +94,6 @@ class Sum(Composite):
         """Return the features of both, side by side."""
         return np.hstack([self.left.mapped(A), self.right.mapped(A)])
 
-    def reason(self) -> str | None:
-        """Return the proof."""
-        left, right = self.left.reason(), self.right.reason()
-        return f"a sum of kernels is a kernel: {left}; {right}" if left and right else None
-
 
 @dataclass(frozen=True, eq=False)
 class Product(Composite):
@@ -106,12 +111,10 @@ class Product(Composite):
     (x·x' + 1) · exp(-‖x - x'‖²)
     """
 
+    because: ClassVar[str] = "a product of kernels is a kernel (Schur)"
+
     left: Kernel
     right: Kernel
-
-    def __post_init__(self) -> None:
-        check_kernel(self.left, "Product")
-        check_kernel(self.right, "Product")
 
     def __str__(self) -> str:
         return f"{bracketed(self.left)} · {bracketed(self.right)}"
@@ -134,11 +137,6 @@ class Product(Composite):
     def mapped(self, A: Any) -> FloatArray:
         """Return all products of a feature of one with a feature of the other."""
         return tensor(self.left.mapped(A), self.right.mapped(A))
-
-    def reason(self) -> str | None:
-        """Return the proof."""
-        left, right = self.left.reason(), self.right.reason()
-        return f"a product of kernels is a kernel (Schur): {left}; {right}" if left and right else None
 
 
 @dataclass(frozen=True, eq=False)
@@ -163,7 +161,7 @@ class Scaled(Composite):
     factor: float = 1.0
 
     def __post_init__(self) -> None:
-        check_kernel(self.kernel, "Scaled")
+        super().__post_init__()
         check_number(self.factor, "Scaled", "factor")
 
     def __str__(self) -> str:
@@ -212,11 +210,13 @@ class Power(Composite):
     (x·x' + 1)^2
     """
 
+    because: ClassVar[str] = "a power of a kernel is a kernel (Schur)"
+
     kernel: Kernel
     exponent: int = 1
 
     def __post_init__(self) -> None:
-        check_kernel(self.kernel, "Power")
+        super().__post_init__()
         check_count(self.exponent, "Power", "exponent")
 
     def __str__(self) -> str:
@@ -240,8 +240,3 @@ class Power(Composite):
         for _ in range(self.exponent - 1):
             found = tensor(found, features)
         return found
-
-    def reason(self) -> str | None:
-        """Return the proof."""
-        reason = self.kernel.reason()
-        return f"a power of a kernel is a kernel (Schur): {reason}" if reason else None

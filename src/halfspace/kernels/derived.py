@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 from sklearn.base import clone
@@ -11,7 +11,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from halfspace._typing import FloatArray, Matrix
 from halfspace.errors import InputError
-from halfspace.kernels.algebra import Composite, bracketed, check_kernel
+from halfspace.kernels.algebra import Composite, bracketed
 from halfspace.kernels.base import Entries, Kernel
 from halfspace.kernels.products import EPS, checked, doubled
 from halfspace.kernels.values import frozen
@@ -35,10 +35,9 @@ class Normalized(Composite):
     0.36
     """
 
-    kernel: Kernel
+    because: ClassVar[str] = "dividing by lengths in feature space keeps a kernel one"
 
-    def __post_init__(self) -> None:
-        check_kernel(self.kernel, "Normalized")
+    kernel: Kernel
 
     def __str__(self) -> str:
         return f"normalized({self.kernel})"
@@ -66,11 +65,6 @@ class Normalized(Composite):
     def mapped(self, A: Any) -> FloatArray:
         """Return the features divided by their length."""
         return self.kernel.mapped(A) * self._inverse_lengths(A)[:, None]
-
-    def reason(self) -> str | None:
-        """Return the proof."""
-        reason = self.kernel.reason()
-        return f"dividing by lengths in feature space keeps a kernel one: {reason}" if reason else None
 
     def _inverse_lengths(self, A: Any) -> FloatArray:
         """Return 1/sqrt(k(a_i, a_i)), 0 where there is no length."""
@@ -100,11 +94,13 @@ class Centered(Composite):
     (0.0, np.float64(0.0))
     """
 
+    because: ClassVar[str] = "it is the inner product of features minus their mean"
+
     kernel: Kernel
     reference: Any = None
 
     def __post_init__(self) -> None:
-        check_kernel(self.kernel, "Centered")
+        super().__post_init__()
         if self.reference is not None:
             object.__setattr__(self, "reference", frozen(checked(self.reference, "reference", "Centered")))
 
@@ -156,11 +152,6 @@ class Centered(Composite):
         """Return the features minus their mean over the reference rows."""
         return self.kernel.mapped(A) - self.kernel.mapped(doubled(self.reference)).mean(axis=0)
 
-    def reason(self) -> str | None:
-        """Return the proof."""
-        reason = self.kernel.reason()
-        return f"it is the inner product of features minus their mean: {reason}" if reason else None
-
     @cached_property
     def _mean(self) -> float:
         """The mean of k over all pairs of reference rows."""
@@ -178,8 +169,36 @@ class Centered(Composite):
         return means
 
 
+class _OfOtherRows(Composite):
+    """A kernel of rows that were changed, by `_changed`, before it sees them."""
+
+    kernel: Kernel
+
+    def _changed(self, X: Any) -> Any:
+        """Return the rows that the kernel sees, in float64."""
+        raise NotImplementedError
+
+    def composed(self, A: Any, B: Any, of: Entries) -> FloatArray:
+        """Return the values of the changed rows."""
+        mine = self._changed(A)
+        return of(self.kernel, mine, mine if A is B else self._changed(B))
+
+    def own_values(self, A: Any) -> FloatArray:
+        """Return the values of the changed rows with themselves."""
+        return self.kernel.own_values(self._changed(A))
+
+    def bounds(self, A: Any, B: Any) -> tuple[float, float]:
+        """Return bounds on value and rounding, taking the changed rows to be what they are meant to be."""
+        mine = self._changed(A)
+        return self.kernel.bounds(mine, mine if A is B else self._changed(B))
+
+    def mapped(self, A: Any) -> FloatArray:
+        """Return the features of the changed rows."""
+        return self.kernel.mapped(self._changed(A))
+
+
 @dataclass(frozen=True, eq=False)
-class OnColumns(Composite):
+class OnColumns(_OfOtherRows):
     """A kernel of some columns of the rows.
 
     Parameters
@@ -196,11 +215,13 @@ class OnColumns(Composite):
     x·x' on columns 0, 1 + exp(-‖x - x'‖²) on columns 2
     """
 
+    because: ClassVar[str] = "a kernel of some columns is a kernel of all"
+
     kernel: Kernel
     columns: Any
 
     def __post_init__(self) -> None:
-        check_kernel(self.kernel, "OnColumns")
+        super().__post_init__()
         given = np.atleast_1d(np.asarray(self.columns))
         numbers = np.flatnonzero(given) if given.dtype == bool else given
         if numbers.ndim != 1 or numbers.size == 0 or numbers.dtype.kind not in "iu" or (numbers < 0).any():
@@ -213,32 +234,9 @@ class OnColumns(Composite):
 
     def resolved(self, X: Matrix) -> Kernel:
         """Return the kernel with what it learns from its columns of X."""
-        return replace(self, kernel=self.kernel.resolved(self._pick(checked(X, "X", "OnColumns"))))
+        return replace(self, kernel=self.kernel.resolved(self._changed(checked(X, "X", "OnColumns"))))
 
-    def composed(self, A: Any, B: Any, of: Entries) -> FloatArray:
-        """Return the values of the columns."""
-        mine = self._pick(A)
-        return of(self.kernel, mine, mine if A is B else self._pick(B))
-
-    def own_values(self, A: Any) -> FloatArray:
-        """Return the values of the columns for every row with itself."""
-        return self.kernel.own_values(self._pick(A))
-
-    def bounds(self, A: Any, B: Any) -> tuple[float, float]:
-        """Return bounds on value and rounding."""
-        mine = self._pick(A)
-        return self.kernel.bounds(mine, mine if A is B else self._pick(B))
-
-    def mapped(self, A: Any) -> FloatArray:
-        """Return the features of the columns."""
-        return self.kernel.mapped(self._pick(A))
-
-    def reason(self) -> str | None:
-        """Return the proof."""
-        reason = self.kernel.reason()
-        return f"a kernel of some columns is a kernel of all: {reason}" if reason else None
-
-    def _pick(self, X: Any) -> Any:
+    def _changed(self, X: Any) -> Any:
         """Return the columns of X."""
         if max(self.columns) >= X.shape[1]:
             msg = f"OnColumns: column {max(self.columns)} wanted, but the rows have {X.shape[1]} columns, numbered from 0"
@@ -247,7 +245,7 @@ class OnColumns(Composite):
 
 
 @dataclass(frozen=True, eq=False)
-class Mapped(Composite):
+class Mapped(_OfOtherRows):
     """k(t(x), t(x')): a kernel of the rows after a map.
 
     Parameters
@@ -265,11 +263,13 @@ class Mapped(Composite):
     5.0
     """
 
+    because: ClassVar[str] = "a kernel of mapped rows is a kernel of the rows"
+
     kernel: Kernel
     transform: Any
 
     def __post_init__(self) -> None:
-        check_kernel(self.kernel, "Mapped")
+        super().__post_init__()
         if not (callable(self.transform) or hasattr(self.transform, "transform")):
             msg = f"Mapped: a scikit-learn transformer or a function of a matrix expected, got {self.transform!r}"
             raise InputError(msg)
@@ -286,30 +286,7 @@ class Mapped(Composite):
         """Return the kernel with its map and what follows it fitted to X."""
         rows = checked(X, "X", "Mapped")
         fitted = self if self._is_fitted() else replace(self, transform=clone(self.transform).fit(rows))
-        return replace(fitted, kernel=self.kernel.resolved(fitted._mapped(rows)))  # noqa: SLF001  (its own kind)
-
-    def composed(self, A: Any, B: Any, of: Entries) -> FloatArray:
-        """Return the values of the mapped rows."""
-        mine = self._mapped(A)
-        return of(self.kernel, mine, mine if A is B else self._mapped(B))
-
-    def own_values(self, A: Any) -> FloatArray:
-        """Return the values of the mapped rows with themselves."""
-        return self.kernel.own_values(self._mapped(A))
-
-    def bounds(self, A: Any, B: Any) -> tuple[float, float]:
-        """Return bounds on value and rounding, taking the mapped rows to be what they are meant to be."""
-        mine = self._mapped(A)
-        return self.kernel.bounds(mine, mine if A is B else self._mapped(B))
-
-    def mapped(self, A: Any) -> FloatArray:
-        """Return the features of the mapped rows."""
-        return self.kernel.mapped(self._mapped(A))
-
-    def reason(self) -> str | None:
-        """Return the proof."""
-        reason = self.kernel.reason()
-        return f"a kernel of mapped rows is a kernel of the rows: {reason}" if reason else None
+        return replace(fitted, kernel=self.kernel.resolved(fitted._changed(rows)))  # noqa: SLF001  (its own kind)
 
     def _is_fitted(self) -> bool:
         """Tell whether the map can be applied."""
@@ -321,7 +298,7 @@ class Mapped(Composite):
             return False
         return True
 
-    def _mapped(self, X: Any) -> Any:
+    def _changed(self, X: Any) -> Any:
         """Return the mapped rows, checked and in float64."""
         apply = getattr(self.transform, "transform", self.transform)
         return doubled(checked(apply(X), "the mapped rows", "Mapped"))

@@ -4,7 +4,7 @@ The maps of scikit-learn (Nystroem, RBFSampler) are used where they know the ker
 transformers.
 """
 
-from typing import Any, Self
+from typing import Any, ClassVar, Self
 
 import numpy as np
 from scipy import sparse
@@ -61,7 +61,10 @@ def _name_in_sklearn(kernel: Kernel) -> dict[str, Any] | None:
 
 
 class _Map(TransformerMixin, BaseEstimator):
-    """What the maps here share: checked rows in, an array of floats out."""
+    """What the maps here share: checked rows in, an array of floats out, `n_features_out_` of them with a `word` each."""
+
+    word: ClassVar[str]
+    n_features_out_: int
 
     def _checked(self, X: Matrix, *, reset: bool) -> Any:
         """Return rows, checked as scikit-learn does."""
@@ -71,6 +74,21 @@ class _Map(TransformerMixin, BaseEstimator):
         tags = super().__sklearn_tags__()
         tags.input_tags.sparse = True
         return tags
+
+    def get_feature_names_out(self, input_features: Any = None) -> Any:
+        """Return a name for every feature: a word and a number."""
+        del input_features
+        check_is_fitted(self)
+        return np.array([f"{self.word}{i}" for i in range(self.n_features_out_)], dtype=object)
+
+
+class _KernelMap(_Map):
+    """A map for a kernel, made of randomly chosen parts."""
+
+    def __init__(self, kernel: Any, *, n_components: int = 100, random_state: Any = 0) -> None:
+        self.kernel = kernel
+        self.n_components = n_components
+        self.random_state = random_state
 
 
 class FeatureMap(_Map):
@@ -105,15 +123,13 @@ class FeatureMap(_Map):
         rows = self._checked(X, reset=False)
         return self.kernel_.mapped(rows.astype(np.float64, copy=False))
 
-    def get_feature_names_out(self, input_features: Any = None) -> Any:
-        """Return a name for every feature: the kernel's kind and a number."""
-        del input_features
-        check_is_fitted(self, "kernel_")
-        kind = type(self.kernel).__name__.lower()
-        return np.array([f"{kind}{i}" for i in range(self.n_features_out_)], dtype=object)
+    @property
+    def word(self) -> str:  # type: ignore[override]
+        """The kernel's kind."""
+        return type(self.kernel).__name__.lower()
 
 
-class LandmarkMap(_Map):
+class LandmarkMap(_KernelMap):
     """Nystroem's map for any kernel value: coordinates in the span of randomly chosen rows, the landmarks.
 
     Parameters
@@ -133,10 +149,7 @@ class LandmarkMap(_Map):
     True
     """
 
-    def __init__(self, kernel: Kernel, *, n_components: int = 100, random_state: Any = 0) -> None:
-        self.kernel = kernel
-        self.n_components = n_components
-        self.random_state = random_state
+    word: ClassVar[str] = "landmark"
 
     def fit(self, X: Matrix, y: Labels | None = None) -> Self:
         """Choose landmarks among the rows X, shape (n, d)."""
@@ -149,6 +162,7 @@ class LandmarkMap(_Map):
         values, vectors = np.linalg.eigh(self.kernel_.exact(self.components_))
         kept = values > DIRECTIONS * max(values[-1], 0.0)
         self.normalization_ = vectors[:, kept] / np.sqrt(values[kept])
+        self.n_features_out_ = self.normalization_.shape[1]
         return self
 
     def transform(self, X: Matrix) -> FloatArray:
@@ -158,14 +172,8 @@ class LandmarkMap(_Map):
         Z: FloatArray = self.kernel_.matrix(rows, self.components_, dtype=np.float64) @ self.normalization_
         return Z
 
-    def get_feature_names_out(self, input_features: Any = None) -> Any:
-        """Return a name for every feature."""
-        del input_features
-        check_is_fitted(self, "components_")
-        return np.array([f"landmark{i}" for i in range(self.normalization_.shape[1])], dtype=object)
 
-
-class FourierMap(_Map):
+class FourierMap(_KernelMap):
     """Random Fourier features, sqrt(2/D) cos(ω·x + b), for the Gaussian and the exponential kernel.
 
     The frequencies ω are drawn from the kernel's Fourier transform: a Gaussian for `RBF`, a multivariate Cauchy distribution
@@ -188,23 +196,21 @@ class FourierMap(_Map):
     True
     """
 
-    def __init__(self, kernel: RBF | Laplacian, *, n_components: int = 100, random_state: Any = 0) -> None:
-        self.kernel = kernel
-        self.n_components = n_components
-        self.random_state = random_state
+    word: ClassVar[str] = "wave"
 
     def fit(self, X: Matrix, y: Labels | None = None) -> Self:
         """Draw frequencies for rows like those of X, shape (n, d)."""
         del y
         rows = self._checked(X, reset=True)
         self.kernel_ = self.kernel.resolved(rows)
-        random, gamma = check_random_state(self.random_state), float(self.kernel_.gamma)  # type: ignore[attr-defined]
+        random, gamma = check_random_state(self.random_state), float(self.kernel_.gamma)
         self.frequencies_ = random.normal(size=(rows.shape[1], self.n_components))
         if isinstance(self.kernel_, RBF):
             self.frequencies_ *= np.sqrt(2.0 * gamma)
         else:  # a Gaussian of random width, a multivariate t of one degree of freedom
             self.frequencies_ *= gamma / np.abs(random.normal(size=self.n_components))
         self.phases_ = random.uniform(0.0, 2.0 * np.pi, size=self.n_components)
+        self.n_features_out_ = self.n_components
         return self
 
     def transform(self, X: Matrix) -> FloatArray:
@@ -213,11 +219,6 @@ class FourierMap(_Map):
         angles = np.asarray(self._checked(X, reset=False) @ self.frequencies_) + self.phases_
         Z: FloatArray = np.sqrt(2.0 / self.n_components) * np.cos(angles)
         return Z
-
-    def get_feature_names_out(self, input_features: Any = None) -> Any:
-        """Return a name for every feature."""
-        del input_features
-        return np.array([f"wave{i}" for i in range(self.n_components)], dtype=object)
 
 
 class RandomMasks(_Map):
@@ -244,6 +245,8 @@ class RandomMasks(_Map):
     ('inseparable', 'separable')
     """
 
+    word: ClassVar[str] = "unit"
+
     def __init__(
         self, n_components: int = 100, *, n_inputs: int = 8, threshold: float | None = None, random_state: Any = 0
     ) -> None:
@@ -263,6 +266,7 @@ class RandomMasks(_Map):
         inputs = np.concatenate([random.choice(d, size=seen, replace=False) for _ in range(self.n_components)])
         signs = random.choice([-1.0, 1.0], size=inputs.size)
         starts = np.arange(0, inputs.size + 1, seen)
+        self.n_features_out_ = self.n_components
         self.masks_ = sparse.csr_array((signs, inputs, starts), shape=(self.n_components, d))
         if self.threshold is None:
             examples = rows[random.randint(rows.shape[0], size=self.n_components)]
@@ -279,11 +283,6 @@ class RandomMasks(_Map):
         sums = sums.toarray() if sparse.issparse(sums) else sums
         fired: FloatArray = (np.asarray(sums) > self.thresholds_).astype(np.float64)
         return fired
-
-    def get_feature_names_out(self, input_features: Any = None) -> Any:
-        """Return a name for every unit."""
-        del input_features
-        return np.array([f"unit{i}" for i in range(self.n_components)], dtype=object)
 
 
 class _Planar(_Map):

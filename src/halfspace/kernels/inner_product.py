@@ -1,6 +1,6 @@
 """The kernels that are functions of an inner product: linear, polynomial, cosine, and the sigmoid that is none."""
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from math import comb
 from typing import Any
 
@@ -9,10 +9,10 @@ from scipy import sparse
 from scipy.special import gammaln
 from sklearn.preprocessing import PolynomialFeatures
 
-from halfspace._typing import FloatArray, Matrix
+from halfspace._typing import FloatArray
 from halfspace.errors import InputError
 from halfspace.kernels.base import Kernel
-from halfspace.kernels.parameters import check_count, check_gamma, check_number, coefficient, learnt_gamma
+from halfspace.kernels.parameters import GammaKernel, check_count, check_number, coefficient
 from halfspace.kernels.products import EPS, dense, inner, inner_bounds, squares, unit_rows
 
 __all__ = ["Constant", "Cosine", "Linear", "Polynomial", "Sigmoid"]
@@ -157,7 +157,7 @@ class Constant(Kernel):
 
 
 @dataclass(frozen=True, eq=False)
-class Polynomial(Kernel):
+class Polynomial(GammaKernel):
     """The polynomial kernel, k(x, x') = (gamma x·x' + coef0)^degree.
 
     The sign of a function in its space is a polynomial threshold function of the inputs.
@@ -183,20 +183,12 @@ class Polynomial(Kernel):
 
     def __post_init__(self) -> None:
         check_count(self.degree, "Polynomial", "degree")
-        check_gamma(self.gamma, "Polynomial", ("scale", "auto"))
+        super().__post_init__()
         check_number(self.coef0, "Polynomial", "coef0")
 
     def __str__(self) -> str:
         constant = f" {'+' if self.coef0 > 0 else '-'} {abs(self.coef0):g}" if self.coef0 else ""
         return f"({coefficient(self.gamma)}x·x'{constant})^{self.degree}"
-
-    def is_resolved(self) -> bool:
-        """Tell whether gamma is a number."""
-        return not isinstance(self.gamma, str)
-
-    def resolved(self, X: Matrix) -> Kernel:
-        """Return the kernel with gamma learnt from X."""
-        return self if self.is_resolved() else replace(self, gamma=learnt_gamma(self.gamma, X, 1, "Polynomial"))
 
     def values(self, A: Any, B: Any) -> FloatArray:
         """Return (gamma a_i · b_j + coef0)^degree."""
@@ -271,7 +263,7 @@ class Cosine(Kernel):
 
 
 @dataclass(frozen=True, eq=False)
-class Sigmoid(Kernel):
+class Sigmoid(GammaKernel):
     """tanh(gamma x·x' + coef0): used as a kernel, but not positive semi-definite in general.
 
     Parameters
@@ -291,20 +283,12 @@ class Sigmoid(Kernel):
     coef0: float = 0.0
 
     def __post_init__(self) -> None:
-        check_gamma(self.gamma, "Sigmoid", ("scale", "auto"))
+        super().__post_init__()
         check_number(self.coef0, "Sigmoid", "coef0")
 
     def __str__(self) -> str:
         constant = f" {'+' if self.coef0 > 0 else '-'} {abs(self.coef0):g}" if self.coef0 else ""
         return f"tanh({coefficient(self.gamma)}x·x'{constant})"
-
-    def is_resolved(self) -> bool:
-        """Tell whether gamma is a number."""
-        return not isinstance(self.gamma, str)
-
-    def resolved(self, X: Matrix) -> Kernel:
-        """Return the kernel with gamma learnt from X."""
-        return self if self.is_resolved() else replace(self, gamma=learnt_gamma(self.gamma, X, 1, "Sigmoid"))
 
     def values(self, A: Any, B: Any) -> FloatArray:
         """Return tanh(gamma a_i · b_j + coef0)."""

@@ -1,16 +1,17 @@
 """Parameters of kernels: what is refused, and what is learnt from data."""
 
-from typing import Any
+from dataclasses import replace
+from typing import Any, ClassVar
 
 import numpy as np
 from scipy import sparse
 
 from halfspace._typing import Matrix
 from halfspace.errors import InputError
-from halfspace.kernels.base import is_number
+from halfspace.kernels.base import Kernel, is_number
 from halfspace.kernels.products import checked, doubled, squares
 
-__all__ = ["check_count", "check_gamma", "check_number", "coefficient", "learnt_gamma", "median_distance"]
+__all__ = ["GammaKernel", "check_count", "check_gamma", "check_number", "coefficient", "learnt_gamma", "median_distance"]
 
 PAIRS = 10_000
 """Pairs of rows whose distances the median heuristic looks at."""
@@ -35,6 +36,28 @@ def learnt_gamma(gamma: float | str, X: Matrix, power: int, who: str) -> float |
         return 1.0 / (power * middle**power) if middle > 0.0 else 1.0
     variance = rows.multiply(rows).mean() - rows.mean() ** 2 if sparse.issparse(rows) else rows.var()
     return float(1.0 / (rows.shape[1] * variance)) if variance > 0.0 else 1.0
+
+
+class GammaKernel(Kernel):
+    """A kernel with a parameter gamma: a number, or a word for how to learn it."""
+
+    words: ClassVar[tuple[str, ...]] = ("scale", "auto")
+    power: ClassVar[int] = 1  # of the distance that gamma multiplies
+
+    gamma: float | str
+
+    def __post_init__(self) -> None:
+        check_gamma(self.gamma, type(self).__name__, self.words)
+
+    def is_resolved(self) -> bool:
+        """Tell whether gamma is a number."""
+        return not isinstance(self.gamma, str)
+
+    def resolved(self, X: Matrix) -> Kernel:
+        """Return the kernel with gamma learnt from X."""
+        if self.is_resolved():
+            return self
+        return replace(self, gamma=learnt_gamma(self.gamma, X, self.power, type(self).__name__))  # type: ignore[type-var]
 
 
 def median_distance(X: Any) -> float:

@@ -1,20 +1,19 @@
 """The kernels that are functions of the distance: Gaussian and exponential."""
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Any, ClassVar
 
 import numpy as np
 
 from halfspace._typing import FloatArray, Matrix
-from halfspace.kernels.base import Kernel
-from halfspace.kernels.parameters import check_gamma, coefficient, learnt_gamma
+from halfspace.kernels.parameters import GammaKernel, coefficient
 from halfspace.kernels.products import EPS, distance_reach, distances, doubled, moved, squared_distances, squares
 
 __all__ = ["RBF", "Laplacian"]
 
 
 @dataclass(frozen=True, eq=False)
-class RBF(Kernel):
+class RBF(GammaKernel):
     """The Gaussian kernel, k(x, x') = exp(-gamma ‖x - x'‖²).
 
     Parameters
@@ -32,22 +31,13 @@ class RBF(Kernel):
     """
 
     at_most_1: ClassVar[bool] = True
+    words: ClassVar[tuple[str, ...]] = ("scale", "auto", "median")
+    power: ClassVar[int] = 2
 
     gamma: float | str = "scale"
 
-    def __post_init__(self) -> None:
-        check_gamma(self.gamma, "RBF", ("scale", "auto", "median"))
-
     def __str__(self) -> str:
         return f"exp(-{coefficient(self.gamma).rstrip()}‖x - x'‖²)"
-
-    def is_resolved(self) -> bool:
-        """Tell whether gamma is a number."""
-        return not isinstance(self.gamma, str)
-
-    def resolved(self, X: Matrix) -> Kernel:
-        """Return the kernel with gamma learnt from X."""
-        return self if self.is_resolved() else replace(self, gamma=learnt_gamma(self.gamma, X, 2, "RBF"))
 
     def values(self, A: Any, B: Any) -> FloatArray:
         """Return exp(-gamma ‖a_i - b_j‖²)."""
@@ -82,7 +72,7 @@ class RBF(Kernel):
 
 
 @dataclass(frozen=True, eq=False)
-class Laplacian(Kernel):
+class Laplacian(GammaKernel):
     """The exponential kernel, k(x, x') = exp(-gamma ‖x - x'‖), of the Euclidean distance.
 
     Parameters
@@ -98,22 +88,12 @@ class Laplacian(Kernel):
     """
 
     at_most_1: ClassVar[bool] = True
+    words: ClassVar[tuple[str, ...]] = ("scale", "auto", "median")
 
     gamma: float | str = "scale"
 
-    def __post_init__(self) -> None:
-        check_gamma(self.gamma, "Laplacian", ("scale", "auto", "median"))
-
     def __str__(self) -> str:
         return f"exp(-{coefficient(self.gamma).rstrip()}‖x - x'‖)"
-
-    def is_resolved(self) -> bool:
-        """Tell whether gamma is a number."""
-        return not isinstance(self.gamma, str)
-
-    def resolved(self, X: Matrix) -> Kernel:
-        """Return the kernel with gamma learnt from X."""
-        return self if self.is_resolved() else replace(self, gamma=learnt_gamma(self.gamma, X, 1, "Laplacian"))
 
     def values(self, A: Any, B: Any) -> FloatArray:
         """Return exp(-gamma ‖a_i - b_j‖)."""

@@ -16,7 +16,7 @@ from halfspace.errors import InputError
 from halfspace.kernels import Kernel
 from halfspace.kernels.gram import LazyGram
 from halfspace.models.kernel.cells import Cells, learn_cells
-from halfspace.models.kernel.margin import Claims, KernelPlan, Solved, Work
+from halfspace.models.kernel.margin import Claims, KernelPlan, Solved, Work, about_expansion
 from halfspace.models.kernel.prediction import Expansion, KernelPlaneMixin
 from halfspace.models.multiclass import (
     Task,
@@ -148,7 +148,6 @@ class KernelAdaTron(KernelPlaneMixin, ClassifierMixin, CallbackSupportMixin, Bas
         "?_alpha": "f8(K,n)",
     }
 
-    certificate_: Certificate
     _cells: Cells | None
     _voting: bool
 
@@ -290,7 +289,7 @@ class KernelAdaTron(KernelPlaneMixin, ClassifierMixin, CallbackSupportMixin, Bas
         learnt = learn_cells(kernel, self._plan(), data, s, n_cells, seed, self._budget(began), self.n_jobs, reporter.tell)
         reporter.close()
         self._expansion, self._alpha, self._cells, self.certificate_ = learnt[:4]
-        self._fitted_clamp, self.classes_, self._voting = data.clamp, data.classes, False
+        self._fitted_clamp, self.classes_, self._voting, self._labels = data.clamp, data.classes, False, data.y.copy()
         slowest = max(learnt.machines, key=lambda machine: machine.rounds)
         self.n_iter_, self.history_ = slowest.rounds, slowest.history
         count, gap = len(learnt.machines), max(machine.gap for machine in learnt.machines)
@@ -327,6 +326,19 @@ class KernelAdaTron(KernelPlaneMixin, ClassifierMixin, CallbackSupportMixin, Bas
         gap = max(float(part.relative_gap) for part in parts)
         self.outcome_ = fit_outcome(self, gap, [done.outcome.reason for done in runs], "round", unseparated=UNSEPARATED)
         report_outcome(self, gap, EARLY, stacklevel=4)
+
+    @property
+    def certificate_(self) -> Certificate:
+        """Primal and dual value, about the very coefficients that predict: a model whose coefficients changed is refused."""
+        proof: Certificate | None = vars(self).get("certificate_")
+        if proof is None:
+            msg = f"this {type(self).__name__} is not fitted yet: call fit first"
+            raise AttributeError(msg)
+        return about_expansion(proof, self._expansion, self._labels, self.classes_) if hasattr(self, "_labels") else proof
+
+    @certificate_.setter
+    def certificate_(self, proof: Certificate) -> None:
+        self.__dict__["certificate_"] = proof
 
     @cached_property
     def _alpha(self) -> FloatArray:  # type: ignore[override]

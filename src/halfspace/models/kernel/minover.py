@@ -183,7 +183,7 @@ class KernelMinOver(KernelPlaneMixin, ClassifierMixin, CallbackSupportMixin, Bas
         self.n_iter_, self.history_ = int(state.made().max()), done.course.history()
         self.history_.pop("round")
         seen = self._certify(data, kernel, shift, signs)
-        self.outcome_ = self._explained(done.outcome, seen, whole=table.whole is not None)
+        self.outcome_ = self._explained(done.outcome, seen, whole=table.whole)
         reporter.line(str(self.outcome_))
         reporter.close()
         return self

@@ -20,7 +20,7 @@ import numpy as np
 from halfspace._dispatch import compiled, compiled_as_written
 from halfspace._typing import FloatArray, IntArray, View
 from halfspace.kernels.gram import LazyGram
-from halfspace.rows.views import Gram, axpy, dot, n_columns, n_rows, sqlength
+from halfspace.rows.views import axpy, dot, n_columns, n_rows, sqlength
 from halfspace.solvers.outcome import Reason
 from halfspace.solvers.rules.minover import (
     GOING,
@@ -29,9 +29,10 @@ from halfspace.solvers.rules.minover import (
     State,
     keep_witnesses,
     lowest,
-    push_once,
-    push_plain,
+    measure,
+    push,
     start,
+    status_of,
     width,
 )
 from halfspace.solvers.run import PIECE
@@ -90,7 +91,6 @@ def _least(y: FloatArray, w: FloatArray) -> float:
     return least
 
 
-@lowest.register(Gram)
 @lowest.register(GramRows)
 def _(X: View, y: FloatArray, w: FloatArray) -> int:
     start, least = 0, np.inf
@@ -105,15 +105,21 @@ def _(X: View, y: FloatArray, w: FloatArray) -> int:
 
 @compiled
 def push_present(problem: Problem, state: State, pushed: IntArray, tol: float) -> tuple[int, int]:
-    """Push like `push_plain` as long as the rows that are due are there."""
+    """Push like `push_plain` as long as the rows that are due are there; only the first length is a sum over all examples."""
+    X, y, w = problem.X, problem.y, state.w
+    square = sqlength(X, w, state.alpha, y)
     done, status = 0, GOING
     while done < pushed.size and status == GOING:
         mu = state.counts[1]
-        if problem.X.slot[mu] < 0:
+        if X.slot[mu] < 0:
             status = MISSING
         else:
-            pushed[done] = mu
-            status = push_once(problem, state, done, tol)
+            square += 2.0 * y[mu] * w[mu] + problem.q[mu]
+            pushed[done] = push(problem, state)
+            mu = lowest(X, y, w)
+            state.counts[1] = mu
+            measure(state, y[mu] * w[mu], max(square, 0.0), done)
+            status = status_of(state, tol)
             done += 1
     keep_witnesses(state, pushed, done)
     return done, status
@@ -123,15 +129,11 @@ class Table:
     """Rows of the kernel matrix: all, or those that were asked for last."""
 
     def __init__(self, gram: LazyGram, room: float) -> None:
-        self.gram, self.whole = gram, gram.whole(np.float64, room)
-        places = 0 if self.whole is not None else int(np.clip(room // (8 * gram.n), TOGETHER, gram.n))
-        self.rows = GramRows(np.empty((places, gram.n)), np.full(gram.n, -1))
+        self.gram, K = gram, gram.whole(np.float64, room)
+        self.whole = K is not None
+        places = gram.n if self.whole else int(np.clip(room // (8 * gram.n), TOGETHER, gram.n))
+        self.rows = GramRows(K, np.arange(places)) if self.whole else GramRows(np.empty((places, gram.n)), np.full(gram.n, -1))
         self.holds, self.next = np.full(places, -1), 0
-
-    @property
-    def view(self) -> View:
-        """What `axpy` and `dot` accept."""
-        return self.rows if self.whole is None else Gram(self.whole)
 
     def fetch(self, E: FloatArray, due: int) -> None:
         """Compute the row that is due and those of the lowest potentials, in the places of the oldest."""
@@ -173,7 +175,7 @@ class KernelPushing:
 
     def problem(self, k: int) -> Problem:
         """Return a problem as the rule sees it."""
-        return Problem(self.table.view, self.signs[k], self.table.gram.diagonal)
+        return Problem(self.table.rows, self.signs[k], self.table.gram.diagonal)
 
     def start(self, before: list[State] | None = None) -> Pushes:
         """Begin at zero functions, or go on."""
@@ -183,31 +185,31 @@ class KernelPushing:
     def step(self, pushes: Pushes, most: int) -> tuple[Any, ...]:
         """Let every problem that is not done push for some milliseconds."""
         del most
-        for k, (state, made) in enumerate(zip(pushes.states, pushes.made(), strict=True)):
-            if not self._done(state, made):
-                self._push(k, state, self.most - int(made))
+        for k, left in self._left(pushes):
+            self._push(k, pushes.states[k], left)
         sides = np.array([state.sides for state in pushes.states])
         return np.array([[state.counts[0] for state in pushes.states]]), sides[None, :, 0], sides[None, :, 1]
 
     def _push(self, k: int, state: State, most: int) -> None:
         problem, n = self.problem(k), self.table.gram.n
-        pushed = np.empty(max(1, min(most, 16 + int(state.counts[0]) // 16, LONGEST, PIECE // n)), dtype=np.int64)
-        status = (push_present if self.table.whole is None else push_plain)(problem, state, pushed, self.tol)[1]
+        pushed = np.empty(max(1, min(most, 64 + int(state.counts[0]) // 8, LONGEST, PIECE // n)), dtype=np.int64)
+        status = push_present(problem, state, pushed, self.tol)[1]
         if status == MISSING:
             self.table.fetch(problem.y * state.w, int(state.counts[1]))
         elif status == RETURNED:  # by rounding or not: in a kernel's space it proves nothing, so do not ask again
             state.anchor_w[:] = np.nan
             state.counts[2] = 0
 
-    def _done(self, state: State, made: int) -> bool:
-        return width(state) <= self.tol or made >= self.most
+    def _left(self, pushes: Pushes) -> list[tuple[int, int]]:
+        """Return the problems whose bracket is too wide, each with the pushes it has left, if any."""
+        left = (self.most - pushes.made()).tolist()
+        return [(k, left[k]) for k, state in enumerate(pushes.states) if left[k] > 0 and width(state) > self.tol]
 
     def status(self, pushes: Pushes) -> Reason | None:
         """Tell whether all brackets are tight, or all pushes spent."""
-        if all(width(state) <= self.tol for state in pushes.states):
-            return "converged"
-        done = all(self._done(state, made) for state, made in zip(pushes.states, pushes.made(), strict=True))
-        return "iteration budget spent" if done else None
+        if self._left(pushes):
+            return None
+        return "converged" if all(width(state) <= self.tol for state in pushes.states) else "iteration budget spent"
 
     def certify(self, pushes: Pushes) -> FloatArray:
         """Return the coefficients of the most stable functions, shape (K, n), which `models` makes a certificate of."""
