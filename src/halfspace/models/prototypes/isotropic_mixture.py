@@ -177,7 +177,7 @@ class IsotropicMixture(Learnt, DensityMixin, CallbackSupportMixin, BaseEstimator
             return quantised(view, s, first_prototypes(self, X, view, s, rng), scale, rule)
 
         starts = int(self.n_starts) if by_chance and not known else 1
-        method: Any = Climbing(view, s, rule, self.tol * float(s.sum()), int(self.max_iter), first, starts)
+        method = Climbing(view, s, rule, self.tol * float(s.sum()), int(self.max_iter), first, starts)
         state: Any = State()
         reporter = Reporter(self, given, y, lambda: self._attributes(state.climb.mixture), int(self.max_iter) * starts)
 
