@@ -15,7 +15,6 @@ SPARSE = {
     "ladder/preparing.py": "scaling, and the products that measure a data set, are of whole matrices",
     "report/gathering.py": "columns of an encoded table are drawn",
     "cli/predict.py": "a sparse file may be narrower than the model",
-    "modelfiles/": "a model file stores either kind",
     "models/parameters.py": "the matrix is checked before a view is made of it",
     "models/planes/voted.py": "the rows that mistakes were made on are multiplied as a matrix",
     "models/prototypes/k_means.py": "the rounding of distances depends on how they are computed",
