@@ -35,8 +35,8 @@ from halfspace.models.prototypes.lvq import LVQ as LVQ
 from halfspace.models.prototypes.neural_gas import NeuralGas as NeuralGas
 from halfspace.models.prototypes.vector_quantizer import VectorQuantizer as VectorQuantizer
 from halfspace.models.regression.adaptive_filter import AdaptiveFilter as AdaptiveFilter
+from halfspace.models.regression.adaptive_filter import erle as erle
 from halfspace.models.regression.bayesian_regression import BayesianRegression as BayesianRegression
-from halfspace.models.regression.echo import erle as erle
 from halfspace.models.regression.linear_regression import LinearRegression as LinearRegression
 from halfspace.models.regression.linear_regression import RidgePath as RidgePath
 from halfspace.models.regression.linear_regression import ridge_path as ridge_path

@@ -93,13 +93,7 @@ TOGETHER = {kind for kind, words in WORDS.items() if isinstance(words, tuple) or
 
 
 def total(notes: Iterable[Note]) -> list[Note]:
-    """Add up the counts of notes on several batches of one file that are otherwise the same, in order of first appearance.
-
-    Examples
-    --------
-    >>> total([Note("unseen", "a", 1), Note("absent", "b"), Note("unseen", "a", 2000), Note("absent", "b")])[0].count
-    2001
-    """
+    """Add up the counts of notes on several batches of one file that are otherwise the same, in order of first appearance."""
     counts: dict[Note, int] = {}
     for note in notes:
         key = replace(note, count=0)
@@ -110,20 +104,7 @@ def total(notes: Iterable[Note]) -> list[Note]:
 def sentences(notes: Iterable[Note | str]) -> list[str]:
     """Put notes into words: each once, columns with the same fate in one sentence.
 
-    Parameters
-    ----------
-    notes : iterable of Note
-        Strings, from encoders of other make and from old model files, are sentences already.
-
-    Returns
-    -------
-    list of str
-        In order of first appearance.
-
-    Examples
-    --------
-    >>> sentences([Note("left out", "a", detail="constant"), Note("pooled", "b"), Note("left out", "c", detail="constant")])[0]
-    "2 columns were left out: constant ('a', 'c')."
+    Strings, from encoders of other make and from old model files, are sentences already.
     """
     groups: dict[Note | str, list[Note]] = {}
     for note in dict.fromkeys(notes):

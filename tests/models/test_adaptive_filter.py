@@ -9,8 +9,7 @@ from sklearn.callback import ProgressBar
 from sklearn.exceptions import ConvergenceWarning
 
 from halfspace.errors import InputError
-from halfspace.models.regression.adaptive_filter import AdaptiveFilter
-from halfspace.models.regression.echo import erle
+from halfspace.models.regression.adaptive_filter import AdaptiveFilter, erle
 from halfspace.plots import EchoDisplay
 from halfspace.solvers.linear import adaptive_filter as solver
 

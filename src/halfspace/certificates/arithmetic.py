@@ -16,6 +16,7 @@ from halfspace.errors import InputError
 
 __all__ = [
     "as_rows",
+    "block_squares",
     "both_signs",
     "combination",
     "held",
@@ -106,20 +107,15 @@ def _float64(X: Matrix, rows: slice) -> Any:
     return sparse.csr_array(parts, shape=(rows.stop - rows.start, X.shape[1]))
 
 
-def check_width(X: Matrix, W: FloatArray, clamp: float) -> None:
-    """Refuse weights made for other data."""
-    if W.shape[1] != X.shape[1] + bool(clamp):
-        msg = f"the certificate is for {W.shape[1] - bool(clamp)} features, but X has {X.shape[1]}"
-        raise InputError(msg)
-
-
 def potentials_and_sums(X: Matrix, W: FloatArray, c: FloatArray, clamp: float) -> tuple[FloatArray, FloatArray]:
     """Return the outputs X̃ Wᵀ, shape (n, K), and the sums Σ c_i x̃_i, shape (K, D), in one pass over the rows X, shape (n, d).
 
     W, shape (K, D), has the clamped weight last if there is one; c, shape (K, n), are the coefficients of the sums.
     """
-    check_width(X, W, clamp)
     d = X.shape[1]
+    if W.shape[1] != d + bool(clamp):
+        msg = f"the certificate is for {W.shape[1] - bool(clamp)} features, but X has {d}"
+        raise InputError(msg)
     V = W[0, :d] if W.shape[0] == 1 else np.ascontiguousarray(W[:, :d].T)
 
     def work(rows: slice) -> tuple[Any, Any]:
@@ -145,14 +141,14 @@ def combination(X: Matrix, c: FloatArray, clamp: float) -> FloatArray:
 
 def squares(X: Matrix) -> FloatArray:
     """Return ‖x_i‖² for every row, shape (n,), without the clamped input."""
+    return np.concatenate([block_squares(_float64(X, rows)) for rows in _blocks(X)])
 
-    def work(rows: slice) -> Any:
-        block = _float64(X, rows)
-        if sparse.issparse(block):
-            return np.asarray(block.multiply(block).sum(axis=1)).ravel()
-        return np.einsum("ij,ij->i", block, block)
 
-    return np.concatenate([work(rows) for rows in _blocks(X)])
+def block_squares(block: Any) -> FloatArray:
+    """Return ‖x_i‖² for every row of a float64 array or CSR matrix, shape (n,), all at once."""
+    if sparse.issparse(block):
+        return np.asarray(block.multiply(block).sum(axis=1)).ravel()
+    return np.asarray(np.einsum("ij,ij->i", block, block))
 
 
 def radius(X: Matrix, clamp: float) -> float:

@@ -12,7 +12,7 @@ import numpy as np
 from scipy import sparse
 
 from halfspace._typing import FloatArray, IntArray, Label, Labels, Matrix
-from halfspace.certificates.arithmetic import known_labels
+from halfspace.certificates.arithmetic import block_squares, known_labels
 from halfspace.certificates.base import Certificate, Verdict
 
 __all__ = ["ClassCounts", "NeighbourErrors"]
@@ -120,7 +120,7 @@ def surely_right(X: Matrix, target: IntArray, k: int) -> Any:
     n = target.size
     largest = float(np.abs(X.data if sparse.issparse(X) else X).max(initial=0.0))
     X = X / largest if largest > 0.0 else X  # so that no square overflows or vanishes
-    squares = np.asarray(X.multiply(X).sum(axis=1)).ravel() if sparse.issparse(X) else np.einsum("ij,ij->i", X, X)
+    squares = block_squares(X)
     votes = np.eye(int(target.max()) + 1)[target]
     rounding = 8.0 * (X.shape[1] + 4) * np.finfo(np.float64).eps
     right, step = np.empty(n, dtype=bool), max(1, CHUNK // n)

@@ -55,18 +55,7 @@ class Options:
 
 
 def run(**given: Any) -> Answer:
-    """Fit a ladder as the fields of `Options` say.
-
-    Examples
-    --------
-    >>> import contextlib, io, os, tempfile
-    >>> with contextlib.chdir(tempfile.mkdtemp()), contextlib.redirect_stderr(io.StringIO()):
-    ...     answer = run(rungs="majority", max_rows=80)
-    ...     sorted(os.listdir("."))
-    ['halfspace-report.html', 'model.halfspace']
-    >>> answer.body["winner"], answer.body["recheck"]
-    ('majority', 'halfspace certify model.halfspace')
-    """
+    """Fit a ladder as the fields of `Options` say."""
     options = Options(**given)
     check_outputs([options.file], {"--save": options.model_path, "--report": options.report_path})
     data = read_data(options.file, options.target, format=options.format_, max_rows=options.max_rows, random_state=options.seed)

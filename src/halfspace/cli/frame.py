@@ -44,11 +44,6 @@ class Answer:
         With `--json`: the text of the object in pieces, where it is too large to be held in memory.
     failure : str, default ""
         What went wrong after the answer was known, for standard error.
-
-    Examples
-    --------
-    >>> Answer({"command": "certify", "holds": False}, "refuted", code=1).code
-    1
     """
 
     body: dict[str, Any]
@@ -59,34 +54,17 @@ class Answer:
 
 
 def as_json(body: Mapping[str, Any]) -> str:
-    """Return the object as JSON text.
-
-    Examples
-    --------
-    >>> as_json({"command": "certify", "holds": True})
-    '{"command": "certify", "holds": true}'
-    """
+    """Return the object as JSON text."""
     return json.dumps(plain(body), allow_nan=False)
 
 
 def clean(text: Any) -> str:
-    r"""Return text from a file as one line that cannot steer the terminal.
-
-    Examples
-    --------
-    >>> clean("a\x1b[2Jb")
-    'a?[2Jb'
-    """
+    r"""Return text from a file as one line that cannot steer the terminal."""
     return "".join(letter if letter.isprintable() else "?" for letter in str(text))
 
 
 def notes(sentences: Iterable[str]) -> None:
-    """Print notes on standard error, each once.
-
-    Examples
-    --------
-    >>> notes([])
-    """
+    """Print notes on standard error, each once."""
     for sentence in dict.fromkeys(sentences):
         click.echo(f"note: {clean(sentence)}", err=True)
 
@@ -115,12 +93,6 @@ class WorkedCommand(_Worked, click.Command):
     runs : str, default ""
         Module in `halfspace.cli` and, after a dot, function that takes the options and returns an `Answer`; the function is
         `run` if none is named. It becomes the callback, imported when the options have been read.
-
-    Examples
-    --------
-    >>> command = WorkedCommand("fit", example="halfspace fit table.csv --target y")
-    >>> print(command.get_help(click.Context(command)).splitlines()[0])
-    Example: halfspace fit table.csv --target y
     """
 
     def __init__(self, *arguments: Any, runs: str = "", **options: Any) -> None:
@@ -137,19 +109,7 @@ class WorkedCommand(_Worked, click.Command):
 
 
 class CommandLine(_Worked, click.Group):
-    """A group of commands with the exit codes of `halfspace.cli`.
-
-    Parameters
-    ----------
-    example : str
-        What to type, one line each.
-
-    Examples
-    --------
-    >>> group = CommandLine("halfspace", example="halfspace fit")
-    >>> print(group.get_help(click.Context(group)).splitlines()[0])
-    Example: halfspace fit
-    """
+    """A group of commands with the exit codes of `halfspace.cli`."""
 
     command_class = WorkedCommand
 
@@ -212,15 +172,7 @@ def _print(answer: Answer, *, wants_json: bool) -> int:
 
 
 def refuse(sentence: str) -> NoReturn:
-    """End with a sentence about how the command was used.
-
-    Examples
-    --------
-    >>> refuse("there is no such file")
-    Traceback (most recent call last):
-        ...
-    click.exceptions.UsageError: there is no such file
-    """
+    """End with a sentence about how the command was used."""
     raise click.UsageError(sentence)
 
 

@@ -20,17 +20,7 @@ MOST_CLASSES = 10
 
 
 def run(model: str, top: int = 10) -> Answer:
-    """Describe a model file; at most `top` weights per class and `top` examples are listed.
-
-    Examples
-    --------
-    >>> import tempfile, halfspace as hs
-    >>> path = tempfile.mktemp(suffix=".halfspace")
-    >>> hs.save(hs.AdaTron().fit([[0.0], [1.0], [2.0], [3.0]], [0, 0, 1, 1]), path)
-    >>> body = run(path).body
-    >>> body["kind"], body["classes"], body["weights"][0]["weights"][0]["name"]
-    ('AdaTron', [0, 1], 'x0')
-    """
+    """Describe a model file; at most `top` weights per class and `top` examples are listed."""
     held = load(model)
     ladder = held if isinstance(held, Ladder) and hasattr(held, "estimator_") else None
     inner = held if ladder is None else ladder.estimator_

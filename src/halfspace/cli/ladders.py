@@ -23,24 +23,7 @@ HEADS = ("rung", "score", "±", "fit", "support", "proof or reason")
 
 
 class Watch:
-    """A callback of `Ladder` that shows its progress.
-
-    Parameters
-    ----------
-    max_time : float or None
-        Seconds that were given, for the time left.
-    stream : text file, optional
-        Where to write; standard error by default.
-
-    Examples
-    --------
-    >>> from halfspace.ladder import Progress
-    >>> with Watch(None, sys.stdout) as watch:
-    ...     watch(Progress("adatron", "linear AdaTron", 0, 5, 0.0, float("nan"), ""))
-    ...     watch(Progress("adatron", "linear AdaTron", 5, 5, 1.25, 0.968, ""))
-    linear AdaTron ...
-    linear AdaTron: score 0.968 after 5 folds, 1.2 s in all
-    """
+    """A callback of `Ladder` that shows its progress."""
 
     def __init__(self, max_time: float | None, stream: TextIO | None = None) -> None:
         self._max_time = max_time
@@ -99,27 +82,7 @@ class Watch:
 
 
 def facts(ladder: Any) -> dict[str, Any]:
-    """Return what is known of a fitted ladder, without its weights.
-
-    Parameters
-    ----------
-    ladder : Ladder
-        Fitted.
-
-    Returns
-    -------
-    dict
-        Verdict, winner, rungs, held-out test, separability and proof; see `halfspace schema fit`.
-
-    Examples
-    --------
-    >>> from halfspace.cli.reading import built_in
-    >>> from halfspace.ladder import Ladder
-    >>> data = built_in("xor", n=60)
-    >>> found = facts(Ladder(rungs=("majority",), n_splits=2, n_repeats=1).fit(data.X, data.y))
-    >>> found["winner"], [rung["name"] for rung in found["rungs"]]
-    ('majority', ['majority'])
-    """
+    """Return what is known of a fitted ladder, without its weights."""
     outcome, test, proof = ladder.outcome_, ladder.test_result_, ladder.certificate_
     return {
         "verdict": ladder.verdict_,
@@ -153,16 +116,7 @@ def _file_rows(ladder: Any) -> IntArray:
 
 
 def summary(ladder: Any) -> str:
-    """Return what is known of a fitted ladder as text: table, verdict, separability, proof.
-
-    Examples
-    --------
-    >>> from halfspace.cli.reading import built_in
-    >>> from halfspace.ladder import Ladder
-    >>> data = built_in("xor", n=60)
-    >>> summary(Ladder(rungs=("majority",), n_splits=2, n_repeats=1).fit(data.X, data.y)).splitlines()[-1].startswith("Proof: ")
-    True
-    """
+    """Return what is known of a fitted ladder as text: table, verdict, separability, proof."""
     rows = [_row(rung, ladder.winner_) for rung in ladder.rungs_]
     parts = [table(HEADS, rows, right="lrrrrl"), "", ladder.verdict_]
     if ladder.outcome_.reason not in {"converged", "solved"}:

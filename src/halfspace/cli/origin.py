@@ -35,18 +35,7 @@ HARDEST = 50
 
 
 def describe(ladder: Any, data: Dataset, *, seed: int, built_in: str | None) -> dict[str, Any]:
-    """Return the origin of a ladder that was fitted to `data`.
-
-    Examples
-    --------
-    >>> from halfspace.cli.reading import built_in
-    >>> from halfspace.ladder import Ladder
-    >>> data = built_in("xor", n=60)
-    >>> ladder = Ladder(rungs=("majority",), n_splits=2, n_repeats=1).fit(data.X, data.y)
-    >>> origin = describe(ladder, data, seed=0, built_in="xor")
-    >>> origin["n_rows"], origin["target"], len(origin["hardest"]["rows"]) <= HARDEST
-    (60, 'label', True)
-    """
+    """Return the origin of a ladder that was fitted to `data`."""
     names = getattr(data.X, "column_names", None)
     used, truth = np.asarray(data.rows, dtype=np.int64), np.searchsorted(ladder.classes_, labels(data))
     found = potentials(ladder.out_of_fold_, truth[ladder.train_], getattr(ladder.estimator_, "coef_", None))

@@ -20,21 +20,7 @@ __all__ = ["Writer", "check_outputs", "complete_file", "writer_for"]
 def check_outputs(inputs: list[str | None], outputs: dict[str, str | None], *, devices: bool = False) -> None:
     """Refuse outputs that cannot be written, or that would overwrite an input or each other.
 
-    Parameters
-    ----------
-    inputs : list of str or None
-        Files that are read; None and "-" are none.
-    outputs : dict of str to str or None
-        Name of the option, and the file if one was given.
-    devices : bool, default False
-        Whether an output may be a device or a pipe; one that is renamed into place may not.
-
-    Examples
-    --------
-    >>> check_outputs(["table.csv"], {"--save": "./table.csv"})
-    Traceback (most recent call last):
-        ...
-    click.exceptions.UsageError: --save table.csv would overwrite an input or another output; choose another name
+    An output that is renamed into place may not be a device or a pipe; others may (`devices`).
     """
     taken = [Path(name).resolve() for name in inputs if name not in {None, "-"}]
     for option, name in outputs.items():
@@ -61,25 +47,6 @@ def complete_file(name: str) -> Iterator[BinaryIO]:
     """Open a file that gets its name only when it is complete; on failure what was there stays.
 
     Devices and pipes are written as they are: a rename would put a file in their place.
-
-    Parameters
-    ----------
-    name : str
-        Where to write.
-
-    Yields
-    ------
-    binary file
-        What to write to.
-
-    Examples
-    --------
-    >>> import tempfile
-    >>> name = str(Path(tempfile.mkdtemp()) / "out.csv")
-    >>> with complete_file(name) as file:
-    ...     _ = file.write(b"row")
-    >>> Path(name).read_text()
-    'row'
     """
     path = Path(name)
     if path.exists() and not path.is_file():
@@ -142,18 +109,7 @@ _KINDS: dict[str, Callable[[Any], Writer]] = {
 
 
 def writer_for(name: str, file: IO[bytes]) -> Writer:
-    """Return the writer for a file name.
-
-    Examples
-    --------
-    >>> import io
-    >>> page = io.BytesIO()
-    >>> writer = writer_for("out.csv", page)
-    >>> writer.write(pa.table({"row": [0, 1], "prediction": ["a", "b"]}))
-    >>> writer.close()
-    >>> page.getvalue().decode().split()
-    ['"row","prediction"', '0,"a"', '1,"b"']
-    """
+    """Return the writer for a file name."""
     suffix = Path(name).suffix.lower()
     if suffix not in _KINDS:
         refuse(f"predictions are written as {', '.join(_KINDS)}, not {suffix or 'a file without a suffix'!r}")

@@ -27,15 +27,7 @@ __all__ = ["run"]
 def run(
     model: str, file: str, *, proba: bool = False, out: str | None = None, format_: str | None = None, wants_json: bool = False
 ) -> Answer:
-    """Predict a file and write a table: to `out`, to standard output, or into the JSON object.
-
-    Examples
-    --------
-    >>> run("none.halfspace", "table.csv", out="table.csv")
-    Traceback (most recent call last):
-        ...
-    click.exceptions.UsageError: --out table.csv would overwrite an input or another output; choose another name
-    """
+    """Predict a file and write a table: to `out`, to standard output, or into the JSON object."""
     check_outputs([model, file], {"--out": out}, devices=True)
     fitted = load(model)
     if not hasattr(fitted, "predict"):

@@ -16,13 +16,7 @@ FIRST = 5
 
 
 def list_all() -> Answer:
-    """Name the problems.
-
-    Examples
-    --------
-    >>> "xor" in [problem["name"] for problem in list_all().body["problems"]]
-    True
-    """
+    """Name the problems."""
     found = [_facts(problem) for problem in catalogue.problems()]
     heads = ("name", "kind", "rows", "columns", "classes", "description")
     rows = [(f["name"], f["kind"], f"{f['n_rows']:,}", f["n_columns"], f["n_classes"], f["description"]) for f in found]

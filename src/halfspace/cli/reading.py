@@ -18,14 +18,7 @@ BUILT_IN = "breast_cancer"
 
 
 def read_data(file: str | None, target: str | None, **options: Any) -> Dataset:
-    """Read a file, or the built-in problem.
-
-    Examples
-    --------
-    >>> data = read_data(None, None, rows=np.arange(2))
-    >>> data.X.num_rows, data.n_rows, data.target
-    (2, 569, 'diagnosis')
-    """
+    """Read a file, or the built-in problem."""
     if file is not None:
         return read(file, target, **options)
     data = built_in(BUILT_IN)
@@ -36,13 +29,7 @@ def read_data(file: str | None, target: str | None, **options: Any) -> Dataset:
 
 
 def built_in(name: str, n: int | None = None, random_state: int = 0) -> Dataset:
-    """Return a problem of the catalogue as if it had been read from a file.
-
-    Examples
-    --------
-    >>> built_in("xor", n=8).source.format
-    'built-in'
-    """
+    """Return a problem of the catalogue as if it had been read from a file."""
     columns, target = catalogue.make(name, n, random_state=random_state)
     y = np.asarray(columns[target])
     X = pa.table({column: values for column, values in columns.items() if column != target})
@@ -51,13 +38,7 @@ def built_in(name: str, n: int | None = None, random_state: int = 0) -> Dataset:
 
 
 def labels(data: Dataset) -> Labels:
-    """Return the labels of a dataset, shape (n,), or refuse one without.
-
-    Examples
-    --------
-    >>> labels(built_in("xor", n=4)).size
-    4
-    """
+    """Return the labels of a dataset, shape (n,), or refuse one without."""
     if data.y is None:
         msg = f"{data.source.name} has no labels; name the column that holds them with --target"
         raise InputError(msg)
@@ -65,13 +46,7 @@ def labels(data: Dataset) -> Labels:
 
 
 def as_numbers(X: Any, names: Any = None) -> Any:
-    """Return examples as a matrix, for models and proofs without a preprocessing of their own.
-
-    Examples
-    --------
-    >>> as_numbers(pa.table({"a": [1, 2], "b": [0.5, 1.5]})).tolist()
-    [[1.0, 0.5], [2.0, 1.5]]
-    """
+    """Return examples as a matrix, for models and proofs without a preprocessing of their own."""
     if not isinstance(X, pa.Table):
         return X
     if names is not None:

@@ -11,24 +11,12 @@ __all__ = ["names", "read", "run"]
 
 
 def names() -> list[str]:
-    """Return the names of the schemas, sorted.
-
-    Examples
-    --------
-    >>> "fit" in names()
-    True
-    """
+    """Return the names of the schemas, sorted."""
     return sorted(entry.name.removesuffix(".json") for entry in _folder().iterdir() if entry.name.endswith(".json"))
 
 
 def read(name: str) -> dict[str, Any]:
-    """Return a schema as a dictionary.
-
-    Examples
-    --------
-    >>> read("error")["required"]
-    ['error', 'code']
-    """
+    """Return a schema as a dictionary."""
     if name not in names():
         refuse(f"there is no schema {name!r}; there are: {', '.join(names())}")
     schema: dict[str, Any] = json.loads(_folder().joinpath(f"{name}.json").read_text(encoding="utf-8"))
@@ -36,13 +24,7 @@ def read(name: str) -> dict[str, Any]:
 
 
 def run(name: str) -> Answer:
-    """Answer with one schema.
-
-    Examples
-    --------
-    >>> run("error").body["title"]
-    'What every command prints with --json when it fails'
-    """
+    """Answer with one schema."""
     schema = read(name)
     return Answer(schema, json.dumps(schema, indent=2))
 

@@ -46,17 +46,7 @@ def run(
     scale: str = "standard",
     **reading: Any,
 ) -> Answer:
-    r"""Decide for the classes of a file; `reading` holds max_rows, format_ and seed.
-
-    Examples
-    --------
-    >>> import tempfile
-    >>> path = tempfile.mktemp(suffix=".csv")
-    >>> with open(path, "w") as text:
-    ...     _ = text.write("a,b,label\n0,0.5,no\n1,1.5,no\n0,1.5,yes\n1,0.5,yes\n")
-    >>> run(path, "label").body["verdicts"][0]["verdict"]
-    'inseparable'
-    """
+    r"""Decide for the classes of a file; `reading` holds max_rows, format_ and seed."""
     check_outputs([file], {"--out": out}, devices=True)
     data = read_data(
         file, target, format=reading.get("format_"), max_rows=reading.get("max_rows"), random_state=reading.get("seed", 0)

@@ -19,22 +19,7 @@ WIDTH = 118
 def table(heads: Sequence[str], rows: Iterable[Sequence[Any]], *, right: str = "") -> str:
     """Return rows as a table.
 
-    Parameters
-    ----------
-    heads : sequence of str
-        Names of the columns.
-    rows : iterable of sequences
-        Their values; None is left blank.
-    right : str
-        One letter per column, "r" to set it flush right; empty for none.
-
-    Examples
-    --------
-    >>> print(table(["rung", "score"], [["majority", "0.6"], ["adatron", None]], right="lr"))
-     rung       score
-    ──────────────────
-     majority     0.6
-     adatron
+    None is left blank; `right` has one letter per column, "r" to set it flush right, and is empty for none.
     """
     drawn = Table(box=box.SIMPLE_HEAD, show_edge=False)
     for place, head in enumerate(heads):
@@ -47,13 +32,7 @@ def table(heads: Sequence[str], rows: Iterable[Sequence[Any]], *, right: str = "
 
 
 def shortened(sentence: str, most: int = 6) -> str:
-    r"""Return a proof of many parts with its first lines only.
-
-    Examples
-    --------
-    >>> shortened("one line"), shortened("a\nb\nc", most=2)
-    ('one line', '\n  a\n  b\n  and 1 more')
-    """
+    r"""Return a proof of many parts with its first lines only."""
     lines = sentence.splitlines()
     rest = [f"  and {len(lines) - most:,} more"] if len(lines) > most else []
     return sentence if len(lines) == 1 else "\n".join(["", *(f"  {line}" for line in lines[:most]), *rest])

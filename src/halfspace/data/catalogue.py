@@ -99,12 +99,6 @@ def make(name: str, n: int | None = None, random_state: int = 0) -> tuple[Column
         The target is the last one.
     target : str
         Its name.
-
-    Examples
-    --------
-    >>> columns, target = make("breast_cancer")
-    >>> target, sorted(set(columns[target].tolist())), columns["mean radius"].shape
-    ('diagnosis', ['benign', 'malignant'], (569,))
     """
     problem = _named(name)
     _check_rows(problem, n)
@@ -190,15 +184,6 @@ def write_csv(name: str, to: str | Path | TextIO, n: int | None = None, random_s
         As for `make`.
     to : str, Path or text file
         Where to write.
-
-    Examples
-    --------
-    >>> import io
-    >>> file = io.StringIO()
-    >>> write_csv("xor", file)
-    'label'
-    >>> file.getvalue().splitlines()[:2]
-    ['x0,x1,label', '1.0,1.0,1']
     """
     columns, target = make(name, n, random_state)
     with ExitStack() as stack:

@@ -18,23 +18,7 @@ def customers(n_rows: int, rng: np.random.Generator) -> dict[str, Labels]:
     Whether a customer leaves depends on the plan, on the time since the last order, on how much was spent, and on age, plus
     noise. One row in a hundred repeats another one under a new id, and says the opposite.
 
-    Parameters
-    ----------
-    n_rows : int
-        Number of rows.
-    rng : Generator
-        Random seed.
-
-    Returns
-    -------
-    dict of str to ndarray, shape (n_rows,)
-        Missing values: NaN, NaT, or empty text.
-
-    Examples
-    --------
-    >>> table = customers(100, np.random.default_rng(0))
-    >>> list(table)[:3], table["left"].shape
-    (['customer', 'currency', 'joined'], (100,))
+    Missing values are NaN, NaT, or empty text.
     """
     idle = rng.exponential(90.0, n_rows)
     age = np.clip(rng.normal(45.0, 15.0, n_rows), 18.0, 95.0).round()

@@ -21,14 +21,6 @@ class Graph:
     """Nodes and constants of a graph that grows by calls: `graph("Add", a, 1.0)` returns the name of the sum.
 
     Arguments are names of tensors, or numbers and arrays, which become constants.
-
-    Examples
-    --------
-    >>> graph = Graph()
-    >>> graph("MatMul", "X", np.eye(2))
-    'MatMul_2'
-    >>> [node.op_type for node in graph.nodes]
-    ['MatMul']
     """
 
     def __init__(self) -> None:

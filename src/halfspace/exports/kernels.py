@@ -32,15 +32,7 @@ __all__ = ["kernel_values"]
 
 @singledispatch
 def kernel_values(kernel: Kernel, graph: Graph, X: str, S: FloatArray) -> str:
-    """Return the name of k(x_i, s_j), shape (n, m), for the rows named X and the support vectors S, shape (m, d).
-
-    Examples
-    --------
-    >>> graph = Graph()
-    >>> name = kernel_values(Linear(), graph, "X", np.eye(2))
-    >>> [node.op_type for node in graph.nodes]
-    ['MatMul']
-    """
+    """Return the name of k(x_i, s_j), shape (n, m), for the rows named X and the support vectors S, shape (m, d)."""
     del graph, X, S
     msg = (
         f"to_onnx: the kernel {kernel} cannot be exported. These can: Linear, Polynomial, RBF, Laplacian, Cosine, Sigmoid, "

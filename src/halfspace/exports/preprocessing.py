@@ -15,24 +15,7 @@ __all__ = ["encoded"]
 
 
 def encoded(encoder: Any, graph: Graph, X: str) -> str:
-    """Return the name of the encoded rows, shape (n, D), of the rows named X, shape (n, d), NaN where a value is missing.
-
-    Parameters
-    ----------
-    encoder : TableEncoder or StandardScaler
-        Fitted; a TableEncoder to columns of numbers only.
-    graph : Graph
-        Where the nodes go.
-    X : str
-        Name of the rows.
-
-    Examples
-    --------
-    >>> graph = Graph()
-    >>> name = encoded(StandardScaler().fit([[1.0], [3.0]]), graph, "X")
-    >>> [node.op_type for node in graph.nodes]
-    ['Sub', 'Div']
-    """
+    """Return the name of the encoded rows, shape (n, D), of the rows named X, shape (n, d), NaN where a value is missing."""
     if isinstance(encoder, StandardScaler):
         mean = np.zeros(encoder.n_features_in_) if encoder.mean_ is None else encoder.mean_
         return graph("Div", graph("Sub", X, mean), np.ones(mean.size) if encoder.scale_ is None else encoder.scale_)

@@ -21,23 +21,7 @@ __all__ = ["model_scores", "refusal"]
 def model_scores(model: Any, graph: Graph, X: str) -> str:
     """Return the name of a fitted model's outputs, shape (n, K), K = 1 for two classes, on the rows named X.
 
-    Parameters
-    ----------
-    model : estimator
-        A fitted classifier of this package (of a choice by cross-validation, the model that was chosen), or one of any make
-        with a method `to_graph`.
-    graph : Graph
-        Where the nodes go.
-    X : str
-        Name of the rows, shape (n, d).
-
-    Examples
-    --------
-    >>> import halfspace as hs
-    >>> graph = Graph()
-    >>> name = model_scores(hs.HebbClassifier().fit([[1.0], [-1.0]], [1, 0]), graph, "X")
-    >>> [node.op_type for node in graph.nodes]
-    ['MatMul', 'Add']
+    A choice by cross-validation gives the model that was chosen; a model of any make may bring a method `to_graph`.
     """
     chosen = getattr(model, "estimator_", model)
     if hasattr(chosen, "to_graph"):

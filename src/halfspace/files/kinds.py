@@ -84,13 +84,7 @@ def _strict(text: Any, kind: Kind) -> Any:
 
 
 def lenient(text: Any, kind: Kind) -> Any:
-    """Cast text to numbers or dates, null where a value is not of the kind.
-
-    Examples
-    --------
-    >>> lenient(pa.array(["31.1.2020", "31.2.2020"]), DOTS).null_count
-    1
-    """
+    """Cast text to numbers or dates, null where a value is not of the kind."""
     text = pc.if_else(pc.match_substring_regex(text, kind.pattern), text, pa.scalar(None, text.type))
     if kind.name != "number":
         text = _iso(pc.replace_substring(text, "Z", ""), kind) if kind.iso else pc.replace_substring(text, "Z", "")
@@ -114,13 +108,7 @@ def _one_by_one(text: Any, type_: Any) -> Any:
 
 
 def mostly(text: Any, share: float) -> Kind:
-    """Return the kind that more than a share of the values have: numbers, or dates in one order; else text.
-
-    Examples
-    --------
-    >>> mostly(pa.array(["31/12/2023", "1/2/2023"]), 0.95).name, mostly(pa.array(["007", "010"]), 0.95).name
-    ('day/month', 'text')
-    """
+    """Return the kind that more than a share of the values have: numbers, or dates in one order; else text."""
     most = (1.0 - share) * (len(text) - text.null_count)
     codes = pc.sum(pc.match_substring_regex(text, CODE)).as_py() or 0
     for kind in (NUMBER, *SPELLED.values()):
@@ -160,14 +148,6 @@ class Columns:
         The decimal mark; the other one may group thousands.
     texts, day_first : frozenset of str
         Columns that stay text whatever they hold, and those whose dates are day/month where both orders fit.
-
-    Examples
-    --------
-    >>> columns = Columns([])
-    >>> columns.learn(pa.table({"a": ["1", "2"], "b": ["x", None]}))
-    >>> columns.learn(pa.table({"a": ["2.5", None], "b": ["1", "2"]}))
-    >>> columns.typed(pa.table({"a": ["1"], "b": ["1"]})).schema.types
-    [DataType(double), DataType(string)]
     """
 
     def __init__(self, notes: list[Note], trim: Callable[[Any], Any] = lambda text: text, decimal: str = ".") -> None:
@@ -262,13 +242,7 @@ def concatenated(tables: list[Any]) -> Any:
 
 
 def unique_names(names: Iterable[str], notes: list[Note]) -> list[str]:
-    """Name nameless columns by their place, and number repeated names.
-
-    Examples
-    --------
-    >>> unique_names(["a", "", "a"], [])
-    ['a', 'x1', 'a.1']
-    """
+    """Name nameless columns by their place, and number repeated names."""
     taken: dict[str, None] = {}
     given = [name.strip() for name in names]
     reserved = set(given)

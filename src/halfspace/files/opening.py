@@ -122,14 +122,7 @@ def check_unpacked_size(file: OpenedFile, archive: zipfile.ZipFile) -> None:
 
 @contextmanager
 def opened(path: str | Path) -> Iterator[OpenedFile]:
-    """Open a path, or spool standard input for "-" into a temporary file that is removed at the end.
-
-    Examples
-    --------
-    >>> with opened(__file__) as file:
-    ...     file.name
-    'opening.py'
-    """
+    """Open a path, or spool standard input for "-" into a temporary file that is removed at the end."""
     if str(path) != "-":
         book, mark, sheet = str(path).rpartition("#")
         if mark and Path(book).suffix.lower() in {".xlsx", ".xlsm"} and not Path(path).exists():
@@ -178,14 +171,7 @@ def _checked(path: Path, name: str) -> OpenedFile:
 
 
 def format_of(file: OpenedFile, asked: str | None = None) -> str:
-    """Tell the format: as asked for, else by the suffix (`.gz` taken off), else by the first bytes.
-
-    Examples
-    --------
-    >>> with opened(__file__) as file:
-    ...     format_of(file, "tsv")
-    'csv'
-    """
+    """Tell the format: as asked for, else by the suffix (`.gz` taken off), else by the first bytes."""
     if asked is not None:
         found = {"tsv": "csv", **{name: name for name in FORMATS}}.get(asked)
         if found is None:

@@ -53,11 +53,6 @@ class Source:
         Columns whose dates are written day/month/year.
     first_index : int or None
         Number of the first column in an svmlight file.
-
-    Examples
-    --------
-    >>> Source("iris.csv", "csv", 4551).name
-    'iris.csv'
     """
 
     name: str
@@ -89,13 +84,6 @@ class Dataset:
         What was assumed, renamed or left out; `str(note)` is a sentence.
     source : Source
         Where the rows came from.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> source = Source("two.npz", "npz", 512)
-    >>> Dataset(np.eye(2), np.array([0, 1]), np.arange(2), 2, None, (), source).n_rows
-    2
     """
 
     X: Matrix
@@ -117,12 +105,6 @@ class Batch:
         The rows; a table has all columns of the file, the target included.
     first : int
         Number in the file of the first of them, from 0.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> Batch(np.eye(2), first=65_536).first
-    65536
     """
 
     X: Matrix

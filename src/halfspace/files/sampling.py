@@ -66,16 +66,7 @@ class Everything:
 
 
 class Sample(Everything):
-    """Keep a uniform random sample.
-
-    Examples
-    --------
-    >>> sample = Sample(2, seed=0)
-    >>> sample.add(0, Piece(np.arange(10.0)[:, None]), np.ones(10, dtype=bool))
-    >>> sample.prune()
-    >>> sample.all_rows()
-    array([2, 3])
-    """
+    """Keep a uniform random sample."""
 
     def __init__(self, size: int, seed: int) -> None:
         super().__init__()
@@ -118,15 +109,7 @@ class Sample(Everything):
 
 
 class Chosen(Everything):
-    """Keep the rows with given numbers, in the order given.
-
-    Examples
-    --------
-    >>> chosen = Chosen([7, 2])
-    >>> chosen.add(0, Piece(np.arange(10.0)[:, None]), np.ones(10, dtype=bool))
-    >>> chosen.all_rows()[chosen.order()]
-    array([7, 2])
-    """
+    """Keep the rows with given numbers, in the order given."""
 
     def __init__(self, rows: Any) -> None:
         super().__init__()

@@ -23,13 +23,7 @@ LARGEST_WHOLE = 2.0**53
 
 
 def column_named(target: str | int | None, names: tuple[str, ...], file: str) -> str:
-    """Return the name of the target column: `target` itself, or the column at that place (from 0; -1 is the last).
-
-    Examples
-    --------
-    >>> column_named("-1", ("height", "species"), "iris.csv")
-    'species'
-    """
+    """Return the name of the target column: `target` itself, or the column at that place (from 0; -1 is the last)."""
     columns = listed(names, 20)
     if target is None:
         msg = f"{file}: name the column that holds the classes with --target (target=); the columns are: {columns}."
@@ -47,13 +41,7 @@ def column_named(target: str | int | None, names: tuple[str, ...], file: str) ->
 
 
 def is_whole(values: Any) -> bool:
-    """Tell whether all numbers are whole; what is not a number does not count as whole.
-
-    Examples
-    --------
-    >>> is_whole(np.array([1.0, 2.0])), is_whole(np.array([0.5]))
-    (True, False)
-    """
+    """Tell whether all numbers are whole; what is not a number does not count as whole."""
     try:
         numbers = np.asarray(values.cast("float64") if hasattr(values, "cast") else values, dtype=float)
     except (ValueError, TypeError, NotImplementedError):
@@ -62,13 +50,7 @@ def is_whole(values: Any) -> bool:
 
 
 def coded(column: Any, name: str = "the target") -> tuple[IntArray, Labels]:
-    """Split a column without missing values into codes (n,) and the distinct values (K,) they stand for.
-
-    Examples
-    --------
-    >>> coded(np.array([7.0, 5.0, 7.0]))[1]
-    array([5., 7.])
-    """
+    """Split a column without missing values into codes (n,) and the distinct values (K,) they stand for."""
     if not hasattr(column, "dictionary_encode"):
         values, codes = np.unique(column, return_inverse=True)
         return codes, values
@@ -86,13 +68,7 @@ def coded(column: Any, name: str = "the target") -> tuple[IntArray, Labels]:
 
 
 def labels_of(codes: IntArray, values: Labels, *, whole: bool, name: str, check: bool = True) -> Labels:
-    """Return the labels, or say why the target holds no classes.
-
-    Examples
-    --------
-    >>> labels_of(np.array([0, 1, 0]), np.array([1.0, 2.0]), whole=True, name="y")
-    array([1, 2, 1])
-    """
+    """Return the labels, or say why the target holds no classes."""
     if check:
         _refuse_what_is_no_class(codes.size, values, whole=whole, name=name)
     if values.dtype.kind in "bU":

@@ -24,13 +24,7 @@ SMALL = 5_000_000
 
 @contextmanager
 def few_threads(X: Matrix) -> Iterator[None]:
-    """Restrict scikit-learn to one thread on small problems.
-
-    Examples
-    --------
-    >>> with few_threads(np.zeros((2, 2))):
-    ...     total = 1 + 1
-    """
+    """Restrict scikit-learn to one thread on small problems."""
     if X.shape[0] ** 2 * X.shape[1] > SMALL:
         yield
         return
@@ -39,14 +33,7 @@ def few_threads(X: Matrix) -> Iterator[None]:
 
 
 class Majority(Learnt, ClassifierMixin, BaseEstimator):
-    """Predict the class that most examples have; of equals the first.
-
-    Examples
-    --------
-    >>> model = Majority().fit(np.zeros((3, 1)), np.array(["a", "b", "b"]))
-    >>> model.predict(np.zeros((2, 1))).tolist(), str(model.certificate_)
-    (['b', 'b'], "'b' has 2 of 3 examples")
-    """
+    """Predict the class that most examples have; of equals the first."""
 
     learnt: ClassVar[dict[str, Any]] = {"classes_": "labels(c)", "certificate_": "certificate", "outcome_": Outcome}
 
@@ -75,15 +62,7 @@ class Majority(Learnt, ClassifierMixin, BaseEstimator):
 
 
 class Neighbours(Learnt, ClassifierMixin, BaseEstimator):
-    """Vote of the k nearest examples: scikit-learn's KNeighborsClassifier, k the one that errs least when leaving one out.
-
-    Examples
-    --------
-    >>> X, y = np.array([[0.0], [1.0], [5.0], [6.0]]), np.array(["a", "a", "b", "b"])
-    >>> model = Neighbours().fit(X, y)
-    >>> model.k_, model.predict(np.array([[0.4]])).tolist()
-    (1, ['a'])
-    """
+    """Vote of the k nearest examples: scikit-learn's KNeighborsClassifier, k the one that errs least when leaving one out."""
 
     learnt: ClassVar[dict[str, Any]] = {
         "classes_": "labels(c)",

@@ -26,13 +26,7 @@ SMALLEST = 1e-280
 
 
 class Curve(NamedTuple):
-    """Slope a and share ε of one curve.
-
-    Examples
-    --------
-    >>> Curve(2.0, 0.25).of_sigmoid(np.array([0.0, 100.0])).tolist()
-    [0.5, 0.875]
-    """
+    """Slope a and share ε of one curve."""
 
     slope: float
     noise: float
@@ -58,14 +52,6 @@ class Calibration(NamedTuple):
     ----------
     below, above : Curve
         For outputs up to 0, and above; with more than two classes both are the same.
-
-    Examples
-    --------
-    >>> f = np.array([-2.0, -1.0, 1.0, 2.0])
-    >>> fair = Calibration.of(f, np.array([0, 1, 0, 1]))
-    >>> P = fair.probabilities(f)
-    >>> bool((np.diff(P[:, 1]) >= 0).all()), bool(((P[:, 1] > 0.5) == (f > 0)).all())
-    (True, True)
     """
 
     below: Curve

@@ -53,17 +53,7 @@ class OutOfTimeError(Exception):
 
 
 class Interruptible:
-    """A block that Ctrl-C ends early: what it has found so far is kept, and `interrupted` says so afterwards.
-
-    Examples
-    --------
-    >>> found = []
-    >>> with Interruptible() as block:
-    ...     found.append(1)
-    ...     raise KeyboardInterrupt
-    >>> found, block.interrupted
-    ([1], True)
-    """
+    """A block that Ctrl-C ends early: what it has found so far is kept, and `interrupted` says so afterwards."""
 
     interrupted = False
 
@@ -77,13 +67,7 @@ class Interruptible:
 
 @contextmanager
 def undisturbed() -> Iterator[None]:
-    """Ignore Ctrl-C inside, in the main thread of a program whose handler is Python's to change: the climb is done.
-
-    Examples
-    --------
-    >>> with undisturbed():
-    ...     signal.raise_signal(signal.SIGINT)
-    """
+    """Ignore Ctrl-C inside, in the main thread of a program whose handler is Python's to change: the climb is done."""
     before = signal.getsignal(signal.SIGINT)
     if before is None or threading.current_thread() is not threading.main_thread():
         yield
@@ -160,12 +144,6 @@ def make_folds(y: Labels, n_splits: int, n_repeats: int, seed: int) -> list[tupl
     """Return the rows to learn from and to test on, for every fold of every repeat.
 
     Classes keep their proportions. A class with a single example stays on the learning side.
-
-    Examples
-    --------
-    >>> folds = make_folds(np.array([0, 0, 1, 1, 2]), 2, 1, seed=0)
-    >>> [sorted(test.tolist()) for _, test in folds], all(4 in train for train, _ in folds)
-    ([[1, 2], [0, 3]], True)
     """
     _, target, counts = np.unique(y, return_inverse=True, return_counts=True)
     single = np.flatnonzero(counts[target] == 1)

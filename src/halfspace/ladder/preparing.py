@@ -69,13 +69,7 @@ def checked_labels(y: Any) -> Labels:
 
 
 def take(X: Any, rows: IntArray) -> Any:
-    """Return some rows of an array, a sparse matrix or a table.
-
-    Examples
-    --------
-    >>> take(np.arange(6).reshape(3, 2), np.array([2, 0])).tolist()
-    [[4, 5], [0, 1]]
-    """
+    """Return some rows of an array, a sparse matrix or a table."""
     if hasattr(X, "iloc"):
         return X.iloc[rows]
     if hasattr(X, "take") and hasattr(X, "schema"):  # pyarrow
@@ -91,13 +85,7 @@ def as_matrix(X: Any) -> Matrix:
 
 
 def dense_if_small(X: Matrix) -> Matrix:
-    """Return a sparse matrix that is neither large nor thin as a dense one, which is then quicker to learn from.
-
-    Examples
-    --------
-    >>> type(dense_if_small(sparse.eye(3, format="csr"))).__name__
-    'ndarray'
-    """
+    """Return a sparse matrix that is neither large nor thin as a dense one, which is then quicker to learn from."""
     if not sparse.issparse(X):
         return X
     size = X.shape[0] * X.shape[1]
@@ -105,14 +93,7 @@ def dense_if_small(X: Matrix) -> Matrix:
 
 
 def input_groups(encoder: Any, width: int) -> tuple[list[str], list[tuple[str, int, int]]]:
-    """Return the names of `width` encoded inputs, and each column's name with its first input and the one after its last.
-
-    Examples
-    --------
-    >>> from sklearn.preprocessing import FunctionTransformer
-    >>> input_groups(FunctionTransformer(), 2)
-    (['x0', 'x1'], [('x0', 0, 1), ('x1', 1, 2)])
-    """
+    """Return the names of `width` encoded inputs, and each column's name with its first input and the one after its last."""
     names = [f"x{k}" for k in range(width)]
     if hasattr(encoder, "get_feature_names_out"):
         names = [str(name) for name in encoder.get_feature_names_out()]
@@ -120,14 +101,7 @@ def input_groups(encoder: Any, width: int) -> tuple[list[str], list[tuple[str, i
 
 
 def split(y: Labels, share: float, seed: int) -> tuple[IntArray, IntArray]:
-    """Return the rows to learn from and those held out, in proportion; classes of fewer than four examples are learnt from.
-
-    Examples
-    --------
-    >>> train, test = split(np.repeat([0, 1], 50), 0.2, seed=0)
-    >>> train.size, test.size
-    (80, 20)
-    """
+    """Return the rows to learn from and those held out, in proportion; classes of fewer than four examples are learnt from."""
     everyone = np.arange(y.size)
     _, first, target, counts = np.unique(y, return_index=True, return_inverse=True, return_counts=True)
     # Numbered as they first occur, so that the rows held out do not depend on the names of the classes.

@@ -105,15 +105,7 @@ class TestResult:
 
     @classmethod
     def measure(cls, predicted: Labels, y: Labels, classes: Labels, scoring: str) -> Self:
-        """Compare predictions with the truth.
-
-        Examples
-        --------
-        >>> y = np.array(["a"] * 9 + ["b"])
-        >>> result = TestResult.measure(np.array(["a"] * 10), y, np.array(["a", "b"]), "accuracy")
-        >>> result.score, round(result.low, 3), round(result.high, 3), result.confusion.tolist()
-        (0.9, 0.555, 0.997, [[9, 0], [1, 0]])
-        """
+        """Compare predictions with the truth."""
         K = classes.size
         pairs = np.searchsorted(classes, y) * K + np.searchsorted(classes, predicted)
         confusion = np.bincount(pairs, minlength=K * K).reshape(K, K)
@@ -145,15 +137,7 @@ class Progress(NamedTuple):
 
 
 def renumbered(proofs: Iterable[tuple[Label, Separability]], rows: IntArray) -> list[tuple[Label, Separability]]:
-    """Return separability proofs about some rows with the row numbers of the file, shape (n,), for people to read.
-
-    Examples
-    --------
-    >>> from halfspace import separability
-    >>> X, y = np.array([[0.0], [1.0], [2.0]]), np.array(["a", "b", "a"])
-    >>> renumbered([("b", separability(X, y))], np.array([7, 8, 9]))[0][1].obstacle.tolist()
-    [7, 8, 9]
-    """
+    """Return separability proofs about some rows with the row numbers of the file, shape (n,), for people to read."""
     return [
         (label, replace(proof, multipliers={int(rows[row]): share for row, share in proof.multipliers.items()}))
         for label, proof in proofs

@@ -43,16 +43,7 @@ def _is_free(cls: Any, name: str) -> bool:
 
 
 class Encoder:
-    """Turns a model into a tree, and collects its arrays.
-
-    Examples
-    --------
-    >>> encoder = Encoder()
-    >>> encoder.encode((1, float("inf"), np.zeros(2)), "it")
-    {'@tuple': [1, {'@float': 'inf'}, {'@array': '0'}]}
-    >>> encoder.arrays
-    [array([0., 0.])]
-    """
+    """Turns a model into a tree, and collects its arrays."""
 
     def __init__(self) -> None:
         self.arrays: list[Any] = []
@@ -220,13 +211,7 @@ def damaged(what: str) -> Never:
 
 
 class Decoder:
-    """Turns a tree into objects; an array used again is the same memory, so no file can ask for more than it has bytes.
-
-    Examples
-    --------
-    >>> Decoder({"0": np.zeros(2)}).decode({"@tuple": [1, {"@float": "inf"}, {"@array": "0"}]})
-    (1, inf, array([0., 0.]))
-    """
+    """Turns a tree into objects; an array used again is the same memory, so no file can ask for more than it has bytes."""
 
     def __init__(self, arrays: dict[str, Any]) -> None:
         self.arrays = arrays

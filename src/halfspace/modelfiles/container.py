@@ -54,14 +54,7 @@ class Contents(NamedTuple):
 def write(path: str | Path, tree: str, arrays: list[Any]) -> None:
     """Write a file; a crash at any moment leaves what was there before.
 
-    Parameters
-    ----------
-    path : path
-        A file of that name is replaced.
-    tree : str
-        JSON.
-    arrays : list of ndarray
-        In C order, little-endian, of the types in `TYPES`; their names are their places in the list.
+    The arrays are in C order, little-endian, of the types in `TYPES`; their names are their places in the list.
     """
     named, version = {str(k): array for k, array in enumerate(arrays)}, str(import_module("halfspace").__version__)
     digest = _digest(version, tree, named)

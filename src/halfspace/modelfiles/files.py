@@ -83,16 +83,6 @@ def read_tree(path: str | Path) -> "Tree":
     -------
     Tree
         Parts of it are decoded when asked for, and import only what they need.
-
-    Examples
-    --------
-    >>> import tempfile, numpy as np, halfspace as hs
-    >>> path = Path(tempfile.mkdtemp()) / "model.halfspace"
-    >>> X, y = np.array([[1.0], [2.0], [-1.0]]), np.array([1, 1, 0])
-    >>> hs.save(hs.AdaTron().fit(X, y), path)
-    >>> tree = read_tree(path)
-    >>> tree.model, bool(tree.decode("certificate_").verify(X, y))
-    ('AdaTron', True)
     """
     try:
         contents = read(path)

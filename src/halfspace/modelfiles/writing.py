@@ -13,23 +13,7 @@ __all__ = ["whole_file", "write_whole"]
 
 
 def write_whole(path: str | Path, pieces: Iterable[Any]) -> None:
-    """Write a file under a temporary name beside `path`, make sure it is on the disk, then give it its name.
-
-    Parameters
-    ----------
-    path : path
-        Where the file is to be; one of that name is replaced.
-    pieces : iterable of bytes-like
-        What it is to hold.
-
-    Examples
-    --------
-    >>> import tempfile
-    >>> path = Path(tempfile.mkdtemp()) / "greeting"
-    >>> write_whole(path, [b"hello ", b"world"])
-    >>> path.read_bytes()
-    b'hello world'
-    """
+    """Write a file under a temporary name beside `path`, make sure it is on the disk, then give it its name."""
     try:
         with whole_file(path) as file:
             for piece in pieces:
@@ -41,16 +25,7 @@ def write_whole(path: str | Path, pieces: Iterable[Any]) -> None:
 
 @contextmanager
 def whole_file(path: str | Path) -> Iterator[BinaryIO]:
-    """Open a file that gets its name only when it is complete and on the disk; on failure what was there stays.
-
-    Examples
-    --------
-    >>> path = Path(tempfile.mkdtemp()) / "greeting"
-    >>> with whole_file(path) as file:
-    ...     _ = file.write(b"hello")
-    >>> path.read_bytes()
-    b'hello'
-    """
+    """Open a file that gets its name only when it is complete and on the disk; on failure what was there stays."""
     path = Path(os.path.realpath(path))  # a link stays a link: what it points at is replaced
     if path.exists() and not path.is_file():
         msg = f"{path} is a folder or a device, which a file cannot replace; name a file."

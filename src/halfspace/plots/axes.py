@@ -42,13 +42,7 @@ def place_panels(display: Any, axes: Any, heights: tuple[float, ...]) -> Any:
 
 
 def grid_around(rows: FloatArray, resolution: int, room: float) -> tuple[FloatArray, FloatArray]:
-    """Return a grid (r, r) of both coordinates around rows (n, 2), with room at each side as a share of their range.
-
-    Examples
-    --------
-    >>> grid_around(np.array([[0.0, 0.0], [1.0, 2.0]]), 2, 0.5)[1].tolist()
-    [[-1.0, -1.0], [3.0, 3.0]]
-    """
+    """Return a grid (r, r) of both coordinates around rows (n, 2), with room at each side as a share of their range."""
     low, high = rows.min(axis=0), rows.max(axis=0)
     pad = room * np.where(high > low, high - low, 1.0)
     xx0, xx1 = np.meshgrid(*(np.linspace(low[j] - pad[j], high[j] + pad[j], resolution) for j in range(2)))
@@ -61,26 +55,12 @@ def input_names(model: Any, count: int) -> list[str]:
 
 
 def class_colours(count: int) -> list[str]:
-    """Return one colour per class.
-
-    Examples
-    --------
-    >>> class_colours(2)
-    ['#b2182b', '#2166ac']
-    """
+    """Return one colour per class."""
     return list(TWO) if count == 2 else [MANY[k % len(MANY)] for k in range(count)]
 
 
 def training_support(model: Any, n: int) -> Any:
-    """Return the support vectors of a model as row numbers, shape (m,); none if it was not trained on n rows.
-
-    Examples
-    --------
-    >>> import halfspace as hs
-    >>> model = hs.AdaTron().fit([[1.0], [5.0], [-1.0]], [1, 1, 0])
-    >>> training_support(model, 3).tolist(), training_support(model, 7).tolist()
-    ([0, 2], [])
-    """
+    """Return the support vectors of a model as row numbers, shape (m,); none if it was not trained on n rows."""
     inner, rows = model, np.arange(n)
     if hasattr(model, "learnt_"):  # a ladder: its winner learnt from the rows that were not held out
         inner, rows = model.estimator_, np.asarray(model.learnt_)

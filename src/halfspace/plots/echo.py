@@ -7,7 +7,7 @@ import numpy as np
 
 from halfspace._typing import FloatArray
 from halfspace.errors import InputError
-from halfspace.models.regression.echo import erle
+from halfspace.models.regression.adaptive_filter import erle
 from halfspace.plots.axes import class_colours, place
 
 __all__ = ["EchoDisplay"]

@@ -29,13 +29,7 @@ SIZE = 5.0
 
 @dataclass(frozen=True)
 class Axis:
-    """A range of numbers with its ticks and its name.
-
-    Examples
-    --------
-    >>> Axis.over([0.12, 0.93], "share").ticks
-    ((0.2, '0.2'), (0.4, '0.4'), (0.6, '0.6'), (0.8, '0.8'))
-    """
+    """A range of numbers with its ticks and its name."""
 
     low: float
     high: float
@@ -78,13 +72,6 @@ class Chart:
         Ranges; the ticks of y may be names.
     height, left : int
         Height, and room for the ticks of y.
-
-    Examples
-    --------
-    >>> chart = Chart("c", "A line", "From 0 to 1.", Axis.over([0, 1], "x"), Axis.over([0, 1], "y"))
-    >>> chart.line([(0, 0), (1, 1)])
-    >>> 'role="img"' in chart.svg()
-    True
     """
 
     def __init__(self, name: str, title: str, description: str, x: Axis, y: Axis, height: int = 270, left: int = 62) -> None:
@@ -168,14 +155,7 @@ class Chart:
 
 
 def ladder_chart(rungs: Sequence[Rung], winner: str, best: str, scoring: str) -> str:
-    """Draw the score of every climbed rung with its standard error; empty if none was climbed.
-
-    Examples
-    --------
-    >>> rung = Rung("majority", "Majority", score=0.6, error=0.1)
-    >>> ladder_chart([rung], "majority", "majority", "accuracy").count('class="winner"')
-    1
-    """
+    """Draw the score of every climbed rung with its standard error; empty if none was climbed."""
     climbed = [(rung, rung.score, rung.error) for rung in rungs if rung.climbed]
     if not climbed:
         return ""
@@ -203,13 +183,7 @@ def ladder_chart(rungs: Sequence[Rung], winner: str, best: str, scoring: str) ->
 
 
 def stability_chart(histogram: Histogram) -> str:
-    """Draw how the potentials spread, support vectors filled.
-
-    Examples
-    --------
-    >>> stability_chart(Histogram("potential", (-1.0, 0.0, 1.0), (1, 9), (1, 0), 1, 10)).count("<rect")
-    3
-    """
+    """Draw how the potentials spread, support vectors filled."""
     x = Axis.over(histogram.edges, f"{histogram.quantity}, out of fold")
     y = Axis.over([1.15 * max(histogram.counts)], "rows", zero=True)
     text = f"{histogram.n_wrong:,} of {histogram.n:,} training rows are on the wrong side, left of 0."
@@ -228,13 +202,7 @@ def stability_chart(histogram: Histogram) -> str:
 
 
 def influence_chart(found: Influence, name: str, quantity: str) -> str:
-    """Draw weights, or losses of score with their spread, as bars to either side of 0.
-
-    Examples
-    --------
-    >>> influence_chart(Influence("yes", ("size", "age"), (-2.0, 0.5), (), 0), "weights-0", "weight").count("<rect")
-    2
-    """
+    """Draw weights, or losses of score with their spread, as bars to either side of 0."""
     count = len(found.names)
     y = Axis(0.4, count + 0.6, "", tuple((float(count - k), shown(text, 20)) for k, text in enumerate(found.names)))
     spread = found.spread or (0.0,) * count
@@ -253,13 +221,7 @@ def influence_chart(found: Influence, name: str, quantity: str) -> str:
 
 
 def reliability_chart(bins: Sequence[ReliabilityBin]) -> str:
-    """Draw how often probabilities came true against what they said, ± one standard error of chance; the diagonal is perfect.
-
-    Examples
-    --------
-    >>> reliability_chart([ReliabilityBin(0.1, 0.0, 5), ReliabilityBin(0.9, 1.0, 5)]).count("<circle")
-    2
-    """
+    """Draw how often probabilities came true against what they said, ± one standard error of chance; the diagonal is ideal."""
     errors = [math.sqrt(b.probability * (1.0 - b.probability) / b.count) for b in bins]
     ends = [(max(b.frequency - e, 0.0), min(b.frequency + e, 1.0)) for b, e in zip(bins, errors, strict=True)]
     lowest = min(min(b.probability, low) for b, (low, _) in zip(bins, ends, strict=True))
@@ -276,13 +238,7 @@ def reliability_chart(bins: Sequence[ReliabilityBin]) -> str:
 
 
 def learning_chart(points: Sequence[tuple[int, float, float]], scoring: str) -> str:
-    """Draw the score, with its standard error, against the number of training rows.
-
-    Examples
-    --------
-    >>> learning_chart([(50, 0.8, 0.02), (100, 0.9, 0.01)], "accuracy").count("<circle")
-    2
-    """
+    """Draw the score, with its standard error, against the number of training rows."""
     x = Axis.over([n for n, _, _ in points], "training rows", zero=True)
     y = Axis.over([score + sign * error for _, score, error in points for sign in (-1, 1)], scoring)
     text = "; ".join(f"{n:,} rows: {number(score)} ± {number(error, 2)}" for n, score, error in points)

@@ -47,29 +47,14 @@ NAMES = {
 
 
 def command(model_path: str | PathLike[str] | None, file_path: str | PathLike[str] | None, *, built_in: bool = False) -> str:
-    """Return what to type to check the certificate of a model file against a data file; built-in data need no file.
-
-    Examples
-    --------
-    >>> command("my model.halfspace", "table.csv"), command(None, None), command("m", None, built_in=True)
-    ("halfspace certify 'my model.halfspace' table.csv", 'halfspace certify MODEL FILE', 'halfspace certify m')
-    """
+    """Return what to type to check the certificate of a model file against a data file; built-in data need no file."""
     model = "MODEL" if model_path is None else str(model_path)
     file = [] if built_in else ["FILE" if file_path is None else str(file_path)]
     return shlex.join(["halfspace", "certify", model, *file])
 
 
 def claim(certificate: Certificate, check: str) -> Claim:
-    """Describe a certificate, with the command `check` that checks it.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> X, y = np.array([[1.0], [1.0]]), np.array([1, 0])
-    >>> found = claim(LeastSquaresGap.measure(X, y, weights=np.array([0.0]), positive=1), "halfspace certify m f")
-    >>> found.kind, found.numbers[0]
-    ('LeastSquaresGap', ('loss', '1'))
-    """
+    """Describe a certificate, with the command `check` that checks it."""
     numbers = _numbers(certificate)
     return Claim(
         kind=type(certificate).__name__,

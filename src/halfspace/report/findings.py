@@ -129,16 +129,6 @@ class Findings:
         Why a part is missing.
     version, seed : str
         Of the package, and of the random numbers.
-
-    Examples
-    --------
-    >>> import halfspace as hs
-    >>> from halfspace.report import gather
-    >>> X, y, *_ = hs.data.two_clouds(60, distance=6.0)
-    >>> ladder = hs.Ladder(rungs=("majority", "perceptron")).fit(X, y)
-    >>> findings = gather(ladder, X, y)
-    >>> findings.winner, findings.to_dict()["n_rows"]
-    ('perceptron', 60)
     """
 
     verdict: str

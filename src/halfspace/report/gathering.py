@@ -55,15 +55,6 @@ def gather(
     -------
     Findings
         For `render`, or as JSON by `to_dict`.
-
-    Examples
-    --------
-    >>> import halfspace as hs
-    >>> X, y, *_ = hs.data.two_clouds(60, distance=6.0)
-    >>> ladder = hs.Ladder(rungs=("majority", "perceptron")).fit(X, y)
-    >>> findings = gather(ladder, X, y, model_path="m.halfspace", file_path="clouds.csv")
-    >>> findings.claim.command
-    'halfspace certify m.halfspace clouds.csv'
     """
     y = np.asarray(y)
     classes = ladder.classes_.tolist()
@@ -145,13 +136,7 @@ def _notes(ladder: Any, dataset: Any, n: int) -> tuple[str, ...]:
 
 
 def balance(classes: Sequence[object], truth: IntArray) -> Balance:
-    """Count the rows of the ten largest classes.
-
-    Examples
-    --------
-    >>> balance(["a", "b"], np.array([1, 1, 0]))
-    Balance(labels=('b', 'a'), counts=(2, 1), n_others=0)
-    """
+    """Count the rows of the ten largest classes."""
     counts = np.bincount(truth, minlength=len(classes))
     order = np.argsort(-counts, kind="stable")[:MOST_LABELS]
     labels = tuple(shown(classes[k]) for k in order)
@@ -161,22 +146,7 @@ def balance(classes: Sequence[object], truth: IntArray) -> Balance:
 def contradictions(encode: Callable[[Any], Matrix], X: Any, truth: IntArray, file_rows: IntArray) -> Contradictions:
     """Find rows that the model cannot tell apart but whose labels differ; it compares at most a million rows.
 
-    Parameters
-    ----------
-    encode : callable
-        From rows to numbers, shape (m, D).
-    X : table or matrix, n rows
-        The rows as given.
-    truth : ndarray, shape (n,)
-        Class numbers.
-    file_rows : ndarray, shape (n,)
-        Their rows in the file.
-
-    Examples
-    --------
-    >>> X = np.array([[1.0], [2.0], [1.0], [2.0]])
-    >>> contradictions(lambda rows: rows, X, np.array([0, 1, 1, 1]), np.arange(4))
-    Contradictions(n_groups=1, n_rows=2, groups=((0, 2),))
+    `encode` turns rows into numbers; `truth` are class numbers, `file_rows` the rows in the file.
     """
     n = min(truth.size, MOST_ROWS)
     starts = range(0, n, BATCH)

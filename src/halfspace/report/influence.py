@@ -27,13 +27,7 @@ WORK = 5e9
 
 
 def weights(coef: FloatArray, names: Sequence[str], classes: Sequence[object]) -> tuple[Influence, ...]:
-    """List the largest weights (1, D) of a plane, or of each of the first ten classes' planes (K, D), by the inputs' names.
-
-    Examples
-    --------
-    >>> weights(np.array([[0.5, -2.0]]), ["age", "size"], ["no", "yes"])
-    (Influence(label='yes', names=('size', 'age'), values=(-2.0, 0.5), spread=(), n_others=0),)
-    """
+    """List the largest weights (1, D) of a plane, or of each of the first ten classes' planes (K, D), by the inputs' names."""
     labels = classes[1:2] if len(coef) == 1 else classes[:MOST_CLASSES]
     most = MOST_NAMES if len(coef) == 1 else MOST_NAMES // 2
     return tuple(_largest(shown(label), names, w, most) for label, w in zip(labels, coef, strict=False))
@@ -56,28 +50,7 @@ def linear_weights(ladder: Any) -> FloatArray | None:
 def find_influence(
     ladder: Any, X: Any, truth: IntArray, names: Sequence[str], groups: list[Group]
 ) -> tuple[str, tuple[Influence, ...]]:
-    """Return what the winner looks at, and by what measure: "weights", "relevances", "permutation", or "" for nothing.
-
-    Parameters
-    ----------
-    ladder : Ladder
-        Fitted.
-    X : table or matrix, n rows
-        The rows it was fitted to.
-    truth : ndarray, shape (n,)
-        Their class numbers.
-    names, groups : list
-        Of the winner's inputs, and which of them come from which column.
-
-    Examples
-    --------
-    >>> import halfspace as hs
-    >>> X, y, *_ = hs.data.two_clouds(60, distance=6.0)
-    >>> ladder = hs.Ladder(rungs=("perceptron",)).fit(X, y)
-    >>> weighed, (found,) = find_influence(ladder, X, (y == ladder.classes_[1]).astype(int), ["a", "b"], [])
-    >>> weighed, len(found.names)
-    ('weights', 2)
-    """
+    """Return what the winner looks at, and by what measure: "weights", "relevances", "permutation", or "" for nothing."""
     if ladder.winner_ == "majority":
         return "", ()
     coef = linear_weights(ladder)
@@ -114,25 +87,8 @@ def permutation(
 ) -> Influence:
     """Measure what shuffling each column costs: the mean fall of the score over five shuffles, and its standard deviation.
 
-    Parameters
-    ----------
-    score : callable
-        From encoded rows to the score of the model on them.
-    encoded : ndarray or CSR matrix, shape (m, D)
-        A sample of encoded training rows.
-    y : ndarray, shape (m,)
-        Their class numbers; used to choose the fifty columns of largest F statistic where there are more.
-    groups : sequence of (name, start, end)
-        Which inputs come from which column.
-    rng : Generator
-        Source of the shuffles.
-
-    Examples
-    --------
-    >>> X, y = np.array([[0.0, 1.0], [1.0, 1.0]] * 50), np.array([0, 1] * 50)
-    >>> found = permutation(lambda E: float(np.mean(E[:, 0] == y)), X, y, [("a", 0, 1), ("b", 1, 2)], np.random.default_rng(0))
-    >>> found.names, found.n_others
-    (('a',), 1)
+    `encoded`, shape (m, D), is a sample of training rows, `y` their class numbers, which choose the fifty columns of largest F
+    statistic where there are more; a group is (name, start, end).
     """
     chosen = _telling(encoded, y, groups)
     base = score(encoded)

@@ -47,14 +47,7 @@ class Potentials:
 
 
 def potentials(outputs: FloatArray, truth: IntArray, coef: FloatArray | None) -> Potentials:
-    """Measure the potentials of outputs, shape (n,) or (n, K), by class numbers (n,) and the winner's weights, if it has some.
-
-    Examples
-    --------
-    >>> found = potentials(np.array([2.0, 1.0, np.nan]), np.array([1, 0, 1]), np.array([[0.0, 2.0]]))
-    >>> found.E.tolist(), found.predicted.tolist()
-    ([1.0, -0.5], [1, 1])
-    """
+    """Measure the potentials of outputs, shape (n,) or (n, K), by class numbers (n,) and the winner's weights, if any."""
     outputs = np.asarray(outputs, dtype=np.float64)
     rows = np.flatnonzero(np.isfinite(outputs.reshape(len(outputs), -1)).all(axis=1))
     f, truth = outputs[rows], truth[rows]
@@ -84,15 +77,7 @@ def _pair_lengths(W: FloatArray) -> FloatArray:
 
 
 def histogram(found: Potentials, support: IntArray | None, quantity: str) -> Histogram | None:
-    """Count the potentials in bars of equal width that meet at 0, and among them the support vectors (training rows).
-
-    Examples
-    --------
-    >>> found = potentials(np.array([2.0, 1.0, -4.0]), np.array([1, 0, 0]), None)
-    >>> bars = histogram(found, np.array([1]), "potential")
-    >>> sum(bars.counts), sum(bars.support), bars.n_wrong
-    (3, 1, 1)
-    """
+    """Count the potentials in bars of equal width that meet at 0, and among them the support vectors (training rows)."""
     if not found.E.size or np.ptp(found.E) == 0:
         return None
     low, high = (min(np.quantile(found.E, TAIL), 0.0), max(np.quantile(found.E, 1 - TAIL), 0.0))
@@ -111,23 +96,7 @@ def histogram(found: Potentials, support: IntArray | None, quantity: str) -> His
 
 
 def hardest(found: Potentials, classes: Sequence[object], file_rows: IntArray) -> tuple[Example, ...]:
-    """List the rows of lowest potential; suspect are those as far on the wrong side as a typical row is on the right one.
-
-    Parameters
-    ----------
-    found : Potentials
-        Of the training rows.
-    classes : sequence
-        The labels.
-    file_rows : ndarray, shape (n_train,)
-        Row in the file of each training row.
-
-    Examples
-    --------
-    >>> found = potentials(np.array([2.0, 3.0, -4.0]), np.array([1, 0, 0]), None)
-    >>> hardest(found, ["no", "yes"], np.array([10, 11, 12]))[0]
-    Example(row=11, label='no', predicted='yes', potential=-3.0, suspect=False)
-    """
+    """List the rows of lowest potential; suspect are those as far on the wrong side as a typical row is on the right one."""
     right = found.E[found.predicted == found.truth]
     typical = float(np.median(right)) if right.size else np.inf
     order = np.argsort(found.E, kind="stable")[:MOST_EXAMPLES]
@@ -144,13 +113,7 @@ def hardest(found: Potentials, classes: Sequence[object], file_rows: IntArray) -
 
 
 def reliability(probability: FloatArray, true: FloatArray, bins: int = 10) -> tuple[ReliabilityBin, ...]:
-    """Compare probabilities (n,) with how often they came true (n,), in bins of equal counts.
-
-    Examples
-    --------
-    >>> reliability(np.array([0.1, 0.1, 0.9, 0.9]), np.array([0.0, 0.0, 1.0, 0.0]), bins=2)[1]
-    ReliabilityBin(probability=0.9, frequency=0.5, count=2)
-    """
+    """Compare probabilities (n,) with how often they came true (n,), in bins of equal counts."""
     order = np.argsort(probability, kind="stable")
     p, hits = probability[order], true[order]
     if not p.size:
@@ -161,17 +124,7 @@ def reliability(probability: FloatArray, true: FloatArray, bins: int = 10) -> tu
 
 
 def stability(ladder: Any, found: Potentials, coef: FloatArray | None, missing: dict[str, str]) -> Histogram | None:
-    """Return the histogram of potentials, with the support vectors; where there is none, `missing` gets the reason.
-
-    Examples
-    --------
-    >>> import halfspace as hs
-    >>> X, y, *_ = hs.data.two_clouds(60, distance=6.0)
-    >>> ladder = hs.Ladder(rungs=("perceptron",)).fit(X, y)
-    >>> found = potentials(ladder.out_of_fold_, (y == ladder.classes_[1]).astype(int)[ladder.train_], None)
-    >>> stability(ladder, found, None, {}).n
-    48
-    """
+    """Return the histogram of potentials, with the support vectors; where there is none, `missing` gets the reason."""
     distance = "distance from the boundary" if coef is not None else "potential"
     if ladder.winner_ == "majority":
         missing["stability"] = "The majority class gives every row the same output."
@@ -192,17 +145,7 @@ def _support(ladder: Any) -> IntArray | None:
 
 
 def measure_reliability(ladder: Any, truth: IntArray, missing: dict[str, str]) -> tuple[ReliabilityBin, ...]:
-    """Compare calibrated out-of-fold probabilities with the truth; each fifth is calibrated on the other four.
-
-    Examples
-    --------
-    >>> import halfspace as hs
-    >>> X, y, *_ = hs.data.two_clouds(60, distance=6.0)
-    >>> ladder = hs.Ladder(rungs=("perceptron",)).fit(X, y)
-    >>> bins = measure_reliability(ladder, (y == ladder.classes_[1]).astype(int)[ladder.train_], {})
-    >>> sum(part.count for part in bins)
-    48
-    """
+    """Compare calibrated out-of-fold probabilities with the truth; each fifth is calibrated on the other four."""
     f, rng = np.asarray(ladder.out_of_fold_, dtype=np.float64), np.random.default_rng(0)
     seen = np.flatnonzero(np.isfinite(f.reshape(len(f), -1)).all(axis=1))
     if seen.size < LEAST_RELIABLE or ladder.winner_ == "majority":

@@ -25,24 +25,12 @@ SCORES = {"accuracy": "accuracy", "balanced_accuracy": "balanced accuracy"}
 
 
 def percent(share: float) -> str:
-    """Write a share of 1 in per cent.
-
-    Examples
-    --------
-    >>> percent(0.9736).split()
-    ['97.4', '%']
-    """
+    """Write a share of 1 in per cent."""
     return f"{100 * share:.1f}\N{NO-BREAK SPACE}%"
 
 
 def duration(seconds: float) -> str:
-    """Write a time with the unit that suits it.
-
-    Examples
-    --------
-    >>> [duration(seconds).split() for seconds in (0.0123, 7.26, 600)]
-    [['12', 'ms'], ['7.3', 's'], ['10', 'min']]
-    """
+    """Write a time with the unit that suits it."""
     if seconds < 1:
         return f"{max(1000 * seconds, 1):.0f}\N{NO-BREAK SPACE}ms"
     return f"{seconds:.1f}\N{NO-BREAK SPACE}s" if seconds < 120 else f"{seconds / 60:.0f}\N{NO-BREAK SPACE}min"
@@ -70,15 +58,6 @@ def render(findings: Findings) -> str:
     -------
     str
         A whole HTML document.
-
-    Examples
-    --------
-    >>> import halfspace as hs
-    >>> from halfspace.report import gather
-    >>> X, y, *_ = hs.data.two_clouds(60, distance=6.0)
-    >>> page = render(gather(hs.Ladder(rungs=("majority", "perceptron")).fit(X, y), X, y))
-    >>> page.startswith("<!DOCTYPE html>"), page.count("<h1"), "<script" in page
-    (True, 1, False)
     """
     jinja2 = _jinja2()
     environment = jinja2.Environment(
@@ -125,15 +104,6 @@ def write(
     ------
     FileError
         If the file cannot be written.
-
-    Examples
-    --------
-    >>> import tempfile, pathlib, halfspace as hs
-    >>> X, y, *_ = hs.data.two_clouds(60, distance=6.0)
-    >>> path = pathlib.Path(tempfile.mkdtemp()) / "report.html"
-    >>> write(hs.Ladder(rungs=("majority", "perceptron")).fit(X, y), X, y, path)
-    >>> path.stat().st_size < 100_000
-    True
     """
     page = render(gather(ladder, X, y, dataset=dataset, model_path=model_path, file_path=file_path))
     try:

@@ -45,8 +45,9 @@ class Budget(NamedTuple):
 class Method(Protocol):
     """What the driver asks of an iterative method.
 
-    Optional: `finish(state)` takes a method that can end only at certain points to the next one; it is called when a budget is
-    spent.
+    Optional: `start(before=None)` returns the state to begin with, where it follows from the method alone, or goes on from
+    `before`; `certify(state)` returns the proof of what was found, where it needs nothing else; `finish(state)` takes a method
+    that can end only at certain points to the next one, and is called when a budget is spent.
     """
 
     @property
@@ -57,9 +58,6 @@ class Method(Protocol):
     def columns(self) -> tuple[str, ...]:
         """Names of what `step` returns."""
 
-    def start(self, before: Any = None) -> Any:
-        """Return the state to begin with, or to go on from `before`; it is changed in place."""
-
     def step(self, state: Any, most: int) -> Sequence[Any]:
         """Work for some milliseconds: less than a round, or up to `most` rounds.
 
@@ -69,9 +67,6 @@ class Method(Protocol):
 
     def status(self, state: Any) -> Reason | None:
         """Return why nothing is left to do, or None; asked after every step."""
-
-    def certify(self, state: Any) -> Any:
-        """Return the proof of what was found."""
 
 
 class Progress(NamedTuple):
@@ -228,7 +223,7 @@ def run(
     Run
         With the best state reached. Ctrl-C counts as an outcome, not as an error.
     """
-    state = method.start() if state is None else state
+    state = method.start() if state is None and hasattr(method, "start") else state
     course, clock = Course(method.columns), _Clock(state, budget, every if watch is not None else 0)
     try:
         while clock.goes_on(method):

@@ -21,40 +21,20 @@ def learn(counts: dict[str, int], n_gaps: int, most: int, *, switch: bool) -> Re
     dict
         `values`: the kept values in the order of the alphabet; `other`: whether there is a pool for the rest; `missing`:
         whether values were missing; `switch`: whether the column held true and false.
-
-    Examples
-    --------
-    >>> learn({"red": 5, "blue": 2, "pink": 1}, 0, 2, switch=False)
-    {'values': ['blue', 'red'], 'other': True, 'missing': False, 'switch': False}
     """
     kept = sorted(sorted(counts, key=lambda value: (-counts[value], value))[:most])
     return {"values": kept, "other": len(kept) < len(counts), "missing": n_gaps > 0, "switch": switch}
 
 
 def suffixes(recipe: Recipe) -> list[str]:
-    """Return what each output's name adds to the column's name; of two values the second is named, as 1 stands for it.
-
-    Examples
-    --------
-    >>> suffixes({"values": ["blue", "red"], "other": False, "missing": False})
-    ['=red']
-    """
+    """Return what each output's name adds to the column's name; of two values the second is named, as 1 stands for it."""
     names = [f"={value}" for value in recipe["values"]]
     names += ["=(other)"] * recipe["other"] + [" missing"] * recipe["missing"]
     return names[1:] if len(names) == 2 else names
 
 
 def write(recipe: Recipe, column: Any, out: FloatArray) -> int:
-    """Write the outputs of a column, shape (n, width), into `out`, which holds zeros; return how many values are unknown.
-
-    Examples
-    --------
-    >>> import pyarrow as pa
-    >>> out = np.zeros((2, 3))
-    >>> recipe = {"values": ["blue", "red"], "other": True, "missing": False, "switch": False}
-    >>> write(recipe, pa.chunked_array([["red", "pink"]]), out), out.tolist()
-    (1, [[0.0, 1.0, 0.0], [0.0, 0.0, 1.0]])
-    """
+    """Write the outputs of a column, shape (n, width), into `out`, which holds zeros; return how many values are unknown."""
     place, unknown = _places(recipe, column)
     if out.shape[1] == 1:
         out[:, 0] = place == 1

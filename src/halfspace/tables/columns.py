@@ -38,26 +38,13 @@ def arrow() -> tuple[ModuleType, ModuleType, ModuleType]:
 
 
 def is_table(X: Any) -> bool:
-    """Tell whether X is a table with named columns: pyarrow, pandas, polars, or any other with an Arrow interface.
-
-    Examples
-    --------
-    >>> is_table(np.eye(2))
-    False
-    """
+    """Tell whether X is a table with named columns: pyarrow, pandas, polars, or any other with an Arrow interface."""
     interfaces = ("__arrow_c_stream__", "__arrow_c_array__", "iloc")
     return getattr(X, "ndim", 2) == 2 and any(hasattr(X, name) for name in interfaces)
 
 
 def as_table(X: Any) -> Any:
-    """Return a table as a pyarrow.Table; refuse two columns of the same name, as columns are found by name.
-
-    Examples
-    --------
-    >>> import pandas as pd
-    >>> as_table(pd.DataFrame({"a": [1, 2]}, index=[7, 8])).column_names
-    ['a']
-    """
+    """Return a table as a pyarrow.Table; refuse two columns of the same name, as columns are found by name."""
     pa, _, _ = arrow()
     if isinstance(X, pa.Table):
         table = X
@@ -74,14 +61,7 @@ def as_table(X: Any) -> Any:
 
 
 def arranged(table: Any, columns: tuple[str, ...]) -> Any:
-    """Return the table with these columns in this order; an absent one is null.
-
-    Examples
-    --------
-    >>> import pyarrow as pa
-    >>> arranged(pa.table({"a": [1], "b": [2]}), ("b", "c")).to_pylist()
-    [{'b': 2, 'c': None}]
-    """
+    """Return the table with these columns in this order; an absent one is null."""
     pa, _, _ = arrow()
     there = set(table.column_names)
     arrays = [table.column(name) if name in there else pa.nulls(table.num_rows) for name in columns]
@@ -108,12 +88,6 @@ def kind_of(column: Any) -> str:
 
     One of 'number', 'text', 'choice' (declared categories), 'switch' (true or false), 'moment', 'nothing', or else the name of
     an Arrow type that cannot be used.
-
-    Examples
-    --------
-    >>> import pyarrow as pa
-    >>> [kind_of(pa.array(values)) for values in ([1.5], ["a"], [True], [None], [[1]])]
-    ['number', 'text', 'switch', 'nothing', 'list<item: int64>']
     """
     if isinstance(column, np.ndarray):
         return "number"
@@ -139,14 +113,7 @@ def _is_bytes(of: Any) -> bool:
 
 
 def numbers_of(column: Any) -> tuple[FloatArray, int]:
-    """Return a column as float64, shape (n,), NaN where missing, and how many values there were that are no numbers.
-
-    Examples
-    --------
-    >>> import pyarrow as pa
-    >>> numbers_of(pa.chunked_array([["1.5", None, "x"]]))
-    (array([1.5, nan, nan]), 1)
-    """
+    """Return a column as float64, shape (n,), NaN where missing, and how many values there were that are no numbers."""
     if isinstance(column, np.ndarray):
         return column, 0
     pa, _, _ = arrow()
@@ -166,14 +133,7 @@ def numbers_of(column: Any) -> tuple[FloatArray, int]:
 
 
 def texts_of(column: Any) -> Any:
-    """Return a column as Arrow text, null where missing or empty; whole numbers read the same from 3 and 3.0.
-
-    Examples
-    --------
-    >>> import pyarrow as pa
-    >>> texts_of(pa.chunked_array([[3.0, 2.5, None]])).to_pylist()
-    ['3', '2.5', None]
-    """
+    """Return a column as Arrow text, null where missing or empty; whole numbers read the same from 3 and 3.0."""
     pa, pc, _ = arrow()
     if isinstance(column, np.ndarray):
         column = pa.chunked_array([pa.array(column, from_pandas=True)])
@@ -200,13 +160,6 @@ def moments_of(column: Any, spelled: str = "iso") -> tuple[Moments, int]:
     """Return a column as datetime64[s] in UTC, shape (n,), NaT where missing, and how many values are not dates.
 
     Text is read as `spelled` says, a key of `halfspace.files.kinds.SPELLED`.
-
-    Examples
-    --------
-    >>> import pyarrow as pa
-    >>> moments, unreadable = moments_of(pa.chunked_array([["2020-01-31", "2020-02-31"]]))
-    >>> moments.tolist(), unreadable
-    ([datetime.datetime(2020, 1, 31, 0, 0), None], 1)
     """
     pa, _, kinds = arrow()
     kind = kind_of(column)
@@ -221,14 +174,7 @@ def moments_of(column: Any, spelled: str = "iso") -> tuple[Moments, int]:
 
 
 def parts_of(moments: Moments) -> dict[str, FloatArray]:
-    """Return the parts of moments, each of shape (n,), NaN where missing; day number 0 is 1 January 1970, weekday 0 Monday.
-
-    Examples
-    --------
-    >>> parts = parts_of(np.array(["2021-03-01T13:00"], dtype="datetime64[s]"))
-    >>> {name: int(values[0]) for name, values in parts.items()}
-    {'year': 2021, 'month': 3, 'day': 1, 'weekday': 0, 'hour': 13, 'day number': 18687}
-    """
+    """Return the parts of moments, each of shape (n,), NaN where missing; day number 0 is 1 January 1970, weekday 0 Monday."""
     gaps = np.isnat(moments)
     known = np.where(gaps, np.datetime64(0, "s"), moments)
     days = known.astype("datetime64[D]")

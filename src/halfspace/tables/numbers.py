@@ -33,12 +33,6 @@ def learn(values: FloatArray, scale: str, name: str) -> Recipe:
         exceeds 1e100; `unit`, `shift`, `spread`: the
         scaled value is (x / unit - shift) / spread; `quantiles`: for ranks, x / unit at equal steps of the
         distribution function.
-
-    Examples
-    --------
-    >>> recipe = learn(np.array([1.0, np.nan, 5.0]), "standard", "a")
-    >>> recipe["fill"], recipe["gaps"], recipe["shift"]
-    (3.0, 1, 3.0)
     """
     gaps = np.isnan(values)
     n_gaps = int(gaps.sum())
@@ -91,13 +85,7 @@ def refuse_infinite(low: float, high: float, name: str) -> None:
 
 
 def counts_rows(values: FloatArray) -> bool:
-    """Tell whether a column only counts the rows: 0, 1, ..., n-1 or 1, 2, ..., n, or with gaps where rows were held out.
-
-    Examples
-    --------
-    >>> counts_rows(np.array([1.0, 2.0, 3.0])), counts_rows(np.array([2.0, 3.0, 4.0]))
-    (True, False)
-    """
+    """Tell whether a column only counts the rows: 0, 1, ..., n-1 or 1, 2, ..., n, or with gaps where rows were held out."""
     first, n = values[0], values.size
     if n > 2 and first in (0.0, 1.0) and np.array_equal(values, np.arange(first, first + n)):
         return True
@@ -107,13 +95,7 @@ def counts_rows(values: FloatArray) -> bool:
 
 
 def fill(recipe: Recipe, values: FloatArray, gaps: NDArray[np.bool_], name: str) -> FloatArray:
-    """Return the values with the median in the gaps; refuse infinity.
-
-    Examples
-    --------
-    >>> fill({"fill": 3.0}, np.array([1.0, np.nan]), np.array([False, True]), "a")
-    array([1., 3.])
-    """
+    """Return the values with the median in the gaps; refuse infinity."""
     filled = np.where(gaps, recipe["fill"], values) if gaps.any() else values
     if filled.size:
         refuse_infinite(float(filled.min()), float(filled.max()), name)
@@ -121,15 +103,7 @@ def fill(recipe: Recipe, values: FloatArray, gaps: NDArray[np.bool_], name: str)
 
 
 def write(recipe: Recipe, filled: FloatArray, out: FloatArray) -> None:
-    """Write the scaled values of a column without gaps into `out`, both of shape (n,); value by value, in any batches.
-
-    Examples
-    --------
-    >>> values, out = np.array([1.0, 2.0, 3.0]), np.empty(3)
-    >>> write(learn(values, "rank", "a"), values, out)
-    >>> out.round(3).tolist()
-    [-1.732, 0.0, 1.732]
-    """
+    """Write the scaled values of a column without gaps into `out`, both of shape (n,); value by value, in any batches."""
     unit, shift, spread = recipe["unit"], recipe["shift"], recipe["spread"]
     with np.errstate(over="ignore"):
         shares = filled if unit == 1.0 else filled / unit

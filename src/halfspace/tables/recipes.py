@@ -49,13 +49,7 @@ class Counts(NamedTuple):
 
 
 def learn(column: Any, name: str, scale: str, max_categories: int) -> Learned:
-    """Learn what to do with a column, shape (n,).
-
-    Examples
-    --------
-    >>> learn(np.array([4.0, 4.0]), "a", "standard", 50).reason
-    'always the same value'
-    """
+    """Learn what to do with a column, shape (n,)."""
     kind = kind_of(column)
     if kind == "number":
         return _learn_number(column, name, scale)
@@ -132,24 +126,12 @@ def _learn_category(column: Any, max_categories: int, *, switch: bool) -> Learne
 
 
 def width(recipe: Recipe) -> int:
-    """Return the number of outputs of a column.
-
-    Examples
-    --------
-    >>> width({"kind": "gap"})
-    1
-    """
+    """Return the number of outputs of a column."""
     return len(suffixes(recipe))
 
 
 def suffixes(recipe: Recipe) -> list[str]:
-    """Return what each output's name adds to the name of the column.
-
-    Examples
-    --------
-    >>> suffixes({"kind": "number", "suffixes": [""], "indicator": True})
-    ['', ' missing']
-    """
+    """Return what each output's name adds to the name of the column."""
     if recipe["kind"] == "gap":
         return [" missing"]
     if recipe["kind"] == "category":
@@ -158,14 +140,7 @@ def suffixes(recipe: Recipe) -> list[str]:
 
 
 def write(recipe: Recipe, column: Any, name: str, out: FloatArray) -> Counts:
-    """Write the outputs of a column, shape (n, width), into `out`, which holds zeros.
-
-    Examples
-    --------
-    >>> out = np.zeros((2, 1))
-    >>> write({"kind": "gap"}, np.array([np.nan, 7.0]), "a", out), out.tolist()
-    (Counts(unreadable=0, unseen=0), [[1.0], [0.0]])
-    """
+    """Write the outputs of a column, shape (n, width), into `out`, which holds zeros."""
     if recipe["kind"] == "category":
         return Counts(unseen=categories.write(recipe, column, out))
     if recipe["kind"] == "moment":
@@ -186,14 +161,7 @@ def write(recipe: Recipe, column: Any, name: str, out: FloatArray) -> Counts:
 
 
 def learn_matrix(matrix: Matrix, scale: str) -> list[Learned] | None:
-    """Return what to do with every column of a matrix, shape (n, d); None where they must be looked at one by one.
-
-    Examples
-    --------
-    >>> learned = learn_matrix(np.arange(400.0).reshape(2, 200), "standard")
-    >>> len(learned), learned[3].recipe["parts"][0]["shift"], learn_matrix(np.zeros((2, 3)), "standard")
-    (200, 103.0, None)
-    """
+    """Return what to do with every column of a matrix, shape (n, d); None where they must be looked at one by one."""
     if matrix.shape[1] < MANY_COLUMNS or scale == "rank" or not isinstance(matrix, np.ndarray):
         return None
     values = np.asarray(matrix, dtype=np.float64)
@@ -219,16 +187,7 @@ def _learned(fill: float, low: float, high: float, shift: float, spread: float) 
 
 
 def write_matrix(recipes: list[dict[str, Any]], block: Any, out: FloatArray) -> bool:
-    """Write the outputs of a block of rows, shape (n, D), if it can be done at once; tell whether it was.
-
-    Examples
-    --------
-    >>> X = np.arange(400.0).reshape(2, 200)
-    >>> kept = [one.recipe | {"column": j} for j, one in enumerate(learn_matrix(X, "standard"))]
-    >>> out = np.zeros((2, 200))
-    >>> write_matrix(kept, X, out), out[:, 0].tolist()
-    (True, [-1.0, 1.0])
-    """
+    """Write the outputs of a block of rows, shape (n, D), if it can be done at once; tell whether it was."""
     if not isinstance(block, np.ndarray) or out.shape[1] < MANY_COLUMNS or len(recipes) != out.shape[1]:
         return False
     if any(recipe["kind"] != "number" or "quantiles" in recipe["parts"][0] for recipe in recipes):

@@ -13,13 +13,7 @@ __all__ = ["divide", "learn"]
 
 
 def learn(X: Matrix, columns: tuple[str, ...], scale: str) -> dict[str, Any]:
-    """Learn the largest absolute value of each column of a CSR matrix, shape (n, d), 1 where there is none.
-
-    Examples
-    --------
-    >>> learn(sparse.csr_matrix([[0.0, -4.0], [2.0, 1.0]]), ("a", "b"), "standard")["largest_"]
-    array([2., 4.])
-    """
+    """Learn the largest absolute value of each column of a CSR matrix, shape (n, d), 1 where there is none."""
     if scale == "rank":
         msg = "TableEncoder: rank scaling would make a sparse matrix dense. Use scale='standard' or 'none'."
         raise InputError(msg)
@@ -40,13 +34,7 @@ def learn(X: Matrix, columns: tuple[str, ...], scale: str) -> dict[str, Any]:
 
 
 def divide(X: Matrix, largest: FloatArray, columns: tuple[str, ...]) -> Matrix:
-    """Return a CSR matrix, shape (n, d), each column over its largest absolute value in `fit`; far beyond, cut off.
-
-    Examples
-    --------
-    >>> divide(sparse.csr_matrix([[0.0, -4.0]]), np.array([2.0, 4.0]), ("a", "b")).toarray()
-    array([[ 0., -1.]])
-    """
+    """Return a CSR matrix, shape (n, d), each column over its largest absolute value in `fit`; far beyond, cut off."""
     _refuse_unusable(X, columns)
     with np.errstate(over="ignore"):
         data = np.clip(X.data / largest[X.indices], -FARTHEST, FARTHEST)

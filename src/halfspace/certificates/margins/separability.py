@@ -134,7 +134,11 @@ class Separability(Certificate):
 
     def consistent(self) -> list[tuple[bool, str]]:
         """Check that the fields belong to the verdict."""
-        if not _sound_multipliers(self.multipliers):
+        sound = all(
+            type(row) is int and 0 <= row < 2**53 and isinstance(share, Fraction) and share > 0
+            for row, share in self.multipliers.items()
+        )
+        if not sound:
             return [(False, "the multipliers are not positive fractions of rows >= 0")]
         most = self.w.size + self.intercept + 1
         undecided, separable, inseparable = (self.verdict == v for v in ("undecided", "separable", "inseparable"))
@@ -217,14 +221,6 @@ def _fraction(text: Any) -> Fraction:
         msg = f"{str(text)[:20]!r} is not a positive fraction p/q"
         raise ValueError(msg)
     return Fraction(*(int(fmpz(part)) for part in parts))
-
-
-def _sound_multipliers(multipliers: Any) -> bool:
-    """Tell whether a field is a table of rows >= 0 and positive fractions."""
-    return isinstance(multipliers, dict) and all(
-        isinstance(row, int) and not isinstance(row, bool) and 0 <= row < 2**53 and isinstance(share, Fraction) and share > 0
-        for row, share in multipliers.items()
-    )
 
 
 def _open_question(proof: Separability, bracket: MarginBracket) -> list[tuple[bool, str]]:

@@ -1,7 +1,6 @@
 """The certificate of a prototype classifier: its errors, its cost, how flat the cost is there, and how safe the rows are.
 
-A row is given the label of its nearest prototype, d_k(x) = ‖Ω(x - w_k)‖². Claims, each recomputed from the data (formulas and
-rounding: `relative_distances`):
+A row is given the label of its nearest prototype, d_k(x) = ‖Ω(x - w_k)‖². Claims, each recomputed from the data:
 
 - errors: rows whose nearest prototype has another label; near ties may fall either way;
 - radius: no row that is right becomes wrong by a move shorter than this, in the units of the inputs;
@@ -10,9 +9,7 @@ rounding: `relative_distances`):
 
 Claims give away four times their rounding, the checker demands one.
 
-What a set of labelled prototypes does to labelled rows: errors, cost, slope and safe radii, from the data alone.
-
-Write d_k(x) = ‖Ω(x - w_k)‖², d+ for the nearest prototype of the row's own label, d- for the nearest of any other, S = d+ + d-:
+Write d+ for the nearest prototype of the row's own label, d- for the nearest of any other, S = d+ + d-:
     μ = (d+ - d-) / S,        cost  E = Σ s_i f(μ_i),        ∂μ/∂d+ = 2 d- / S²,        ∂μ/∂d- = -2 d+ / S²,
     ∂d/∂w = -2 ΩᵀΩ (x - w),   ∂d/∂Ω = 2 Ω (x - w)(x - w)ᵀ    (Sato and Yamada 1996; Schneider, Biehl and Hammer 2009).
 
@@ -35,7 +32,7 @@ from scipy import sparse
 from scipy.special import expit
 
 from halfspace._typing import FloatArray, IntArray, Label, Labels, Matrix
-from halfspace.certificates.arithmetic import EPS, as_rows, held, one_weight_each
+from halfspace.certificates.arithmetic import EPS, as_rows, block_squares, held, one_weight_each
 from halfspace.certificates.base import Certificate, Verdict
 from halfspace.errors import InputError
 
@@ -161,21 +158,16 @@ def _norm(omega: FloatArray | None) -> float:
     return 1.0 if omega is None else float(np.abs(omega).max() if omega.ndim == 1 else np.linalg.norm(omega, 2))
 
 
-def _squares(rows: Any) -> FloatArray:
-    squares = rows.multiply(rows).sum(axis=1) if sparse.issparse(rows) else np.einsum("ij,ij->i", rows, rows)
-    return np.asarray(squares).ravel()
-
-
 def _measure(block: Any, target: IntArray, given: Prototypes) -> _Found:
     """Measure all distances of a block of rows, and find the nearest prototypes of the own and of other labels."""
     D, size, images = np.empty((given.target.size, target.size)), 0.0, []
     for omega, members in given.metrics():
         z, v = _project(block, omega), _project(given.W[members], omega)
-        D[members] = _squares(v)[:, None] - np.asarray(z @ (2.0 * v.T)).T + _squares(z)
+        D[members] = block_squares(v)[:, None] - np.asarray(z @ (2.0 * v.T)).T + block_squares(z)
         images.append(z)
         size = max(size, _norm(omega) if omega is None or omega.ndim == 1 else float(np.linalg.norm(omega)))
     np.maximum(D, 0.0, out=D)
-    reach = size * (np.sqrt(_squares(block)) + np.sqrt(_squares(given.W).max()))
+    reach = size * (np.sqrt(block_squares(block)) + np.sqrt(block_squares(given.W).max()))
     terms = given.W.shape[1] + (0 if given.omega is None else given.omega.shape[0 if given.omega.ndim == 1 else -2]) + 8
     slack = 4.0 * terms * EPS * reach * reach
     own = given.target[:, None] == target
@@ -200,8 +192,8 @@ def _lengths(given: Prototypes, norms: list[float]) -> FloatArray:
         sums: FloatArray = (each[:, None] + each) * (1.0 + growth)
         return sums
     images = _lambda(given.W, given.omega)
-    rounding = growth * norms[0] ** 2 * float(np.sqrt(_squares(given.W).max()))
-    return 2.0 * np.array([np.sqrt(_squares(images - image)) * (1.0 + growth) + rounding for image in images])
+    rounding = growth * norms[0] ** 2 * float(np.sqrt(block_squares(given.W).max()))
+    return 2.0 * np.array([np.sqrt(block_squares(images - image)) * (1.0 + growth) + rounding for image in images])
 
 
 def _radii(found: _Found, given: Prototypes, inverse: FloatArray, give: float) -> FloatArray:

@@ -37,7 +37,7 @@ The smaller of S (d x d) and the matrix of inner products (n x n), which has the
 
 from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import Annotated, Any, NamedTuple, Self
+from typing import Annotated, NamedTuple, Self
 
 import numpy as np
 from scipy import sparse
@@ -115,7 +115,12 @@ class Quantisation(Unlabelled):
         X, _ = as_rows(X, np.zeros(X.shape[0]))
         W = np.asarray(prototypes, dtype=np.float64)  # the model's own memory: a changed model is not proved
         s = None if sample_weight is None else np.array(sample_weight, dtype=np.float64)
-        _check_shapes(X, W, s)
+        if W.ndim != 2 or W.shape[1] != X.shape[1]:
+            msg = f"Quantisation.measure expects prototypes of shape (K, {X.shape[1]}) for these rows. Got shape {W.shape}."
+            raise InputError(msg)
+        if s is not None and s.shape != (X.shape[0],):
+            msg = f"Quantisation.measure expects one sample weight for each of {X.shape[0]} rows. Got shape {s.shape}."
+            raise InputError(msg)
         found = _measured(X, W, s)
         lower, noise = spectral_bound(X, s, W.shape[0]) if spectral else (0.0, 0.0)
         error, gain = found.error + 4.0 * found.noise, found.gain + 4.0 * found.gain_noise
@@ -170,16 +175,6 @@ class _Found(NamedTuple):
     strays: int  # rows that another prototype is nearer to
 
 
-def _check_shapes(X: Matrix, W: FloatArray, s: FloatArray | None) -> None:
-    """Refuse prototypes and weights that do not belong to the rows."""
-    if W.ndim != 2 or W.shape[1] != X.shape[1]:
-        msg = f"Quantisation.measure expects prototypes of shape (K, {X.shape[1]}) for these rows. Got shape {W.shape}."
-        raise InputError(msg)
-    if s is not None and s.shape != (X.shape[0],):
-        msg = f"Quantisation.measure expects one sample weight for each of {X.shape[0]} rows. Got shape {s.shape}."
-        raise InputError(msg)
-
-
 def _measured(X: Matrix, W: FloatArray, s: FloatArray | None, claimed: IntArray | None = None) -> _Found:
     """Go over the rows once; sums are those of the labels claimed, if there are some, else of the nearest prototypes."""
     (n, d), K = X.shape, W.shape[0]
@@ -192,7 +187,8 @@ def _measured(X: Matrix, W: FloatArray, s: FloatArray | None, claimed: IntArray 
             labels[rows] = claimed[rows]
         differences = block - W[labels[rows]]
         own[rows], noise[rows] = own_squares(differences)
-        sums += _cells(labels[rows], s[rows], K) @ differences
+        m = labels[rows].size
+        sums += sparse.csr_array((s[rows], labels[rows], np.arange(m + 1)), shape=(m, K)).T @ differences
     return _summed(own, noise, sums, strays, labels, s)
 
 
@@ -201,11 +197,6 @@ def _strays(block: FloatArray, W: FloatArray, found: IntArray, claimed: IntArray
     other = np.flatnonzero(found != claimed)
     (far, spare), (near, noise) = (own_squares(block[other] - W[labels[other]]) for labels in (claimed, found))
     return int(np.count_nonzero(~(far - spare <= near + 2.0 * noise)))
-
-
-def _cells(labels: IntArray, s: FloatArray, K: int) -> Any:
-    """Return the matrix, shape (K, rows), that sums weighted rows over their cells."""
-    return sparse.csr_array((s, labels, np.arange(labels.size + 1)), shape=(labels.size, K)).T
 
 
 def _summed(own: FloatArray, noise: FloatArray, sums: FloatArray, strays: int, labels: IntArray, s: FloatArray) -> _Found:

@@ -1,6 +1,7 @@
 """What LVQ, GLVQ, GRLVQ and GMLVQ share: fitting and streaming prototypes, their answers, and the right to refuse one."""
 
 import copy
+from functools import lru_cache
 from typing import Any, ClassVar, NamedTuple, Self
 
 import numpy as np
@@ -30,6 +31,7 @@ from halfspace.models.progress import Reporter
 from halfspace.models.prototypes.starts import check_counts, counts_per_class, starting_prototypes
 from halfspace.rows.labels import class_numbers, example_weights, given_classes
 from halfspace.rows.operations import gathered
+from halfspace.rows.orders import Orders
 from halfspace.rows.threads import one_blas_thread
 from halfspace.rows.views import entries_per_row
 from halfspace.solvers.outcome import Outcome
@@ -44,6 +46,7 @@ SMALL = 2000
 """Rows up to which optimizer="auto" descends the whole cost."""
 RESTLESS = 0.01
 """Share of their spread by which prototypes of a finished fit should no longer move in an epoch."""
+_Method = glvq_batch.Descent | online.Online
 GO_ON = "call fit with warm_start=True to go on."
 
 
@@ -153,17 +156,17 @@ class PrototypeClassifier(Learnt, ClassifierMixin, CallbackSupportMixin, BaseEst
         s = example_weights(self.class_weight, sample_weight, data.classes, data.target, type(self).__name__)
         method, state, shape = self._method(data, s, before, weighted=sample_weight is not None)
         self.classes_ = data.classes
-        reporter = Reporter(self, X, y, lambda: {"classes_": data.classes, **self._learnt(method, state, shape)}, self.max_iter)
 
-        def watch(at: Progress) -> bool:
-            values = (column[-1] for column in at.table)
+        def text(at: Progress) -> str:
+            values = [column[-1] for column in at.table]
             if isinstance(method, glvq_batch.Descent):
-                text = f"step {at.round}: cost {next(values):.6g}"
-            else:
-                text = f"epoch {at.round}: {next(values):,} errors when shown, prototypes moved {next(values):.2g}"
-            return reporter.tell(f"{text}, {at.seconds:.1f} s", last=at.round >= self.max_iter)
+                return f"step {at.round}: cost {values[0]:.6g}, {at.seconds:.1f} s"
+            return f"epoch {at.round}: {values[0]:,} errors when shown, prototypes moved {values[1]:.2g}, {at.seconds:.1f} s"
 
-        end = run(method, Budget(int(self.max_iter), self.max_time), state, watch)
+        so_far = lambda: {"classes_": data.classes, **self._learnt(method, state, shape)}  # noqa: E731
+        reporter = Reporter(self, X, y, so_far, self.max_iter, text)
+        with one_blas_thread():
+            end = run(method, Budget(int(self.max_iter), self.max_time), state, reporter.watch)
         if isinstance(method, glvq_batch.Descent) and not np.isfinite(state.costs[0]):
             raise KeyboardInterrupt  # before the first cost was known: nothing was learnt
         self.__dict__.update(self._learnt(method, state, shape))
@@ -176,7 +179,7 @@ class PrototypeClassifier(Learnt, ClassifierMixin, CallbackSupportMixin, BaseEst
         reporter.close()
         return self
 
-    def _method(self, data: Examples, s: FloatArray, before: dict[str, Any], *, weighted: bool) -> tuple[Any, Any, Any]:
+    def _method(self, data: Examples, s: FloatArray, before: dict[str, Any], *, weighted: bool) -> tuple[_Method, Any, Any]:
         """Return what to run, from which state, and the shape of the metric."""
         rng = check_random_state(self.random_state)
         known = self.warm_start and "prototypes_" in before and np.array_equal(before["classes_"], data.classes)
@@ -195,18 +198,18 @@ class PrototypeClassifier(Learnt, ClassifierMixin, CallbackSupportMixin, BaseEst
             at = glvq_batch.Landscape(data.view, data.target, s, labels, float(self.beta), self._learns_metric)
             if not isinstance(state, glvq_batch.DescentState):
                 state = glvq_batch.DescentState.of(W, omega, learns_metric=self._learns_metric)
-            method: Any = glvq_batch.Descent(at, float(self.tol))
-            return method, method.start(copy.deepcopy(state)), omega.shape
-        rows = np.arange(data.y.size)
-        orders = online.epoch_orders(rows.size, entries_per_row(data.view), data.target, seed)
-        if not isinstance(state, online.State) or state.counts[1] >= rows.size:
+            descent = glvq_batch.Descent(at, float(self.tol))
+            return descent, descent.start(copy.deepcopy(state)), omega.shape
+        n = data.y.size
+        orders = Orders.shuffled(n, entries_per_row(data.view), data.target, seed) if self.shuffle else Orders.in_order(n)
+        order = lru_cache(maxsize=1)(orders.at)
+        if not isinstance(state, online.State) or state.counts[1] >= n:
             state = online.State.of(Book.of(W, labels, omega, tally), epochs)
-        order = orders if self.shuffle else lambda _: rows
         half_life, tol = float(self.half_life), float(self.tol)
         method = online.Online(data.view, data.target, s, self._rule(), order, half_life, tol, optimizer == "plain")
         return method, method.start(state.copied()), omega.shape
 
-    def _learnt(self, method: Any, state: Any, shape: tuple[int, ...]) -> dict[str, Any]:
+    def _learnt(self, method: _Method | None, state: Any, shape: tuple[int, ...]) -> dict[str, Any]:
         """Return the attributes that answer, as a state has them: views of its memory wherever they can be."""
         if isinstance(method, glvq_batch.Descent):
             W, omega = method.read(state)
@@ -218,13 +221,13 @@ class PrototypeClassifier(Learnt, ClassifierMixin, CallbackSupportMixin, BaseEst
         metric = {"omega_": omega} if self._learns_metric else {}
         return {"prototypes_": W, "prototype_labels_": self.classes_[labels], "_tally": tally, **metric}
 
-    def _remember(self, method: Any, state: Any) -> None:
+    def _remember(self, method: _Method, state: Any) -> None:
         """Keep what going on needs beyond what answers: an unfinished epoch, or the steps of a descent for a warm start."""
         batch = isinstance(method, glvq_batch.Descent)
         self._epochs = 0 if batch else int(state.counts[0])
         self._state = state if (self.warm_start if batch else state.counts[1] > 0) else None
 
-    def _explained(self, method: Any, end: Run, n: int) -> Outcome:
+    def _explained(self, method: _Method, end: Run, n: int) -> Outcome:
         """Return why a fit stopped, what was reached and what to do."""
         reason, rounds = end.outcome.reason, end.rounds
         count = f"{rounds} {method.unit}{'' if rounds == 1 else 's'}"
@@ -501,7 +504,7 @@ class PrototypeClassifier(Learnt, ClassifierMixin, CallbackSupportMixin, BaseEst
             fitted["_state"].check(numbers)
 
 
-def _history(method: Any, end: Run, total: float) -> dict[str, FloatArray]:
+def _history(method: _Method, end: Run, total: float) -> dict[str, FloatArray]:
     """Return the course of a run: of a descent with its start, and the cost as a sum."""
     history = end.course.history()
     del history["round"]

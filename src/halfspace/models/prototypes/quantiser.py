@@ -24,6 +24,7 @@ from halfspace.models.parameters import (
 from halfspace.models.progress import Reporter
 from halfspace.models.prototypes.starts import first_prototypes, given_prototypes, require_rows
 from halfspace.rows.operations import gathered
+from halfspace.rows.orders import Orders
 from halfspace.rows.threads import one_blas_thread
 from halfspace.solvers.outcome import Outcome, Reason
 from halfspace.solvers.prototypes.quantising import BLOCK_ROWS, Quantising, Rule, State, all_distances, winners
@@ -105,19 +106,16 @@ class Quantiser(Learnt, ClassNamePrefixFeaturesOutMixin, TransformerMixin, Clust
         n = X.shape[0]
         require_rows(self, n)
         state, self._seed, history = self._begin(X, view, before)
-        seed, whole = self._seed, np.arange(n)
-        order = lru_cache(maxsize=1)(
-            lambda epoch: np.random.default_rng([seed, epoch]).permutation(n) if self.shuffle else whole
-        )
-        method: Any = Quantising(view, self._rule(), order, self.max_iter, seed if getattr(self, "revive", False) else None)
-        reporter = Reporter(self, X, None, lambda: {"prototypes_": state.W}, self.max_iter)
+        order = lru_cache(maxsize=1)(Orders(np.arange(n), int(self.shuffle), self._seed).at)
+        seed = self._seed if getattr(self, "revive", False) else None
+        method = Quantising(view, self._rule(), order, self.max_iter, seed)
         gone = float(history["seconds"][-1]) if history["seconds"].size else 0.0
 
-        def watch(at: Progress) -> bool:
-            text = f"epoch {state.counts[0] // n}: error {at.table[0][-1]:.6g} while learning, {gone + at.seconds:.1f} s"
-            return reporter.tell(text, last=state.counts[0] == n * self.max_iter)
+        def text(at: Progress) -> str:
+            return f"epoch {state.counts[0] // n}: error {at.table[0][-1]:.6g} while learning, {gone + at.seconds:.1f} s"
 
-        end = run(method, Budget(self.max_iter, self.max_time), state, watch)
+        reporter = Reporter(self, X, None, lambda: {"prototypes_": state.W}, self.max_iter, text)
+        end = run(method, Budget(self.max_iter, self.max_time), state, reporter.watch)
         course = end.course.history()
         self.history_ = {
             "epoch": np.arange(1, history["error"].size + course["error"].size + 1),

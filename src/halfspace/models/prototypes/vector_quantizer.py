@@ -70,7 +70,7 @@ class VectorQuantizer(Quantiser):
     >>> model.labels_.tolist(), model.prototypes_.round(1).tolist()
     ([0, 0, 1, 1], [[0.1], [1.1]])
     >>> print(model.outcome_)
-    20 of 20 epochs presented: quantisation error 0.0426124.
+    20 of 20 epochs presented: quantisation error 0.0427409.
     """
 
     def __init__(

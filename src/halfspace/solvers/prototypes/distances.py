@@ -49,24 +49,12 @@ class Prototypes(NamedTuple):
 
 
 def project(rows: FloatArray, omega: FloatArray) -> FloatArray:
-    """Return Ωx for every row, shape (n, m); a vector ω stands for its diagonal matrix.
-
-    Examples
-    --------
-    >>> project(np.array([[1.0, 2.0]]), np.array([3.0, 0.5])).tolist(), project(np.eye(2), np.array([[1.0, 2.0]])).tolist()
-    ([[3.0, 1.0]], [[1.0], [2.0]])
-    """
+    """Return Ωx for every row, shape (n, m); a vector ω stands for its diagonal matrix."""
     return np.asarray(rows * omega if omega.ndim == 1 else rows @ omega.T)
 
 
 def distances(rows: FloatArray, W: FloatArray, labels: IntArray, omega: FloatArray) -> FloatArray:
-    """Return the squared distances of dense rows (n, d) from prototypes W (P, d), shape (n, P).
-
-    Examples
-    --------
-    >>> distances(np.array([[1.0]]), np.array([[0.0], [3.0]]), np.array([0, 1]), np.ones(1)).tolist()
-    [[1.0, 4.0]]
-    """
+    """Return the squared distances of dense rows (n, d) from prototypes W (P, d), shape (n, P)."""
     D, centre = np.empty((rows.shape[0], W.shape[0])), W.mean(axis=0)
     rows, W = rows - centre, W - centre
     if omega.ndim < 3:
@@ -79,13 +67,7 @@ def distances(rows: FloatArray, W: FloatArray, labels: IntArray, omega: FloatArr
 
 
 def class_distances(D: FloatArray, labels: IntArray, n_classes: int) -> FloatArray:
-    """Return the distances of the nearest prototype of each class, shape (n, K); infinite for a class without prototypes.
-
-    Examples
-    --------
-    >>> class_distances(np.array([[3.0, 1.0, 2.0]]), np.array([0, 0, 1]), 3).tolist()
-    [[1.0, 2.0, inf]]
-    """
+    """Return the distances of the nearest prototype of each class, shape (n, K); infinite for a class without prototypes."""
     out = np.full((D.shape[0], n_classes), np.inf)
     present, starts = np.unique(labels, return_index=True)
     out[:, present] = np.minimum.reduceat(D, starts, axis=1)
@@ -96,11 +78,6 @@ def map_blocks(work: Callable[[IntArray, FloatArray], Any], X: View, cost: float
     """Call `work(rows, block)` on dense blocks that cover all rows, in threads where there is much to do; in row order.
 
     `cost` is the number of multiplications per row. The cuts do not depend on the number of threads.
-
-    Examples
-    --------
-    >>> map_blocks(lambda rows, block: block.sum(), np.eye(3), 1.0)
-    [np.float64(3.0)]
     """
 
     def chunk(start: int, stop: int) -> list[Any]:

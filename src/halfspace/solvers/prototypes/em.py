@@ -106,28 +106,14 @@ class Climbing:
 
 
 def quantised(X: View, s: FloatArray, centres: FloatArray, spread: float, rule: Sigma) -> Mixture:
-    """Make the first mixture by a step of K-means from centres, shape (K, d): EM with a σ of nearly 0 beside the data's spread.
-
-    Examples
-    --------
-    >>> X = np.array([[0.0], [2.0], [9.0], [11.0]])
-    >>> quantised(X, np.ones(4), np.array([[0.0], [9.0]]), 5.0, Common(0.0))
-    Mixture(weights=array([0.5, 0.5]), centres=array([[ 1.],
-           [10.]]), sigmas=array([1., 1.]))
-    """
+    """Make the first mixture by a step of K-means from centres, shape (K, d): EM with a σ of nearly 0."""
     K = centres.shape[0]
     hard = Mixture(np.full(K, 1.0 / K), centres, np.full(K, 1e-8 * spread))
     return maximised(sums(X, s, hard), hard, rule)
 
 
 def spread(X: View, s: FloatArray) -> float:
-    """Return the deviation of the rows of a view from their mean, per feature: σ of a mixture with one centre.
-
-    Examples
-    --------
-    >>> spread(np.array([[7.0, 5.0], [9.0, 5.0]]), np.ones(2)) ** 2
-    0.5000000000000001
-    """
+    """Return the deviation of the rows of a view from their mean, per feature: σ of a mixture with one centre."""
     d = n_columns(X)
     origin = Mixture(np.ones(1), np.zeros((1, d)), np.ones(1))
     mean = maximised(sums(X, s, origin), origin, Fixed(1.0))

@@ -36,12 +36,6 @@ def farthest_first(X: View, s: FloatArray, K: int) -> FloatArray:
     """Choose K rows of a view, weighted by s, shape (n,), as prototypes, shape (K, d).
 
     Where there are fewer different rows than K, rows are taken again.
-
-    Examples
-    --------
-    >>> X = np.array([[0.0], [1.0], [2.0], [6.0], [-9.0]])
-    >>> farthest_first(X, np.ones(5), 3).ravel().tolist()
-    [0.0, -9.0, 6.0]
     """
     W = np.zeros((K, n_columns(X)))
     _add_rows(X, s / s.sum(), W[0])

@@ -46,14 +46,7 @@ class Book(NamedTuple):
 
     @classmethod
     def of(cls, W: FloatArray, labels: IntArray, omega: FloatArray, tally: FloatArray | None = None) -> Self:
-        """Return a book with copies of prototypes (P, d), sorted by class, and a metric of length 1.
-
-        Examples
-        --------
-        >>> book = Book.of(np.ones((3, 2)), np.array([0, 1, 1]), np.ones((1, 2)))
-        >>> book.omega.shape, book.Q[0].tolist()
-        ((4, 2), [2.0, 0.0, 0.0, 0.0])
-        """
+        """Return a book with copies of prototypes (P, d), sorted by class, and a metric of length 1."""
         if omega.ndim == 2:
             omega = np.concatenate([omega, np.zeros((-omega.shape[0] % 4, omega.shape[1]))])
         Q = W @ omega.T if omega.ndim == 2 else np.empty((W.shape[0], 0))
@@ -94,38 +87,20 @@ def _aligned(array: FloatArray) -> FloatArray:
 
 @compiled
 def bend(beta: float, mu: float) -> float:
-    """Return f(μ).
-
-    Examples
-    --------
-    >>> bend(0.0, -0.5), float(bend(2.0, 0.0))
-    (-0.5, 0.5)
-    """
+    """Return f(μ)."""
     return mu if beta == 0.0 else 1.0 / (1.0 + np.exp(-beta * mu))
 
 
 @compiled
 def slope(beta: float, mu: float) -> float:
-    """Return f'(μ).
-
-    Examples
-    --------
-    >>> slope(0.0, -0.5), float(slope(2.0, 0.0))
-    (1.0, 0.5)
-    """
+    """Return f'(μ)."""
     f = bend(beta, mu)
     return 1.0 if beta == 0.0 else beta * f * (1.0 - f)
 
 
 @compiled
 def slopes(beta: float, d_plus: float, d_minus: float) -> tuple[float, float]:
-    """Return ξ₊ = ∂f/∂d₊ and ξ₋ = -∂f/∂d₋; both 0 where x lies on a prototype of its class and on one of another.
-
-    Examples
-    --------
-    >>> slopes(0.0, 1.0, 3.0), slopes(0.0, 0.0, 0.0)
-    ((0.375, 0.125), (0.0, 0.0))
-    """
+    """Return ξ₊ = ∂f/∂d₊ and ξ₋ = -∂f/∂d₋; both 0 where x lies on a prototype of its class and on one of another."""
     total = d_plus + d_minus
     if not 1e-290 < total < np.inf:
         return 0.0, 0.0
@@ -140,14 +115,7 @@ def share(rate: float, d: float, square: float) -> float:
 
 
 def learn_plain(rows: FloatArray, target: IntArray, s: FloatArray, book: Book, rates: Rates) -> int:
-    """Present rows (n, d) with weights s of their steps by the rule above; return how many were classified wrongly.
-
-    Examples
-    --------
-    >>> book = Book.of(np.array([[0.0], [4.0]]), np.array([0, 1]), np.ones(1))
-    >>> learn_plain(np.array([[1.0]]), np.array([0]), np.ones(1), book, Rates(0.1, 0.0, 0.0)), book.W.round(3).tolist()
-    (0, [[0.36], [4.12]])
-    """
+    """Present rows (n, d) with weights s of their steps by the rule above; return how many were classified wrongly."""
     W, omega, tally = book.W, book.omega, book.tally
     wrong = 0
     for x, c, weight in zip(rows, target, s, strict=True):

@@ -7,7 +7,8 @@ Method     Limited-memory BFGS with ten pairs of steps and changes of the gradie
            start, so that other units change nothing. A line search by doubling and halving looks for a step with
                Φ(t) <= Φ(0) + c₁ t Φ'(0)   and   Φ'(t) >= c₂ Φ'(0),
            which it finds also where Φ is not smooth (Lewis and Overton 2013, theorem 4.5): Φ has a kink where the nearest
-           prototype changes. The search may end at a kink, which is reported.
+           prototype changes. Near one it settles for the first of these; where it finds no lower cost at all, the pairs are
+           forgotten, and where steepest descent finds none either, the end is reported.
 Guarantee  Every step lowers Φ. The pairs are part of the state, so stopped and resumed a descent gives the same bits.
 Reference  Nocedal and Wright 2006, algorithm 7.4; Lewis and Overton 2013, "Nonsmooth optimization via quasi-Newton methods".
 """
@@ -19,7 +20,6 @@ import numpy as np
 
 from halfspace._dispatch import compiled
 from halfspace._typing import FloatArray, IntArray, View
-from halfspace.rows.threads import one_blas_thread
 from halfspace.solvers.outcome import Reason
 from halfspace.solvers.prototypes.distances import distances, map_blocks
 from halfspace.solvers.prototypes.glvq import bend, slopes
@@ -30,6 +30,8 @@ PAIRS = 10
 """Steps and changes of the gradient that are remembered."""
 DESCENT, CURVATURE = 1e-4, 0.9
 """c₁ and c₂ of the line search."""
+NARROW = 0.1
+"""A bracket this narrow, by its upper end, is searched no further: at a kink the slope jumps, and no step may meet c₂."""
 TRIALS = 20
 """Most points that a line search looks at."""
 
@@ -105,15 +107,7 @@ def _metric_slope(
 
 
 def cost_and_gradient(at: Landscape, W: FloatArray, omega: FloatArray) -> tuple[float, FloatArray, FloatArray]:
-    """Return Φ, ∂Φ/∂W and ∂Φ/∂Ω (zeros if the metric does not learn; then it is a diagonal).
-
-    Examples
-    --------
-    >>> at = Landscape(np.array([[1.0]]), np.array([0]), np.ones(1), np.array([0, 1]), 0.0, False)
-    >>> cost, slope, _ = cost_and_gradient(at, np.array([[0.0], [3.0]]), np.ones(1))
-    >>> round(cost, 6), slope.round(6).tolist()
-    (-0.6, [[-0.64], [-0.32]])
-    """
+    """Return Φ, ∂Φ/∂W and ∂Φ/∂Ω (zeros if the metric does not learn; then it is a diagonal)."""
     labels, total = at.labels, at.s.sum()
 
     def work(rows: IntArray, block: FloatArray) -> tuple[float, FloatArray, FloatArray]:
@@ -198,8 +192,7 @@ class Descent:
         """Return Φ and its gradient at a point."""
         W, metric = self.read(state, theta)
         unit, size = _spread(state.W), W.size
-        with one_blas_thread():
-            cost, slope, turn = cost_and_gradient(self.at, W, metric)
+        cost, slope, turn = cost_and_gradient(self.at, W, metric)
         if not self.at.learns_metric:
             return cost, unit * slope.ravel()
         inner = turn - metric * _along(metric * turn)  # a longer Ω is the same metric
@@ -215,7 +208,7 @@ class Descent:
             return ()
         found = self._searched(state, -_quasi_newton(state))
         if found is None:
-            state.counts[1] = 1
+            state.counts[:] = 0, state.counts[0] == 0  # once more by steepest descent, unless it was that
             return ()
         theta, cost, gradient = found
         step, change = theta - state.theta, gradient - state.gradient
@@ -232,7 +225,7 @@ class Descent:
         """Return the end of a step along a direction, its cost and gradient; None if no lower cost is found."""
         fall, best = float(direction @ state.gradient), None
         low, high = 0.0, np.inf
-        t = 1.0 if state.counts[0] else min(1.0, 1.0 / max(float(np.linalg.norm(direction)), 1e-300))
+        t = 1.0 if state.counts[0] else 1.0 / max(float(np.linalg.norm(direction)), 1e-300)
         for _ in range(TRIALS):
             theta = state.theta + t * direction
             cost, gradient = self._value(state, theta)
@@ -243,6 +236,8 @@ class Descent:
                 if float(direction @ gradient) >= CURVATURE * fall:
                     break
                 low = t
+            if best is not None and high < np.inf and high - low <= NARROW * high:
+                break
             t = 2.0 * low if high == np.inf else 0.5 * (low + high)
         return best if best is not None and best[1] < state.costs[0] else None
 
@@ -269,13 +264,7 @@ def _quasi_newton(state: DescentState) -> FloatArray:
 
 
 def of_length_one(omega: FloatArray) -> FloatArray:
-    """Return ω or Ω divided by its length; of one matrix per class, each by its own.
-
-    Examples
-    --------
-    >>> of_length_one(np.array([3.0, 4.0])).tolist()
-    [0.6, 0.8]
-    """
+    """Return ω or Ω divided by its length; of one matrix per class, each by its own."""
     return np.asarray(omega / _length(omega))
 
 

@@ -14,13 +14,7 @@ __all__ = ["class_starts", "learn", "measure_plainly", "nearest_other", "nearest
 
 @compiled
 def class_starts(labels: IntArray) -> IntArray:
-    """Return where the prototypes of each class begin, shape (K + 1,), of class numbers that are sorted.
-
-    Examples
-    --------
-    >>> class_starts(np.array([0, 1, 1])).tolist()
-    [0, 1, 3]
-    """
+    """Return where the prototypes of each class begin, shape (K + 1,), of class numbers that are sorted."""
     starts = np.zeros(labels[-1] + 2, dtype=np.int64)
     for label in labels:
         starts[label + 1] += 1

@@ -210,27 +210,12 @@ def sums(X: View, s: FloatArray, mixture: Mixture) -> Sums:
     """Pass over the rows of a view, weighted by s, shape (n,): the log-likelihood of a mixture, and N, M, Q.
 
     The order of the sums depends on the data alone, so the answer is the same for any number of threads.
-
-    Examples
-    --------
-    >>> both = Mixture(np.array([0.5, 0.5]), np.array([[-5.0], [5.0]]), np.ones(2))
-    >>> found = sums(np.array([[-5.0], [4.0], [6.0]]), np.ones(3), both)
-    >>> round(found.log_likelihood, 3), found.N.round(3).tolist(), found.Q.round(3).tolist()
-    (-5.836, [1.0, 2.0], [0.0, 2.0])
     """
     return total(in_chunks(summing(X, s, mixture), s.size, mixture.centres.size), s, n_columns(X))
 
 
 def responsibilities(X: View, mixture: Mixture) -> tuple[FloatArray, FloatArray]:
-    """Return the responsibilities of the rows of a view, shape (n, K), and their log densities, shape (n,).
-
-    Examples
-    --------
-    >>> both = Mixture(np.array([0.5, 0.5]), np.array([[-1.0], [1.0]]), np.ones(2))
-    >>> r, log_density = responsibilities(np.array([[0.0], [1.0]]), both)
-    >>> r.round(3).tolist(), log_density.round(3).tolist()
-    ([[0.5, 0.5], [0.119, 0.881]], [-1.419, -1.485])
-    """
+    """Return the responsibilities of the rows of a view, shape (n, K), and their log densities, shape (n,)."""
     W, (h, b) = mixture.centres, coefficients(mixture)
     (K, d), n = W.shape, n_rows(X)
     out, level = np.empty((n, K)), np.empty(n)
@@ -267,12 +252,6 @@ def maximised(found: Sums, before: Mixture, rule: Sigma) -> Mixture:
     """Make the next mixture of the sums of a pass with the one before.
 
     The scatter about the new centres is that about the old ones less what the move explains (Huygens).
-
-    Examples
-    --------
-    >>> before = Mixture(np.array([1.0]), np.array([[0.0]]), np.array([1.0]))
-    >>> maximised(Sums(0.0, np.array([2.0]), np.array([[4.0]]), np.array([10.0])), before, Each(0.0))
-    Mixture(weights=array([1.]), centres=array([[2.]]), sigmas=array([1.]))
     """
     N = np.where(found.N > 0.0, found.N, 1.0)  # an empty centre has M = 0 and Q = 0: it stays
     move = found.M / N[:, None]
@@ -293,14 +272,7 @@ def _sigmas(rule: Sigma, scatter: FloatArray, N: FloatArray, before: Mixture) ->
 
 
 def carried(old: Mixture, rule: Sigma) -> FloatArray:
-    """Return the deviations of an earlier mixture, shape (K,), as a rule allows them.
-
-    Examples
-    --------
-    >>> old = Mixture(np.array([0.5, 0.5]), np.zeros((2, 1)), np.array([1.0, 7.0]))
-    >>> carried(old, Each(2.0)).tolist(), carried(old, Common(2.0)).tolist(), carried(old, Fixed(3.0)).tolist()
-    ([2.0, 7.0], [5.0, 5.0], [3.0, 3.0])
-    """
+    """Return the deviations of an earlier mixture, shape (K,), as a rule allows them."""
     if isinstance(rule, Fixed):
         return np.full_like(old.sigmas, rule.sigma)
     if isinstance(rule, Common) and np.ptp(old.sigmas) > 0.0:

@@ -10,14 +10,12 @@ Invariant  All that a presentation changes is in the state, so cut anywhere and 
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from functools import lru_cache
 from typing import Annotated, ClassVar, Self
 
 import numpy as np
 
 from halfspace._typing import FloatArray, IntArray, View
 from halfspace.rows.operations import gathered
-from halfspace.rows.orders import shuffled
 from halfspace.rows.views import n_columns
 from halfspace.solvers.outcome import Reason
 from halfspace.solvers.prototypes.glvq import Book, Rates, learn_plain
@@ -25,7 +23,7 @@ from halfspace.solvers.prototypes.glvq_online import learn
 from halfspace.solvers.prototypes.gmlvq_online import freshen, learn_matrix, project_prototypes
 from halfspace.solvers.prototypes.kohonen import LVQ1, LVQ3, learn_kohonen
 
-__all__ = ["BLOCK", "FAR", "Online", "Rule", "State", "epoch_orders", "has_run_away", "learner"]
+__all__ = ["BLOCK", "FAR", "Online", "Rule", "State", "has_run_away", "learner"]
 
 BLOCK = 512
 """Rows copied at a time, into the same memory: fresh pages would cost more than the copy."""
@@ -71,39 +69,14 @@ class State:
 
 
 def learner(rule: Rule, book: Book, *, plain: bool = False) -> Callable[..., int]:
-    """Return the function `learn(rows, target, s, book, rule)` that presents dense rows, with weights s, by a rule.
-
-    Examples
-    --------
-    >>> book, rule = Book.of(np.array([[0.0], [4.0]]), np.array([0, 1]), np.ones(1)), LVQ1(0.5)
-    >>> learner(rule, book)(np.array([[1.0], [3.0]]), np.array([0, 0]), np.ones(2), book, rule), book.W.tolist()
-    (1, [[0.5], [4.5]])
-    """
+    """Return the function `learn(rows, target, s, book, rule)` that presents dense rows, with weights s, by a rule."""
     if not isinstance(rule, Rates):
         return learn_kohonen
     return learn_plain if plain else learn_matrix if book.omega.ndim == 2 else learn
 
 
-def epoch_orders(n: int, entries: float, target: IntArray, seed: int) -> Callable[[int], IntArray]:
-    """Return the order of n rows with so many entries in each epoch: a function of the seed and the epoch alone.
-
-    Examples
-    --------
-    >>> order = epoch_orders(4, 1.0, np.array([0, 1, 0, 1]), 0)
-    >>> sorted(order(7).tolist()), order(7).tolist() == epoch_orders(4, 1.0, np.array([0, 1, 0, 1]), 0)(7).tolist()
-    ([0, 1, 2, 3], True)
-    """
-    return lru_cache(maxsize=1)(lambda epoch: next(shuffled(n, entries, target, np.random.default_rng([seed, epoch]))))
-
-
 def has_run_away(book: Book, limit: float) -> bool:
-    """Tell whether a prototype lies beyond a limit, or a number is not finite; NaN fails the comparison.
-
-    Examples
-    --------
-    >>> has_run_away(Book.of(np.array([[np.nan]]), np.array([0]), np.ones(1)), 1.0)
-    True
-    """
+    """Tell whether a prototype lies beyond a limit, or a number is not finite; NaN fails the comparison."""
     return not (bool(np.abs(book.W).max() <= limit) and bool(np.isfinite(book.omega).all()))
 
 

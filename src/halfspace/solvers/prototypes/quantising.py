@@ -92,24 +92,13 @@ def shares(clock: int, count: int, total: int) -> FloatArray:
     """Return what share of the course has gone by at the next `count` presentations, one number for every 16 of them.
 
     Number (clock % HOLD + t) // HOLD is in force at the t-th of them. All has gone by in a stream, whose `total` is 0.
-
-    Examples
-    --------
-    >>> shares(10, 20, 64).tolist(), shares(0, 16, 0).tolist()
-    ([0.0, 0.25], [1.0])
     """
     numbers = np.arange(clock // HOLD, (clock + count - 1) // HOLD + 1, dtype=np.float64)
     return numbers * (HOLD / total) if total else np.ones(numbers.size)
 
 
 def columns(W: FloatArray) -> FloatArray:
-    """Return prototypes W, shape (K, d), as columns, padded with zeros: shape (d, P).
-
-    Examples
-    --------
-    >>> columns(np.ones((3, 2))).shape
-    (2, 8)
-    """
+    """Return prototypes W, shape (K, d), as columns, padded with zeros: shape (d, P)."""
     K, d = W.shape
     V = np.zeros((d, -(-K // LANES) * LANES))
     V[:, :K] = W.T
@@ -262,13 +251,7 @@ def _blocks(X: View, W: FloatArray, use: Callable[[slice, FloatArray], None]) ->
 
 
 def winners(X: View, W: FloatArray) -> tuple[IntArray, FloatArray]:
-    """Return for every row its nearest prototype, the first of equally near ones, and the squared distance, shapes (n,).
-
-    Examples
-    --------
-    >>> winners(np.array([[0.0], [2.0], [9.0]]), np.array([[1.0], [10.0]]))
-    (array([0, 0, 1]), array([1., 1., 1.]))
-    """
+    """Return for every row its nearest prototype, the first of equally near ones, and the squared distance, shapes (n,)."""
     labels, least = np.empty(n_rows(X), dtype=np.int64), np.empty(n_rows(X))
 
     def use(rows: slice, D: FloatArray) -> None:
@@ -280,13 +263,7 @@ def winners(X: View, W: FloatArray) -> tuple[IntArray, FloatArray]:
 
 
 def all_distances(X: View, W: FloatArray) -> FloatArray:
-    """Return the distances of all rows from all prototypes, shape (n, K).
-
-    Examples
-    --------
-    >>> all_distances(np.array([[3.0, 4.0]]), np.array([[0.0, 0.0], [3.0, 5.0]]))
-    array([[5., 1.]])
-    """
+    """Return the distances of all rows from all prototypes, shape (n, K)."""
     distances = np.empty((n_rows(X), W.shape[0]))
 
     def use(rows: slice, D: FloatArray) -> None:

@@ -67,39 +67,17 @@ class Found(NamedTuple):
 
 
 def least_ridge(centre: FloatArray, n: float) -> float:
-    """Return the least λ for n examples from which `centre` was subtracted: the square of 1000 times what that rounded.
-
-    Examples
-    --------
-    >>> least_ridge(np.zeros(3), 10.0)
-    0.0
-    """
+    """Return the least λ for n examples from which `centre` was subtracted: the square of 1000 times what that rounded."""
     return float((1e3 * np.finfo(np.float64).eps) ** 2 * (centre @ centre) * n)
 
 
 def problem(parts: Spectrum, n: float, floor: FloatArray, least: float = 0.0) -> Problem:
-    """Return the evidence's problem from a decomposition; a rest below `floor`, shape (m,), is no noise, `least` the least λ.
-
-    Examples
-    --------
-    >>> one = Spectrum(np.ones(1), np.ones((1, 1)), np.ones((1, 1)), np.zeros(1))
-    >>> problem(one, 4.0, np.array([0.5])).rest.tolist()
-    [0.0]
-    """
+    """Return the evidence's problem from a decomposition; a rest below `floor`, shape (m,), is no noise, λ >= `least`."""
     return Problem(parts.s**2, parts.b**2, np.where(parts.rest > floor, parts.rest, 0.0), n, floor, least)
 
 
 def maximise(task: Problem, alpha: float | None = None, beta: float | None = None) -> Found:
-    """Return the λ = α/β of the largest evidence; at most one of α and β may be given.
-
-    Examples
-    --------
-    >>> task = Problem(np.array([4.0]), np.array([[9.0]]), np.array([2.0]), 3.0)
-    >>> best = maximise(task)
-    >>> gamma, length, error = task.terms(best.ridge)
-    >>> bool(np.isclose(best.ridge, gamma * error[0] / ((3.0 - gamma) * length[0]))), best.at_edge
-    (True, '')
-    """
+    """Return the λ = α/β of the largest evidence; at most one of α and β may be given."""
     if task.squares.size == 0:
         return Found(1.0, "high", 1)
     low, high = _range(task)
@@ -130,13 +108,7 @@ def _range(task: Problem) -> tuple[float, float]:
 
 
 def precisions(task: Problem, ridge: float, alpha: float | None = None, beta: float | None = None) -> FloatArray:
-    """Return the noise precision β of each target, shape (m,), that goes with a λ: given, α/λ, or the best one, n/Q(λ).
-
-    Examples
-    --------
-    >>> precisions(Problem(np.array([1.0]), np.array([[4.0]]), np.array([1.0]), 6.0), 1.0).tolist()
-    [2.0]
-    """
+    """Return the noise precision β of each target, shape (m,), that goes with a λ: given, α/λ, or the best one, n/Q(λ)."""
     if beta is not None:
         return np.full(task.rest.size, beta)
     if alpha is not None:
@@ -146,14 +118,7 @@ def precisions(task: Problem, ridge: float, alpha: float | None = None, beta: fl
 
 
 def log_evidence(task: Problem, ridge: float, beta: FloatArray) -> FloatArray:
-    """Return log p(y|α, β) of each target, shape (m,), for a shared λ = α/β and a β each, shape (m,).
-
-    Examples
-    --------
-    >>> alone = Problem(np.array([1.0]), np.array([[0.0]]), np.array([0.0]), 1.0)  # y = 0 = w x, x = 1: variance 1 + 1
-    >>> bool(np.isclose(log_evidence(alone, 1.0, np.ones(1))[0], -0.5 * np.log(4 * np.pi)))
-    True
-    """
+    """Return log p(y|α, β) of each target, shape (m,), for a shared λ = α/β and a β each, shape (m,)."""
     _, length, error = task.terms(ridge)
     shrunk = float(np.log(ridge / (task.squares + ridge)).sum())
     return np.asarray(0.5 * (shrunk + task.n * np.log(beta / (2 * np.pi)) - beta * (error + ridge * length)))

@@ -28,24 +28,9 @@ SQUARE = 4000
 
 
 def least_squares(X: Matrix, Y: FloatArray, s: FloatArray, clamp: float) -> tuple[FloatArray, FloatArray]:
-    """Return the weights (K, D) and signed strengths (K, n) that fit the targets Y, shape (n, K).
+    """Return the weights (K, D) and signed strengths (K, n) that fit the targets Y, shape (n, K), of rows weighted by s, (n,).
 
-    Parameters
-    ----------
-    X : ndarray or CSR matrix, shape (n, d)
-        Examples.
-    Y : ndarray, shape (n, K)
-        Targets, one column per problem.
-    s : ndarray, shape (n,)
-        Weights of the examples.
-    clamp : float
-        Value of the clamped input; 0 for none.
-
-    Examples
-    --------
-    >>> W, a = least_squares(np.array([[1.0], [2.0]]), np.array([[2.0], [4.0]]), np.ones(2), 0.0)
-    >>> W.round(12).tolist()
-    [[2.0]]
+    `clamp` is the value of the clamped input; 0 for none.
     """
     with one_blas_thread():  # its threads spin: beside other work two are slower than one
         root = np.sqrt(s)[:, None]

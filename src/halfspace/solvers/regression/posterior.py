@@ -40,14 +40,7 @@ class Posterior(NamedTuple):
 
 
 def gathered(design: Design, y: FloatArray, y_mean: float) -> Sums:
-    """Return what the examples of a design say, with targets y, shape (n,), from which `y_mean` was subtracted.
-
-    Examples
-    --------
-    >>> sums = gathered(Design(np.array([[3.0], [4.0]]), np.ones(2), 0.0, np.zeros(1)), np.array([3.0, 4.0]), 0.0)
-    >>> np.abs(sums.triangle).round(12).tolist()
-    [[5.0, 5.0], [0.0, 0.0]]
-    """
+    """Return what the examples of a design say, with targets y, shape (n,), from which `y_mean` was subtracted."""
     targets = design.root * y[:, None]
     if design.tall:
         R = triangle(design, targets)
@@ -57,16 +50,7 @@ def gathered(design: Design, y: FloatArray, y_mean: float) -> Sums:
 
 
 def joined(old: Sums, new: Sums) -> Sums:
-    """Return what two batches say together.
-
-    Examples
-    --------
-    >>> one = Sums(np.zeros((1, 2)), 1.0, np.array([1.0]), 2.0)
-    >>> two = Sums(np.zeros((1, 2)), 1.0, np.array([3.0]), 6.0)
-    >>> R = joined(one, two).triangle
-    >>> (R.T @ R).round(12).tolist()  # x = 1, 3 and y = 2, 6 about their means
-    [[2.0, 4.0], [4.0, 8.0]]
-    """
+    """Return what two batches say together."""
     total = old.total + new.total
     part, between = new.total / total, np.zeros((1, old.triangle.shape[1]))
     between[0, : old.x_mean.size], between[0, -1] = new.x_mean - old.x_mean, new.y_mean - old.y_mean
@@ -76,22 +60,9 @@ def joined(old: Sums, new: Sums) -> Sums:
 
 
 def infer(sums: Sums, floor: float, alpha: float | None = None, beta: float | None = None) -> Posterior:
-    """Return the posterior; precisions that are not given maximise the evidence.
+    """Return the posterior of the sums over all examples; precisions α and β that are not given maximise the evidence.
 
-    Parameters
-    ----------
-    sums : Sums
-        Over all examples.
-    floor : float
-        Sum of squares that is the rounding of the targets.
-    alpha, beta : float, optional
-        Precision of prior and noise.
-
-    Examples
-    --------
-    >>> found = infer(Sums(np.array([[2.0, 1.0], [0.0, 3.0]]), 2.0, np.zeros(1), 0.0), 0.0, 1.0, 1.0)
-    >>> found.mean.round(12), found.covariance.round(12)
-    (array([0.4]), array([[0.2]]))
+    `floor` is the sum of squares that is the rounding of the targets.
     """
     s, V, b, rest = _decomposed(sums)
     outside = np.array([rest if rest > floor else 0.0])

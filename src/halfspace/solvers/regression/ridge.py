@@ -63,25 +63,12 @@ class RidgeFit(NamedTuple):
 
 
 def too_large(design: Design) -> bool:
-    """Tell whether a design is too large to be decomposed.
-
-    Examples
-    --------
-    >>> too_large(Design(np.ones((2, 1)), np.ones(2), 0.0, np.zeros(1)))
-    False
-    """
+    """Tell whether a design is too large to be decomposed."""
     return sparse.issparse(design.X) and min(design.n, design.D) > SQUARE
 
 
 def ridge_regression(design: Design, Y: FloatArray, ridge: float) -> RidgeFit:
-    """Solve for the weights of targets Y, shape (n, m), with λ = `ridge`.
-
-    Examples
-    --------
-    >>> line = Design(np.array([[1.0], [2.0]]), np.ones(2), 0.0, np.zeros(1))
-    >>> ridge_regression(line, np.array([[3.0], [6.0]]), 5.0).W
-    array([[1.5]])
-    """
+    """Solve for the weights of targets Y, shape (n, m), with λ = `ridge`."""
     with one_blas_thread():
         if too_large(design):
             return _by_iteration(design, Y, ridge)
@@ -147,15 +134,7 @@ def _wide_spread(design: Design, factor: FloatArray, ridge: float) -> FloatArray
 
 
 def from_spectrum(design: Design, parts: Spectrum, Y: FloatArray, ridge: float) -> RidgeFit:
-    """Solve for the weights of targets Y, shape (n, m), from a decomposition of the design.
-
-    Examples
-    --------
-    >>> line = Design(np.array([[1.0], [2.0]]), np.ones(2), 0.0, np.zeros(1))
-    >>> Y = np.array([[3.0], [6.0]])
-    >>> from_spectrum(line, spectrum(line, Y, 5.0), Y, 5.0).W.round(12)
-    array([[1.5]])
-    """
+    """Solve for the weights of targets Y, shape (n, m), from a decomposition of the design."""
     s, basis = parts.s, parts.basis
     damped = s * s + ridge
 
@@ -246,28 +225,13 @@ def _by_iteration(design: Design, Y: FloatArray, ridge: float) -> RidgeFit:
 
 
 def default_ridges(parts: Spectrum, count: int = 50) -> FloatArray:
-    """Return ridges from a millionth of the mean s² to a thousand times the largest, evenly by logarithm, shape (count,).
-
-    Examples
-    --------
-    >>> one = Spectrum(np.ones(1), np.ones((1, 1)), np.ones((1, 1)), np.zeros(1))
-    >>> default_ridges(one, 4).tolist()
-    [1e-06, 0.001, 1.0, 1000.0]
-    """
+    """Return ridges from a millionth of the mean s² to a thousand times the largest, evenly by logarithm, shape (count,)."""
     squares = parts.s**2 if parts.s.size else np.ones(1)
     return np.geomspace(1e-6 * squares.mean(), 1e3 * squares.max(), count)
 
 
 def path_weights(design: Design, parts: Spectrum, ridges: FloatArray) -> FloatArray:
-    """Return the weights for every λ, shape (L, D, m).
-
-    Examples
-    --------
-    >>> line = Design(np.array([[1.0], [2.0]]), np.ones(2), 0.0, np.zeros(1))
-    >>> parts = Spectrum(np.sqrt(np.array([5.0])), np.ones((1, 1)), np.array([[15.0]]) / np.sqrt(5.0), np.zeros(1))
-    >>> path_weights(line, parts, np.array([0.0, 5.0])).ravel().round(12).tolist()
-    [3.0, 1.5]
-    """
+    """Return the weights for every λ, shape (L, D, m)."""
     damped = parts.s**2 + ridges[:, None]  # (L, r)
     right = parts.basis if design.tall else parts.right
     if right is not None:
@@ -281,27 +245,8 @@ def path_weights(design: Design, parts: Spectrum, ridges: FloatArray) -> FloatAr
 def leave_one_out(design: Design, parts: Spectrum, Y: FloatArray, ridges: FloatArray, *, constant: bool) -> FloatArray:
     """Return the mean squared leave-one-out error over examples and targets for every λ, shape (L,).
 
-    Infinite where an example decides its own prediction.
-
-    Parameters
-    ----------
-    design : Design
-        Rows x̃_i with weights.
-    parts : Spectrum
-        Its decomposition.
-    Y : ndarray, shape (n, m)
-        Targets, less the unpenalised constant.
-    ridges : ndarray, shape (L,)
-        Values of λ.
-    constant : bool
-        Whether an unpenalised constant is fitted too.
-
-    Examples
-    --------
-    >>> mean = Design(np.zeros((2, 1)), np.ones(2), 0.0, np.zeros(1))
-    >>> none = Spectrum(np.zeros(0), np.zeros((1, 0)), np.zeros((0, 1)), np.ones(1))
-    >>> leave_one_out(mean, none, np.array([[-1.0], [1.0]]), np.ones(1), constant=True).tolist()
-    [4.0]
+    Infinite where an example decides its own prediction. Y (n, m) are the targets less the unpenalised constant, if one is
+    fitted too (`constant`).
     """
     keep = (ridges / (parts.s[:, None] ** 2 + ridges)) if parts.s.size else np.zeros((0, ridges.size))  # (r, L)
     across = parts.basis / (parts.s if design.tall else np.where(design.root > 0, design.root, np.inf))

@@ -46,25 +46,7 @@ class Spectrum(NamedTuple):
 
 
 def spectrum(design: Design, Y: FloatArray, ridge: float, *, precise: bool = False) -> Spectrum:
-    """Decompose a design, with targets Y, shape (n, m), for ridges of at least `ridge`.
-
-    Parameters
-    ----------
-    design : Design
-        Rows x̃_i with weights.
-    Y : ndarray, shape (n, m)
-        Targets.
-    ridge : float
-        Smallest λ that will be asked for.
-    precise : bool
-        Decompose the design itself whatever the condition number.
-
-    Examples
-    --------
-    >>> plane = Design(np.array([[3.0, 0.0], [4.0, 0.0], [0.0, 2.0]]), np.ones(3), 0.0, np.zeros(2))
-    >>> spectrum(plane, np.ones((3, 1)), 0.0).s.tolist()
-    [5.0, 2.0]
-    """
+    """Decompose a design, with targets Y, shape (n, m), for ridges of at least `ridge`; `precise`: by the design itself."""
     found = None if precise else _by_square(design, Y, ridge)
     if found is not None:
         return found
@@ -122,14 +104,7 @@ def _by_triangle(design: Design, Y: FloatArray) -> Spectrum:
 
 
 def triangle(design: Design, joined: FloatArray) -> FloatArray:
-    """Return R of (A, joined) = QR, A tall: factor block below triangle, again and again, then all triangles together.
-
-    Examples
-    --------
-    >>> plane = Design(np.array([[3.0], [4.0]]), np.ones(2), 0.0, np.zeros(1))
-    >>> np.abs(triangle(plane, np.array([[3.0], [4.0]]))).round(12).tolist()
-    [[5.0, 5.0], [0.0, 0.0]]
-    """
+    """Return R of (A, joined) = QR, A tall: factor block below triangle, again and again, then all triangles together."""
     width = design.D + joined.shape[1]
 
     def work(ranges: Iterator[tuple[int, int]]) -> FloatArray:
