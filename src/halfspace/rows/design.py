@@ -27,13 +27,7 @@ SCATTERED = 0.1
 
 
 def column_means(X: Matrix, s: FloatArray) -> FloatArray:
-    """Return Σ s_i x_i / Σ s_i, shape (d,).
-
-    Examples
-    --------
-    >>> column_means(np.array([[1.0], [4.0]]), np.array([2.0, 1.0]))
-    array([2.])
-    """
+    """Return Σ s_i x_i / Σ s_i, shape (d,)."""
     return Design(X, s, 0.0, np.zeros(X.shape[1])).combine(s[:, None])[:, 0] / s.sum()
 
 
@@ -51,12 +45,6 @@ class Design:
         Value of the clamped input; 0 for none.
     centre : ndarray, shape (d,)
         What is subtracted from every example.
-
-    Examples
-    --------
-    >>> design = Design(np.array([[1.0], [3.0]]), np.ones(2), 1.0, np.array([2.0]))
-    >>> design.rows(0, 2).tolist()
-    [[-1.0, 1.0], [1.0, 1.0]]
     """
 
     X: Matrix

@@ -59,13 +59,7 @@ def _sorted_classes(y: Labels, who: str) -> tuple[Labels, IntArray]:
 
 
 def given_classes(classes: Any, owner: str) -> Labels:
-    """Return the classes announced for a stream, sorted; at least two are needed.
-
-    Examples
-    --------
-    >>> given_classes(["b", "a"], "Perceptron").tolist()
-    ['a', 'b']
-    """
+    """Return the classes announced for a stream, sorted; at least two are needed."""
     announced = np.asarray(classes)
     missing = announced.dtype.kind == "f" and not np.isfinite(announced).all()
     if announced.ndim != 1 or announced.size == 0 or missing:
@@ -75,13 +69,7 @@ def given_classes(classes: Any, owner: str) -> Labels:
 
 
 def class_numbers(y: Labels, classes: Labels, owner: str) -> IntArray:
-    """Return the class number of every label, shape (n,), for classes fixed beforehand.
-
-    Examples
-    --------
-    >>> class_numbers(np.array([3, 1]), np.array([1, 2, 3]), "Perceptron").tolist()
-    [2, 0]
-    """
+    """Return the class number of every label, shape (n,), for classes fixed beforehand."""
     y = np.asarray(y)
     if classes.size == 2:
         upper = y == classes[1]
@@ -101,13 +89,7 @@ def class_numbers(y: Labels, classes: Labels, owner: str) -> IntArray:
 
 
 def mean_per_class(values: Labels, target: IntArray) -> float:
-    """Return the mean over the classes of the mean of their values, shape (n,): of right answers, balanced accuracy.
-
-    Examples
-    --------
-    >>> mean_per_class(np.array([True, True, True, False]), np.array([0, 0, 0, 1]))
-    0.5
-    """
+    """Return the mean over the classes of the mean of their values, shape (n,): of right answers, balanced accuracy."""
     counts = np.bincount(target)
     sums = np.bincount(target, weights=np.asarray(values, dtype=np.float64))
     return float(np.mean(sums[counts > 0] / counts[counts > 0]))

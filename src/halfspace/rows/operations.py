@@ -34,39 +34,19 @@ def _squared_norms(X: View, out: FloatArray, start: int, stop: int) -> None:
 
 
 def outputs(X: View, W: FloatArray) -> FloatArray:
-    """Return the outputs of weights W, shape (K, D), on the rows of a view, shape (n, K).
-
-    Examples
-    --------
-    >>> outputs(np.array([[1.0, 2.0]]), np.array([[1.0, 1.0], [0.0, -1.0]]))
-    array([[ 3., -2.]])
-    """
+    """Return the outputs of weights W, shape (K, D), on the rows of a view, shape (n, K)."""
     out = np.empty((n_rows(X), W.shape[0]))
     in_chunks(lambda start, stop: _outputs(X, W, out, start, stop), n_rows(X), entries_per_row(X))
     return out
 
 
 def fill_squared_norms(X: View, out: FloatArray) -> None:
-    """Write the squared length of every row of a view into `out`, shape (n,), in the calling thread alone.
-
-    Examples
-    --------
-    >>> out = np.empty(1)
-    >>> fill_squared_norms(np.array([[3.0, 4.0]]), out)
-    >>> out
-    array([25.])
-    """
+    """Write the squared length of every row of a view into `out`, shape (n,), in the calling thread alone."""
     _squared_norms(X, out, 0, out.size)
 
 
 def squared_norms(X: View) -> FloatArray:
-    """Return the squared length of every row of a view, shape (n,).
-
-    Examples
-    --------
-    >>> squared_norms(np.array([[3.0, 4.0], [0.0, 1.0]]))
-    array([25.,  1.])
-    """
+    """Return the squared length of every row of a view, shape (n,)."""
     out = np.empty(n_rows(X))
     in_chunks(lambda start, stop: _squared_norms(X, out, start, stop), n_rows(X), entries_per_row(X))
     return out
@@ -79,15 +59,7 @@ def _potentials(X: View, y: FloatArray, w: FloatArray, out: FloatArray, start: i
 
 
 def potentials(X: View, y: FloatArray, w: FloatArray, out: FloatArray) -> None:
-    """Write y_i w·x_i into `out`, shape (n,).
-
-    Examples
-    --------
-    >>> out = np.empty(1)
-    >>> potentials(np.array([[1.0, 2.0]]), np.array([-1.0]), np.array([3.0, 1.0]), out)
-    >>> out
-    array([-5.])
-    """
+    """Write y_i w·x_i into `out`, shape (n,)."""
     in_chunks(lambda start, stop: _potentials(X, y, w, out, start, stop), n_rows(X), entries_per_row(X))
 
 
@@ -101,13 +73,7 @@ def _take_sparse(X: CSR, rows: IntArray, data: Any, indices: Any, starts: Any) -
 
 
 def take(X: View, rows: IntArray) -> View:
-    """Return a view of copies of some rows.
-
-    Examples
-    --------
-    >>> take(np.eye(3), np.array([2]))
-    array([[0., 0., 1.]])
-    """
+    """Return a view of copies of some rows."""
     if isinstance(X, Clamped):
         return Clamped(take(X.rows, rows), X.scale)
     if not isinstance(X, CSR):
@@ -128,14 +94,7 @@ def _scaled_rows(X: View, rows: IntArray, scale: FloatArray, out: FloatArray) ->
 
 
 def gathered(X: View, rows: IntArray, room: FloatArray | None = None) -> FloatArray:
-    """Return copies of some rows as a dense float64 block, whatever their storage; in `room`, if there is some already.
-
-    Examples
-    --------
-    >>> gathered(np.eye(3, dtype=np.float32), np.array([2, 0]))
-    array([[0., 0., 1.],
-           [1., 0., 0.]])
-    """
+    """Return copies of some rows as a dense float64 block, whatever their storage; in `room`, if there is some already."""
     block = np.empty((rows.size, n_columns(X))) if room is None else room[: rows.size]
     _scaled_rows(X, rows, np.ones(rows.size), block)
     return block
@@ -158,14 +117,7 @@ def _sparse_gram(X: CSR, clamp: float, rows: IntArray, scale: FloatArray, H: Flo
 
 
 def gram(X: View, rows: IntArray, scale: FloatArray) -> FloatArray:
-    """Return Σ scale_r² x_r x_rᵀ over the rows named, shape (D, D): the upper triangle, in C order; the rest is not to be read.
-
-    Examples
-    --------
-    >>> np.triu(gram(np.array([[1.0, 2.0]]), np.array([0]), np.array([2.0])))
-    array([[ 4.,  8.],
-           [ 0., 16.]])
-    """
+    """Return Σ scale_r² x_r x_rᵀ over the rows named, shape (D, D): the upper triangle, in C order."""
     D = n_columns(X)
     rows_of, clamp = (X.rows, X.scale) if isinstance(X, Clamped) else (X, 0.0)
     if isinstance(rows_of, CSR):

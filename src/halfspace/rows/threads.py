@@ -58,11 +58,6 @@ def in_chunks(work: Callable[[int, int], Any], n: int, entries: float) -> list[A
     """Call `work(start, stop)` on ranges that cover 0..n, in threads if there are many entries; results in row order.
 
     The cuts depend on the data alone, never on the number of threads.
-
-    Examples
-    --------
-    >>> in_chunks(lambda start, stop: stop - start, 10, 4.0)
-    [10]
     """
     if n * entries < 2 * CHUNK_ENTRIES:
         return [work(0, n)]
@@ -82,13 +77,7 @@ def each(work: Callable[[int], None], n: int, step: int, size: int) -> None:
 
 
 def n_workers(n_jobs: int | None, count: int) -> int:
-    """Return how many threads work on `count` problems; `n_jobs` as in scikit-learn, with None for all cores.
-
-    Examples
-    --------
-    >>> n_workers(4, 3), n_workers(1, 3)
-    (3, 1)
-    """
+    """Return how many threads work on `count` problems; `n_jobs` as in scikit-learn, with None for all cores."""
     return max(1, min(effective_n_jobs(-1 if n_jobs is None else n_jobs), count))
 
 
@@ -122,13 +111,7 @@ def side_by_side(
 
 
 def beside(work: Callable[..., T], *arguments: Any) -> Future[T]:
-    """Begin `work(*arguments)` in a thread of its own; `result()` waits for it.
-
-    Examples
-    --------
-    >>> beside(sum, [1, 2]).result()
-    3
-    """
+    """Begin `work(*arguments)` in a thread of its own; `result()` waits for it."""
     own = ThreadPoolExecutor(1)
     future = own.submit(work, *arguments)
     own.shutdown(wait=False)
@@ -137,13 +120,7 @@ def beside(work: Callable[..., T], *arguments: Any) -> Future[T]:
 
 @cache
 def libraries() -> ThreadpoolController:
-    """Return the libraries with threads of their own; finding them takes milliseconds, so it is done once.
-
-    Examples
-    --------
-    >>> with libraries().limit(limits=1, user_api="openmp"):
-    ...     total = 1 + 1
-    """
+    """Return the libraries with threads of their own; finding them takes milliseconds, so it is done once."""
     return ThreadpoolController()
 
 
@@ -161,11 +138,6 @@ def one_blas_thread() -> Iterator[None]:
 
     Its threads wait for each other by spinning: on small matrices, or beside another busy process, that costs up to ten times
     the work itself. And a sum then does not depend on the number of cores.
-
-    Examples
-    --------
-    >>> with one_blas_thread():
-    ...     total = np.ones(3) @ np.ones(3)
     """
     with _Alone.lock:
         _Alone.callers += 1

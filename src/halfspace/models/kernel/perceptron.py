@@ -25,7 +25,7 @@ from halfspace.models.parameters import (
     restored_on_error,
     usable_rows,
 )
-from halfspace.models.planes.stream import StreamMixin
+from halfspace.models.planes.prediction import StreamMixin
 from halfspace.models.progress import Reporter
 from halfspace.rows.labels import class_numbers, example_weights
 from halfspace.rows.orders import Orders

@@ -26,8 +26,7 @@ from halfspace.models.parameters import (
     restored_on_error,
     usable_rows,
 )
-from halfspace.models.planes.prediction import PlaneMixin, shared
-from halfspace.models.planes.stream import StreamMixin
+from halfspace.models.planes.prediction import PlaneMixin, StreamMixin, shared
 from halfspace.models.progress import Reporter
 from halfspace.rows.labels import class_numbers, example_weights
 from halfspace.rows.operations import outputs

@@ -167,13 +167,7 @@ def simplex(A: FloatArray, late: Callable[[], bool]) -> tuple[dict[int, Fraction
 
 
 def rounded_planes(plane: list[Fraction]) -> Iterator[FloatArray]:
-    """Yield a rational plane, shape (D,), rounded to floats at several scales: where one rounds badly another may not.
-
-    Examples
-    --------
-    >>> next(rounded_planes([Fraction(1, 3), Fraction(2, 3)])).tolist()
-    [0.5, 1.0]
-    """
+    """Yield a rational plane, shape (D,), rounded to floats at several scales: where one rounds badly another may not."""
     largest = max(abs(v) for v in plane)
     rng = np.random.default_rng(0)
     for factor in [1.0, *rng.uniform(1.0, 2.0, TRIES)]:

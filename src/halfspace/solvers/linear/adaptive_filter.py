@@ -138,50 +138,24 @@ def _respond(line: FloatArray, d: int, w: FloatArray, out: FloatArray) -> None:
 
 
 def begin(n_taps: int, d: int) -> Stream:
-    """Return a filter of zeros before the first sample of d channels, silence behind it.
-
-    Examples
-    --------
-    >>> [part.shape for part in begin(3, 2)]
-    [(6,), (2, 2), (6,)]
-    """
+    """Return a filter of zeros before the first sample of d channels, silence behind it."""
     return Stream(np.zeros(n_taps * d), np.zeros((n_taps - 1, d)), np.zeros(6))
 
 
 def impulse_response(weights: FloatArray, d: int) -> FloatArray:
-    """Return weights in the order of a window as the answers (d, n_taps) to a click in each channel.
-
-    Examples
-    --------
-    >>> impulse_response(np.array([3.0, 2.0, 1.0]), 1).tolist()
-    [[1.0, 2.0, 3.0]]
-    """
+    """Return weights in the order of a window as the answers (d, n_taps) to a click in each channel."""
     return np.ascontiguousarray(weights.reshape(-1, d)[::-1].T)
 
 
 def windows_of(past: FloatArray, block: Matrix) -> tuple[FloatArray, FloatArray]:
-    """Return a block of inputs (m, d) behind those before it as one line of floats, and the past of the next block.
-
-    Examples
-    --------
-    >>> windows_of(np.zeros((1, 1)), np.array([[1.0], [2.0]]))
-    (array([0., 1., 2.]), array([[2.]]))
-    """
+    """Return a block of inputs (m, d) behind those before it as one line of floats, and the past of the next block."""
     rows: Any = block.toarray() if sparse.issparse(block) else block
     joined = np.concatenate([past, rows.astype(np.float64, copy=False)])
     return joined.ravel(), joined[joined.shape[0] - past.shape[0] :].copy()
 
 
 def take_in(rule: Rule, stream: Stream, X: Matrix, y: FloatArray) -> tuple[Stream, FloatArray, FloatArray, bool]:
-    """Filter the next samples X (m, d), y (m,); return stream, errors (m,), steps (m,), and whether the filter blew up.
-
-    Examples
-    --------
-    >>> rule, X = Rule(rate=1.0), np.array([[2.0], [1.0]])
-    >>> stream, errors, steps, blown = take_in(rule, begin(1, 1), X, np.array([6.0, 3.0]))
-    >>> stream.weights.tolist(), errors.tolist(), steps.tolist(), blown
-    ([3.0], [6.0, 0.0], [0.25, 1.0], False)
-    """
+    """Filter the next samples X (m, d), y (m,); return stream, errors (m,), steps (m,), and whether the filter blew up."""
     line, past = windows_of(stream.past, X)
     after = Stream(stream.weights.copy(), past, stream.tally.copy())
     errors, steps = np.empty(y.size), np.empty(y.size)
@@ -190,13 +164,7 @@ def take_in(rule: Rule, stream: Stream, X: Matrix, y: FloatArray) -> tuple[Strea
 
 
 def block_of(stream: Stream) -> int:
-    """Return how many samples make a block.
-
-    Examples
-    --------
-    >>> block_of(begin(256, 1))
-    16384
-    """
+    """Return how many samples make a block."""
     return max(1, BLOCK // stream.weights.size)
 
 
@@ -266,14 +234,7 @@ class Filtering:
 def run_through(
     method: Filtering, stream: Stream, max_time: float | None = None, watch: Callable[[Progress], bool] | None = None
 ) -> Filtered:
-    """Filter and learn from signals until they end, a limit is reached, or the user interrupts.
-
-    Examples
-    --------
-    >>> done = run_through(Filtering(Rule(), np.ones((3, 1)), np.zeros(3)), begin(1, 1))
-    >>> done.errors.tolist(), done.reason
-    ([0.0, 0.0, 0.0], 'passes done')
-    """
+    """Filter and learn from signals until they end, a limit is reached, or the user interrupts."""
     end = run(method, Budget(method.y.size + 1, max_time), method.start(stream), watch)
     filtered: Filtered = end.state
     filtered.reason = end.outcome.reason
@@ -281,13 +242,7 @@ def run_through(
 
 
 def respond(weights: FloatArray, n_taps: int, X: Matrix) -> FloatArray:
-    """Return the outputs (n,) of fixed weights for inputs X (n, d) with silence before them.
-
-    Examples
-    --------
-    >>> respond(np.array([10.0, 1.0]), 2, np.array([[1.0], [0.0]])).tolist()
-    [1.0, 10.0]
-    """
+    """Return the outputs (n,) of fixed weights for inputs X (n, d) with silence before them."""
     n, d = X.shape
     out, past, step = np.empty(n), np.zeros((n_taps - 1, d)), max(1, BLOCK // weights.size)
     for first in range(0, n, step):

@@ -174,12 +174,6 @@ def _line_search(c: FloatArray, u: FloatArray, dE: FloatArray, mu: float, linear
     """Return the t > 0 where  linear t + square t²/2 + Σ c_i loss(u_i - t dE_i)  is nearly smallest.
 
     Newton's method on the slope, which rises, kept inside a bracket.
-
-    Examples
-    --------
-    >>> one = np.ones(1)
-    >>> float(_line_search(one, one, one, 0.5, 0.0, 0.1))  # the slope there, 0.1, is a tenth of the first
-    1.0
     """
     start = _slope(c, u, dE, mu, 0.0)[0] + linear
     low, high, t = 0.0, np.inf, 1.0

@@ -103,13 +103,7 @@ def _combine(X: View, y: FloatArray, alpha: FloatArray, out: FloatArray, start: 
 
 
 def combined(problem: Problem, alpha: FloatArray) -> FloatArray:
-    """Return Σ alpha_i y_i x_i, shape (D,).
-
-    Examples
-    --------
-    >>> combined(Problem(np.eye(2), np.array([1.0, -1.0]), np.ones(2), np.ones(2)), np.array([3.0, 2.0]))
-    array([ 3., -2.])
-    """
+    """Return Σ alpha_i y_i x_i, shape (D,)."""
     X, y = problem.X, problem.y
 
     def work(start: int, stop: int) -> FloatArray:
@@ -141,25 +135,12 @@ def dual_value(problem: Problem, alpha: FloatArray, v: FloatArray) -> float:
 
 
 def value(problem: Problem, w: FloatArray, alpha: FloatArray, v: FloatArray) -> Point:
-    """Return the point with both its values.
-
-    Examples
-    --------
-    >>> problem = Problem(np.eye(1), np.ones(1), np.ones(1), np.ones(1))
-    >>> value(problem, np.array([1.0]), np.array([1.0]), np.array([1.0])).gap
-    0.0
-    """
+    """Return the point with both its values."""
     return Point(w, alpha, primal_value(problem, w), dual_value(problem, alpha, v))
 
 
 def best_bias(outputs: FloatArray, y: FloatArray, c: FloatArray) -> float:
-    """Return the bias that costs least for these outputs without bias, labels ±1 and caps, each of shape (n,).
-
-    Examples
-    --------
-    >>> best_bias(np.array([3.0, 1.0]), np.array([1.0, -1.0]), np.ones(2))
-    -2.0
-    """
+    """Return the bias that costs least for these outputs without bias, labels ±1 and caps, each of shape (n,)."""
     if np.isinf(c[0]):
         return -0.5 * float(outputs[y > 0].min() + outputs[y < 0].max())
     points = y - outputs

@@ -26,12 +26,6 @@ def newton(A: FloatArray, w: FloatArray, *, careful: bool = False) -> tuple[Floa
 
     It stops at the minimum, or as soon as all potentials are positive. Squaring A in AᵀA loses gaps below about 1e-7 of the
     rows; a `careful` run solves by orthogonal factors instead, which is slower and sees gaps of 1e-13.
-
-    Examples
-    --------
-    >>> w, xi = newton(np.array([[1.0, 0.0], [0.0, 1.0]]), np.zeros(2))
-    >>> w.round(6).tolist()
-    [1.0, 1.0]
     """
     E = A @ w
     for _ in range(STEPS):

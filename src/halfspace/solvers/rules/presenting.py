@@ -158,13 +158,7 @@ class Presenting:
 
 
 def _next_due(epoch: int) -> int:
-    """Return the next epoch to look closely at: four of them each time their number doubles.
-
-    Examples
-    --------
-    >>> [epoch for epoch in range(1, 40) if _next_due(epoch - 1) == epoch]
-    [1, 2, 3, 4, 5, 6, 7, 8, 10, 12, 14, 16, 20, 24, 28, 32]
-    """
+    """Return the next epoch to look closely at: four of them each time their number doubles."""
     stride = 1 << max(epoch.bit_length() - 3, 0)
     return (epoch // stride + 1) * stride
 

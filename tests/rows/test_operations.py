@@ -1,0 +1,58 @@
+"""Operations on rows taken together, and the small functions around them, on numbers one can check by hand."""
+
+import numpy as np
+
+from halfspace.rows.design import Design, column_means
+from halfspace.rows.labels import class_numbers, given_classes, mean_per_class
+from halfspace.rows.operations import fill_squared_norms, gathered, gram, outputs, potentials, squared_norms, take
+from halfspace.rows.threads import beside, in_chunks, libraries, n_workers, one_blas_thread
+from halfspace.rows.views import Clamped, entries_per_row, indices_inside
+from halfspace.solvers.linear.soft_margin import Problem, best_bias, combined, value
+
+
+def test_outputs_lengths_and_potentials():
+    """Each row by itself: w·x, ‖x‖² and y w·x."""
+    assert outputs(np.array([[1.0, 2.0]]), np.array([[1.0, 1.0], [0.0, -1.0]])).tolist() == [[3.0, -2.0]]
+    assert squared_norms(np.array([[3.0, 4.0], [0.0, 1.0]])).tolist() == [25.0, 1.0]
+    out = np.empty(1)
+    fill_squared_norms(np.array([[3.0, 4.0]]), out)
+    assert out.tolist() == [25.0]
+    potentials(np.array([[1.0, 2.0]]), np.array([-1.0]), np.array([3.0, 1.0]), out)
+    assert out.tolist() == [-5.0]
+
+
+def test_copies_of_rows_and_their_gram_matrix():
+    """Rows are copied in the order asked for; the Gram matrix holds scale² x xᵀ."""
+    assert take(np.eye(3), np.array([2])).tolist() == [[0.0, 0.0, 1.0]]
+    assert gathered(np.eye(3, dtype=np.float32), np.array([2, 0])).tolist() == [[0.0, 0.0, 1.0], [1.0, 0.0, 0.0]]
+    assert np.triu(gram(np.array([[1.0, 2.0]]), np.array([0]), np.array([2.0]))).tolist() == [[4.0, 8.0], [0.0, 16.0]]
+    assert entries_per_row(Clamped(np.eye(3), 1.0)) == 4.0
+    assert not indices_inside(np.array([0, 3]), np.array([0, 2]), 2, 3)
+
+
+def test_labels_and_designs():
+    """Classes are sorted, labels numbered by them; means are weighted, and the clamped column is not centred."""
+    assert given_classes(["b", "a"], "Perceptron").tolist() == ["a", "b"]
+    assert class_numbers(np.array([3, 1]), np.array([1, 2, 3]), "Perceptron").tolist() == [2, 0]
+    assert mean_per_class(np.array([True, True, True, False]), np.array([0, 0, 0, 1])) == 0.5
+    assert column_means(np.array([[1.0], [4.0]]), np.array([2.0, 1.0])).tolist() == [2.0]
+    design = Design(np.array([[1.0], [3.0]]), np.ones(2), 1.0, np.array([2.0]))
+    assert design.rows(0, 2).tolist() == [[-1.0, 1.0], [1.0, 1.0]]
+
+
+def test_work_in_threads():
+    """Small passes are done in one piece; no more threads than problems; limits end with their block."""
+    assert in_chunks(lambda start, stop: stop - start, 10, 4.0) == [10]
+    assert (n_workers(4, 3), n_workers(1, 3)) == (3, 1)
+    assert beside(sum, [1, 2]).result() == 3
+    with one_blas_thread(), libraries().limit(limits=1, user_api="openmp"):
+        assert np.ones(3) @ np.ones(3) == 3.0
+
+
+def test_the_values_of_a_point():
+    """Σ alpha y x, the gap of an optimal point, and the bias in the middle of two outputs."""
+    problem = Problem(np.eye(2), np.array([1.0, -1.0]), np.ones(2), np.ones(2))
+    assert combined(problem, np.array([3.0, 2.0])).tolist() == [3.0, -2.0]
+    one = np.ones(1)
+    assert value(Problem(np.eye(1), one, one, one), one, one, one).gap == 0.0
+    assert best_bias(np.array([3.0, 1.0]), np.array([1.0, -1.0]), np.ones(2)) == -2.0
