@@ -172,11 +172,7 @@ def _row_numbers(rows: Any) -> Any:
 def _claim_of_model(model: str) -> Claim:
     """Read the claim of a model file: of the command, or saved from Python."""
     tree = read_tree(model)
-    inner = tree
-    while "estimator_" in inner.fitted:  # a ladder holds its winner, a search its model
-        inner = inner.part("estimator_")
-    names = [name for name in ("certificate_", "_certificate") if name in inner.fitted]
-    certificate = inner.decode(names[0]) if names else None
+    certificate = tree.certificate()
     if not isinstance(certificate, Certificate):
         refuse(f"{model} holds a {tree.model} without a certificate")
     if "encoder_" not in tree.fitted:

@@ -1,7 +1,6 @@
 """`halfspace fit`: read the data, climb the ladder, write the model and the report, print what was found."""
 
 import difflib
-import shlex
 from dataclasses import dataclass
 from typing import Any
 
@@ -19,6 +18,7 @@ from halfspace.ladder.rungs import RUNGS
 from halfspace.modelfiles import save
 from halfspace.notes import sentences
 from halfspace.report import write
+from halfspace.report.claims import command
 from halfspace.tables import TableEncoder
 
 __all__ = ["Options", "run"]
@@ -135,9 +135,8 @@ def _recheck(options: Options) -> str | None:
     """Return the command that checks the proof again, if there is a model file and a file to check it against."""
     if options.model_path is None or options.file == "-":
         return None
-    file = [options.file] if options.file else []
-    form = ["--format", options.format_] if options.format_ else []
-    return shlex.join(["halfspace", "certify", options.model_path, *file, *form])
+    form = f" --format {options.format_}" if options.format_ else ""
+    return command(options.model_path, options.file, built_in=options.file is None) + form
 
 
 def _text(body: dict[str, Any], found: str) -> str:

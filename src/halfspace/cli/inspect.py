@@ -17,6 +17,8 @@ from halfspace.notes import sentences
 __all__ = ["run"]
 
 MOST_CLASSES = 10
+PLAIN = (type(None), bool, int, float, str, list, tuple)
+"""Types of parameters that can be shown as they are."""
 
 
 def run(model: str, top: int = 10) -> Answer:
@@ -33,7 +35,7 @@ def run(model: str, top: int = 10) -> Answer:
         "kind": type(held).__name__,
         "fitted": fitted,
         "n_bytes": Path(model).stat().st_size,
-        "params": {name: value for name, value in held.get_params(deep=False).items() if _is_plain(value)},
+        "params": {name: value for name, value in held.get_params(deep=False).items() if isinstance(value, PLAIN)},
         "trained_on": _trained_on(getattr(held, "origin_", None)),
         "ladder": None if ladder is None else facts(ladder),
         "classes": np.asarray(held.classes_).tolist() if hasattr(held, "classes_") else None,
@@ -47,11 +49,6 @@ def run(model: str, top: int = 10) -> Answer:
         "notes": sentences(getattr(held, "notes_", ())),
     }
     return Answer(body, _text(body, "" if ladder is None else summary(ladder)))
-
-
-def _is_plain(value: Any) -> bool:
-    """Tell whether a parameter can be shown as it is."""
-    return value is None or isinstance(value, bool | int | float | str | list | tuple)
 
 
 def _trained_on(origin: dict[str, Any] | None) -> dict[str, Any] | None:

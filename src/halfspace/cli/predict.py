@@ -13,7 +13,7 @@ from scipy import sparse
 from halfspace import __version__
 from halfspace._text import plural
 from halfspace.cli.frame import Answer, as_json, notes, refuse
-from halfspace.cli.outputs import Writer, check_outputs, complete_file, writer_for
+from halfspace.cli.outputs import check_outputs, complete_file, writer_for
 from halfspace.cli.reading import as_numbers
 from halfspace.files import stream
 from halfspace.ladder import Ladder
@@ -42,7 +42,12 @@ def run(
     with place as target:
         writer = writer_for(out or ("rows.jsonl" if spool else "rows.csv"), target)
         with closing(stream(file, format=format_, **types)) as batches:
-            n_rows = _all_batches(fitted, batches, writer, proba=proba, said=said)
+            n_rows = 0
+            for batch in batches:
+                table = _predicted(fitted, batch, proba=proba, said=said)
+                writer.write(table)
+                n_rows += table.num_rows
+            writer.close()
     body = {
         "command": "predict",
         "halfspace": __version__,
@@ -56,17 +61,6 @@ def run(
     notes(body["notes"])
     text = f"{out}: {plural(n_rows, 'row')} predicted" if out else ""
     return Answer(body, text, pieces=_object(body, spool) if spool else ())
-
-
-def _all_batches(fitted: Any, batches: Any, writer: Writer, *, proba: bool, said: list[Note]) -> int:
-    """Predict and write batch after batch; return the number of rows."""
-    done = 0
-    for batch in batches:
-        table = _predicted(fitted, batch, proba=proba, said=said)
-        writer.write(table)
-        done += table.num_rows
-    writer.close()
-    return done
 
 
 def _predicted(fitted: Any, batch: Any, *, proba: bool, said: list[Note]) -> pa.Table:

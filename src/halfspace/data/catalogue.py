@@ -4,6 +4,7 @@ import csv
 from collections.abc import Callable
 from contextlib import ExitStack
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import Any, TextIO
 
@@ -148,18 +149,13 @@ def _xor(n_examples: int, random_state: np.random.Generator) -> toys.Toy:
     return toys.Toy(corners.X[which] + moved, corners.y[which])
 
 
-def _teacher_student(n_examples: int, random_state: np.random.Generator) -> toys.Toy:
-    """Return a separable problem with a margin of 0.1."""
-    return toys.teacher_student(n_examples, margin=0.1, random_state=random_state)
-
-
 _TOYS: dict[str, Callable[..., toys.Toy]] = {
     "two_clouds": toys.two_clouds,
     "xor": _xor,
     "rings": toys.rings,
     "spirals": toys.spirals,
     "checkerboard": toys.checkerboard,
-    "teacher_student": _teacher_student,
+    "teacher_student": partial(toys.teacher_student, margin=0.1),
 }
 
 

@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from halfspace._typing import FloatArray, Labels
+from halfspace._typing import Labels
 
 __all__ = ["customers"]
 
@@ -35,7 +35,7 @@ def customers(n_rows: int, rng: np.random.Generator) -> dict[str, Labels]:
     table: dict[str, Labels] = {
         "joined": joined,
         "last order": np.where(rng.random(n_rows) < 0.05, np.datetime64("NaT"), last_order),
-        "age": _with_gaps(age, 0.08, rng),
+        "age": np.where(rng.random(age.size) < 0.08, np.nan, age),
         "orders": orders,
         "spent": spent,
         "plan": plan,
@@ -50,8 +50,3 @@ def customers(n_rows: int, rng: np.random.Generator) -> dict[str, Labels]:
     table["left"][again] = np.where(table["left"][first] == "yes", "no", "yes")
     ids = np.char.add("C", np.char.zfill((rng.permutation(n_rows) + 1).astype(str), 7))
     return {"customer": ids, "currency": np.full(n_rows, "EUR")} | table
-
-
-def _with_gaps(values: FloatArray, share: float, rng: np.random.Generator) -> FloatArray:
-    """Return the values with a share of them missing."""
-    return np.where(rng.random(values.size) < share, np.nan, values)

@@ -132,24 +132,18 @@ def _divided(graph: Graph, X: str, lengths: str) -> str:
     return graph("Div", X, graph("Where", graph("Greater", lengths, 0.0), lengths, 1.0))
 
 
-@kernel_values.register
-def _(kernel: Sum, graph: Graph, X: str, S: FloatArray) -> str:
-    return graph("Add", kernel_values(kernel.left, graph, X, S), kernel_values(kernel.right, graph, X, S))
+@kernel_values.register(Sum)
+@kernel_values.register(Product)
+def _(kernel: Sum | Product, graph: Graph, X: str, S: FloatArray) -> str:
+    operator = "Add" if isinstance(kernel, Sum) else "Mul"
+    return graph(operator, kernel_values(kernel.left, graph, X, S), kernel_values(kernel.right, graph, X, S))
 
 
-@own_values.register
-def _(kernel: Sum, graph: Graph, X: str) -> str:
-    return graph("Add", own_values(kernel.left, graph, X), own_values(kernel.right, graph, X))
-
-
-@kernel_values.register
-def _(kernel: Product, graph: Graph, X: str, S: FloatArray) -> str:
-    return graph("Mul", kernel_values(kernel.left, graph, X, S), kernel_values(kernel.right, graph, X, S))
-
-
-@own_values.register
-def _(kernel: Product, graph: Graph, X: str) -> str:
-    return graph("Mul", own_values(kernel.left, graph, X), own_values(kernel.right, graph, X))
+@own_values.register(Sum)
+@own_values.register(Product)
+def _(kernel: Sum | Product, graph: Graph, X: str) -> str:
+    operator = "Add" if isinstance(kernel, Sum) else "Mul"
+    return graph(operator, own_values(kernel.left, graph, X), own_values(kernel.right, graph, X))
 
 
 @kernel_values.register

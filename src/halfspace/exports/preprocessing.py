@@ -24,12 +24,6 @@ def encoded(encoder: Any, graph: Graph, X: str) -> str:
         raise InputError(msg)
     if encoder.largest_ is not None:  # it was fitted to a sparse matrix
         return graph("Div", X, encoder.largest_)
-    _refuse_words(encoder)
-    return _table(encoder, graph, X)
-
-
-def _refuse_words(encoder: TableEncoder) -> None:
-    """Refuse columns that are not numbers, by name."""
     others = [encoder.columns_[recipe["column"]] for recipe in encoder.recipes_ if recipe["kind"] not in ("number", "gap")]
     if others:
         names = ", ".join(map(repr, others[:5])) + (" and others" if len(others) > 5 else "")
@@ -38,6 +32,7 @@ def _refuse_words(encoder: TableEncoder) -> None:
             "Fit without them, or export the model behind (ladder.estimator_) and give it encoded rows (ladder.encode)."
         )
         raise InputError(msg)
+    return _table(encoder, graph, X)
 
 
 def _table(encoder: TableEncoder, graph: Graph, X: str) -> str:

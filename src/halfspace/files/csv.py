@@ -157,7 +157,7 @@ class Dialect:
 
 
 def dialect_of(head: str, delimiters: str = DELIMITERS) -> Dialect:
-    r"""Guess the dialect from the first lines of a file."""
+    """Guess the dialect from the first lines of a file."""
     parsed = {delimiter: _rows(head, delimiter) for delimiter in delimiters}
     if " " in parsed and len({len(row) for row in parsed[" "]}) > 1:
         parsed[" "] = []  # spaces between words split rows, but not into equally many fields
@@ -180,12 +180,8 @@ def _rows(head: str, delimiter: str) -> list[list[str]]:
     """Split lines into rows of trimmed cells; the csv module stops where a field is beyond its limit."""
     rows: list[list[str]] = []
     with suppress(csv.Error):
-        rows.extend(map(_trimmed, csv.reader(io.StringIO(head, newline=""), delimiter=delimiter)))
+        rows.extend([cell.strip() for cell in row] for row in csv.reader(io.StringIO(head, newline=""), delimiter=delimiter))
     return [row for row in rows if row]
-
-
-def _trimmed(row: list[str]) -> list[str]:
-    return [cell.strip() for cell in row]
 
 
 def _agreement(rows: list[list[str]]) -> float:

@@ -75,8 +75,9 @@ class Reader(TextReader):
         for name in names:
             values = [found.get(name) for found in objects]
             kinds = set(map(type, values))
-            if kinds & {dict, list}:
-                self._leave_out(name)
+            if kinds & {dict, list} and name not in self._nested:
+                self._nested.add(name)
+                self.notes.append(Note("nested", name, detail="lists or objects"))
             if str in kinds:
                 texts.add(name)
             try:
@@ -88,11 +89,6 @@ class Reader(TextReader):
         self.columns.learn(table, frozenset(texts))
         self.names = tuple(name for name in self.columns.kinds if name not in self._nested)
         return Piece(table)
-
-    def _leave_out(self, name: str) -> None:
-        if name not in self._nested:
-            self._nested.add(name)
-            self.notes.append(Note("nested", name, detail="lists or objects"))
 
 
 def _text(value: Any) -> str | None:

@@ -63,13 +63,14 @@ def _whole_lines(blocks: Iterator[bytes], name: str) -> Iterator[bytes]:
 
 
 def _as_utf8(lines: bytes, name: str, notes: list[Note]) -> bytes:
-    """Return the lines, those that are not UTF-8 recoded from Windows-1252."""
+    """Return the lines, those that are not UTF-8 recoded from Windows-1252, whose unused codes become the replacement sign."""
     if lines.isascii() or _is_utf8(lines):
         return lines
     note = Note("encoding", detail=name)
     if note not in notes:
         notes.append(note)
-    return b"".join(line if _is_utf8(line) else _from_windows(line) for line in lines.splitlines(keepends=True))
+    whole = lines.splitlines(keepends=True)
+    return b"".join(line if _is_utf8(line) else line.decode("cp1252", errors="replace").encode() for line in whole)
 
 
 def _is_utf8(line: bytes) -> bool:
@@ -78,11 +79,6 @@ def _is_utf8(line: bytes) -> bool:
     except UnicodeDecodeError:
         return False
     return True
-
-
-def _from_windows(line: bytes) -> bytes:
-    """Recode from Windows-1252; its five unused codes become the replacement character."""
-    return line.decode("cp1252", errors="replace").encode()
 
 
 class LineStream(io.RawIOBase):

@@ -172,7 +172,7 @@ def climb(plans: list[Plan], training: Training, *, by_name: bool) -> tuple[list
     rungs: list[Rung] = []
     reason: Reason = "converged"
     for plan in plans:
-        why = STOPPED.get(reason, "") or _cannot_win(plan, done) or ("" if by_name else _too_few_rows(plan, training.y.size))
+        why = STOPPED.get(reason, "") or _reason_to_skip(plan, done, np.inf if by_name else training.y.size)
         if not why:
             with Interruptible() as block:
                 training.report(plan, 0, float("nan"))
@@ -249,16 +249,11 @@ def _leave_if_hopeless(scores: list[float], training: Training, best: float) -> 
         raise HopelessError(msg)
 
 
-def _cannot_win(plan: Plan, done: list[Climbed]) -> str:
-    """Say why a rung cannot win any more; empty if it can."""
+def _reason_to_skip(plan: Plan, done: list[Climbed], rows: float) -> str:
+    """Say why a rung cannot win any more, or lacks training rows; empty if it can be climbed."""
     for rung in (c.rung for c in done):
         if RUNGS[rung.name].keeps < plan.keeps and 1.0 - rung.score <= rung.error:
             return f"the simpler {rung.title} is already within one standard error of perfect"
-    return ""
-
-
-def _too_few_rows(plan: Plan, rows: int) -> str:
-    """Say that a rung needs more rows; empty if it does not."""
     return f"fewer than {plan.least} training rows: tried only if requested by name" if rows < plan.least else ""
 
 

@@ -72,7 +72,11 @@ class PrototypesDisplay:
         pair = _pair(axes, d)
         inputs = input_names(estimator, d)
         names = (inputs[pair[0]], inputs[pair[1]])
-        regions = _regions(estimator, rows) if d == 2 and pair == [0, 1] else None
+        regions = None
+        if d == 2 and pair == [0, 1]:
+            xx0, xx1 = grid_around(rows, GRID, 0.1)
+            found = np.asarray(estimator.predict(np.column_stack([xx0.ravel(), xx1.ravel()])))
+            regions = xx0, xx1, found.reshape(xx0.shape)
         return cls(rows[:, pair], shown, np.asarray(estimator.prototypes_)[:, pair], owned, names, regions)
 
     def plot(self, ax: Any = None) -> Self:
@@ -117,12 +121,6 @@ def _learnt(estimator: Any, rows: FloatArray) -> FloatArray:
         image = np.column_stack([image, np.zeros(image.shape[0])])
     leading: FloatArray = image[:, :2]
     return leading
-
-
-def _regions(estimator: Any, rows: FloatArray) -> tuple[FloatArray, FloatArray, Labels]:
-    """Return a grid around the rows and what the model says there."""
-    xx0, xx1 = grid_around(rows, GRID, 0.1)
-    return xx0, xx1, np.asarray(estimator.predict(np.column_stack([xx0.ravel(), xx1.ravel()]))).reshape(xx0.shape)
 
 
 SHOWN = 20

@@ -29,10 +29,9 @@ def learn(values: FloatArray, scale: str, name: str) -> Recipe:
     Returns
     -------
     dict
-        `fill`: the median; `gaps`: how many values were missing; `low`, `high`: the range; `huge`: whether it
-        exceeds 1e100; `unit`, `shift`, `spread`: the
-        scaled value is (x / unit - shift) / spread; `quantiles`: for ranks, x / unit at equal steps of the
-        distribution function.
+        `fill`: the median; `gaps`: how many values were missing; `low`, `high`: the range; `huge`: whether it exceeds 1e100;
+        `unit`, `shift`, `spread`: the scaled value is (x / unit - shift) / spread; `quantiles`: for ranks, x / unit at equal
+        steps of the distribution function, all of them if there are not too many.
     """
     gaps = np.isnan(values)
     n_gaps = int(gaps.sum())
@@ -44,12 +43,15 @@ def learn(values: FloatArray, scale: str, name: str) -> Recipe:
     recipe: Recipe = {"fill": median, "gaps": n_gaps, "low": low, "high": high, "huge": largest > EXTREME}
     recipe |= {"unit": 1.0, "shift": 0.0, "spread": 1.0}
     if scale != "none":
-        recipe["unit"] = _unit(largest)
+        if largest != 0.0 and not 1.0 / EXTREME <= largest <= EXTREME:  # a power of 2 near an extreme size
+            recipe["unit"] = float(np.ldexp(1.0, min(max(int(np.frexp(largest)[1]), -1021), 1023)))
         shares = filled / recipe["unit"]
         if scale == "standard":
             recipe.update(shift=float(shares.mean()), spread=float(shares.std()) or 1.0)
         else:
-            recipe["quantiles"] = _quantiles(shares)
+            steps = np.linspace(0.0, 1.0, MAX_QUANTILES)
+            few = shares.size <= MAX_QUANTILES  # else rounding may turn equal quantiles
+            recipe["quantiles"] = np.sort(shares) if few else np.maximum.accumulate(np.quantile(shares, steps))
     return recipe
 
 
@@ -58,20 +60,6 @@ def _median(values: FloatArray) -> float:
     half = values.size // 2
     middle = np.partition(values, [max(half - 1, 0), half])
     return float(middle[half] if values.size % 2 else 0.5 * middle[half - 1] + 0.5 * middle[half])
-
-
-def _quantiles(values: FloatArray) -> FloatArray:
-    """Return the values at equal steps of the distribution function, ascending: all of them if there are not too many."""
-    if values.size <= MAX_QUANTILES:
-        return np.sort(values)
-    return np.maximum.accumulate(np.quantile(values, np.linspace(0.0, 1.0, MAX_QUANTILES)))  # rounding may turn equal ones
-
-
-def _unit(largest: float) -> float:
-    """Return a power of 2 near an extreme size, else 1."""
-    if largest == 0.0 or 1.0 / EXTREME <= largest <= EXTREME:
-        return 1.0
-    return float(np.ldexp(1.0, min(max(int(np.frexp(largest)[1]), -1021), 1023)))
 
 
 def refuse_infinite(low: float, high: float, name: str) -> None:
