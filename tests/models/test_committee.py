@@ -159,17 +159,28 @@ def test_interrupts_keep_the_members_there_are(monkeypatch):
     from halfspace.models.planes import committee
 
     X, y = overlapping(2)
-    original, calls = committee.shuffled, []
+    original, calls = committee.run, []
 
-    def shuffled(*arguments):
+    class Interrupted:
+        """A method whose second step is interrupted."""
+
+        def __init__(self, method):
+            self.method, self.done = method, False
+
+        def __getattr__(self, name):
+            return getattr(self.method, name)
+
+        def step(self, state, _most):
+            if self.done:
+                raise KeyboardInterrupt
+            self.done = True
+            return self.method.step(state, 1)
+
+    def run(method, *arguments):
         calls.append(1)
-        yield from original(*arguments) if len(calls) == 1 else _interrupted()
+        return original(Interrupted(method) if len(calls) == 2 else method, *arguments)
 
-    def _interrupted():
-        yield np.arange(60)
-        raise KeyboardInterrupt
-
-    monkeypatch.setattr(committee, "shuffled", shuffled)
+    monkeypatch.setattr(committee, "run", run)
     model = PerceptronCommittee(n_members=5, max_iter=3, random_state=0).fit(X, y)
     assert model.outcome_.reason == "interrupted"
     assert len(model.members_) == 2

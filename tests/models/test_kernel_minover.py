@@ -97,7 +97,7 @@ def test_every_push_keeps_outputs_and_length():
             push(problem, state, np.empty(1, dtype=np.int64), 1e-9)
             c = state.alpha * signs
             assert_allclose(state.w, K @ c, rtol=1e-9, atol=1e-9)
-            assert sqlength(view, state.w, state.alpha, signs) == pytest.approx(c @ K @ c, rel=1e-9)
+            assert sqlength(Gram(K), state.w, state.alpha, signs) == pytest.approx(c @ K @ c, rel=1e-9)
             assert state.sides[0] <= best + 1e-6
             assert state.sides[1] >= best - 1e-6
         assert state.alpha.sum() == 200

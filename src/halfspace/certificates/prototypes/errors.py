@@ -1,7 +1,6 @@
 """The certificate of a prototype classifier: its errors, its cost, how flat the cost is there, and how safe the rows are.
 
-A row is given the label of its nearest prototype, d_k(x) = ‖Ω(x - w_k)‖². Claims, each recomputed from the data (formulas and
-rounding: `relative_distances`):
+A row is given the label of its nearest prototype, d_k(x) = ‖Ω(x - w_k)‖². Claims, each recomputed from the data:
 
 - errors: rows whose nearest prototype has another label; near ties may fall either way;
 - radius: no row that is right becomes wrong by a move shorter than this, in the units of the inputs;
@@ -10,9 +9,7 @@ rounding: `relative_distances`):
 
 Claims give away four times their rounding, the checker demands one.
 
-What a set of labelled prototypes does to labelled rows: errors, cost, slope and safe radii, from the data alone.
-
-Write d_k(x) = ‖Ω(x - w_k)‖², d+ for the nearest prototype of the row's own label, d- for the nearest of any other, S = d+ + d-:
+Write d+ for the nearest prototype of the row's own label, d- for the nearest of any other, S = d+ + d-:
     μ = (d+ - d-) / S,        cost  E = Σ s_i f(μ_i),        ∂μ/∂d+ = 2 d- / S²,        ∂μ/∂d- = -2 d+ / S²,
     ∂d/∂w = -2 ΩᵀΩ (x - w),   ∂d/∂Ω = 2 Ω (x - w)(x - w)ᵀ    (Sato and Yamada 1996; Schneider, Biehl and Hammer 2009).
 

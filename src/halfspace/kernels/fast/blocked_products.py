@@ -167,16 +167,7 @@ def _shape_of(kernel: Any, dtype: Any) -> tuple[Any, float, bool] | None:
 def prepare(kernel: Any, X: Matrix, dtype: Any, centre: FloatArray | None = None) -> Prepared | None:
     """Make rows ready for products with each other, or None if the kernel has no form for that (or there is no compiler).
 
-    Parameters
-    ----------
-    kernel : Kernel
-        With numbers for parameters.
-    X : array or CSR matrix, shape (n, d)
-        Rows.
-    dtype : float32 or float64
-        Precision of products.
-    centre : ndarray, shape (d,), optional
-        What to subtract: the same for rows that are to meet. By default the mean.
+    `centre`, shape (d,), is subtracted: the same for rows that are to meet, by default the mean.
     """
     form = None if config.DISABLE_JIT else _shape_of(kernel, dtype)  # type: ignore[attr-defined]
     if form is None or (sparse.issparse(X) and X.shape[0] * X.shape[1] * np.dtype(dtype).itemsize > LARGEST_DENSE):

@@ -23,13 +23,7 @@ FLAGS = ("contract", "nnan", "ninf", "nsz", "arcp")
 
 
 def columns_of(itemsize: int) -> int:
-    """Return the columns of the right panel: two vectors of 32 bytes.
-
-    Examples
-    --------
-    >>> columns_of(4), columns_of(8)
-    (16, 8)
-    """
+    """Return the columns of the right panel: two vectors of 32 bytes."""
     return 64 // itemsize
 
 

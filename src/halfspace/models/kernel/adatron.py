@@ -16,7 +16,7 @@ from halfspace.errors import InputError
 from halfspace.kernels import Kernel
 from halfspace.kernels.gram import LazyGram
 from halfspace.models.kernel.cells import Cells, learn_cells
-from halfspace.models.kernel.margin import Claims, KernelPlan, Solved, Work, about_expansion
+from halfspace.models.kernel.margin import Claims, KernelPlan, Solved, about_expansion
 from halfspace.models.kernel.prediction import Expansion, KernelPlaneMixin
 from halfspace.models.multiclass import (
     Task,
@@ -44,7 +44,7 @@ from halfspace.models.progress import Reporter
 from halfspace.rows.labels import example_weights
 from halfspace.solvers.kernel.machine import KernelAnswer
 from halfspace.solvers.outcome import Reason
-from halfspace.solvers.run import Budget, Run, run_all
+from halfspace.solvers.run import Budget, Run
 
 __all__ = ["KernelAdaTron"]
 
@@ -230,18 +230,12 @@ class KernelAdaTron(KernelPlaneMixin, ClassifierMixin, CallbackSupportMixin, Bas
             self._cells, self._voting = None, self.multi_class == "ovo" and data.classes.size > 2
             claims, gram = Claims.about(data, kernel, shift, self._plan()), LazyGram(kernel, data.X, data.clamp)
             reporter = Reporter(self, X, y, lambda: {"classes_": self.classes_}, int(self.max_iter) + 1)
-            works = self._works(claims, gram, tasks, before)
-            runners = [work.runner(reporter, k, len(works)) for k, work in enumerate(works, 1)]
-            runs = run_all(runners, self._budget(began), self.n_jobs)
-            answers = [work.answer(done) for work, done in zip(works, runs, strict=True)]
-            parts = [claims.claim(task, answer) for task, answer in zip(tasks, answers, strict=True)]
-            for k, tol in claims.unproved(runs, answers, parts):  # rounding is to be paid for
-                work = claims.work(gram, tasks[k], works[k].seed, np.abs(answers[k].b), tol)
-                runs[k] = run_all([work.runner()], self._budget(began), 1)[0]
-                answers[k] = work.answer(runs[k])
-                parts[k] = claims.claim(tasks[k], answers[k])
+            seeds = check_random_state(self.random_state).randint(np.iinfo(np.int32).max, size=len(tasks)).tolist()
+            known = "_solved" in before and np.array_equal(before["classes_"], self.classes_)
+            starts = before["_solved"].starts(tasks, gram.n) if known else [None] * len(tasks)
+            solved = claims.solve(gram, tasks, seeds, starts, lambda: self._budget(began), self.n_jobs, reporter)
             reporter.close()
-            self._conclude(kernel, data, tasks, runs, answers, parts)
+            self._conclude(kernel, data, tasks, *solved)
             return self
 
     def _check_parameters(self) -> None:
@@ -268,13 +262,6 @@ class KernelAdaTron(KernelPlaneMixin, ClassifierMixin, CallbackSupportMixin, Bas
         """Return what is left of the budget of a fit that began then; a tenth of the time is for the rest of the work."""
         left = None if self.max_time is None else max(began + 0.9 * float(self.max_time) - time.perf_counter(), 0.0)
         return Budget(int(self.max_iter), left)
-
-    def _works(self, claims: Claims, gram: LazyGram, tasks: list[Task], before: dict[str, Any]) -> list[Work]:
-        """Return how every two-class problem is solved, from where `before` left off if it fits."""
-        seeds = check_random_state(self.random_state).randint(np.iinfo(np.int32).max, size=len(tasks)).tolist()
-        known = "_solved" in before and np.array_equal(before["classes_"], self.classes_)
-        starts = before["_solved"].starts(tasks, gram.n) if known else [None] * len(tasks)
-        return [claims.work(gram, *each) for each in zip(tasks, seeds, starts, strict=True)]
 
     def _fit_cells(self, data: Examples, s: FloatArray, began: float, given: tuple[Any, Any]) -> Self:
         """Learn a machine for each cell, and say how it went."""

@@ -91,18 +91,7 @@ def _centres(X: Matrix, count: int, rng: np.random.Generator) -> FloatArray:
 def cut(X: Matrix, count: int, seed: int) -> tuple[FloatArray, IntArray]:
     """Cut examples into about `count` cells, none much larger than the others where the data allow that.
 
-    Returns
-    -------
-    centres : ndarray, shape (cells, d)
-        One for every cell that has examples.
-    cells : ndarray, shape (n,)
-        The cell of each example.
-
-    Examples
-    --------
-    >>> centres, cells = cut(np.array([[0.0], [1.0], [8.0], [9.0]]), 2, 0)
-    >>> sorted(centres.ravel().tolist()), np.bincount(cells).tolist()
-    ([0.5, 8.5], [2, 2])
+    Returns the centres, shape (cells, d), of those that have examples, and the cell of each example, shape (n,).
     """
     rng, most = np.random.default_rng(seed), max(1, int(LARGEST * X.shape[0] / count))
     centres = _centres(X, count, rng)
@@ -166,19 +155,8 @@ def _learn_cell(
         spent = time.perf_counter() - began
         return budget._replace(max_time=None if budget.max_time is None else max(budget.max_time - spent, 0.0))
 
-    def solve(k: int, start: FloatArray | None = None, tol: float | None = None) -> None:
-        work = claims.work(gram, tasks[k], seed + k, start, tol)
-        runs[k] = work.runner()(left())
-        answers[k] = work.answer(runs[k])
-        gaps[k] = claims.claim(tasks[k], answers[k])
-
-    runs, answers, gaps = ([None] * len(tasks) for _ in range(3))  # type: tuple[list[Any], list[Any], list[Any]]
-    for k in range(len(tasks)):
-        solve(k)
-        if runs[k].outcome.reason == "interrupted":
-            budget = budget._replace(cancelled=lambda: True)
-    for k, tol in claims.unproved(runs, answers, gaps):
-        solve(k, np.abs(answers[k].b), tol)
+    seeds = [seed + k for k in range(len(tasks))]
+    runs, answers, gaps = claims.solve(gram, tasks, seeds, [None] * len(tasks), left, 1)
     slowest = max(range(len(runs)), key=lambda k: runs[k].rounds)
     outcome = next((done.outcome for done in runs if done.outcome.reason != "converged"), runs[slowest].outcome)
     signed = np.stack([answer.b for answer in answers])
@@ -199,19 +177,7 @@ def learn_cells(
     n_jobs: int | None,
     tell: Callable[[str], Any],
 ) -> CellsLearnt:
-    """Cut the examples of positive weight into cells and learn a machine for each, side by side.
-
-    Parameters
-    ----------
-    kernel, plan, data, s
-        The kernel with numbers for parameters, how to solve, checked examples and their weights.
-    n_cells, seed : int
-        About how many cells to cut, and the random seed of that.
-    budget, n_jobs
-        For all cells.
-    tell : callable
-        Called with a sentence after each cell, one at a time.
-    """
+    """Cut the examples of positive weight into about `n_cells` cells and learn a machine for each; `tell` hears of all."""
     used = np.flatnonzero(s > 0)
     centres, found = cut(data.X if used.size == s.size else data.X[used], n_cells, seed)
     cells = np.full(s.size, -1)

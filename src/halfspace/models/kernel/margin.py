@@ -22,7 +22,7 @@ from halfspace.models.progress import Reporter
 from halfspace.solvers.kernel.machine import KernelAnswer, KernelMachine, KernelProblem
 from halfspace.solvers.kernel.sweep import KernelSweep
 from halfspace.solvers.linear.soft_margin import balanced
-from halfspace.solvers.run import Budget, Progress, Run, run
+from halfspace.solvers.run import Budget, Progress, Run, run, run_all
 
 __all__ = ["Claims", "KernelPlan", "Solved", "Work", "about_expansion"]
 
@@ -92,13 +92,12 @@ class KernelPlan(NamedTuple):
 
 
 class Work(NamedTuple):
-    """A two-class problem to be solved: its method, where that begins, and the random seed of its order."""
+    """A two-class problem to be solved: its method, and where that begins."""
 
     method: KernelMachine | KernelSweep
     start: FloatArray | None
     task: Task
     used: IntArray  # the examples of the task that have weight
-    seed: int
 
     def runner(self, reporter: Reporter | None = None, number: int = 1, count: int = 1) -> Callable[[Budget], Run]:
         """Return what runs the method within a budget; it reports every round, or, one of many, its end."""
@@ -162,9 +161,31 @@ class Claims(NamedTuple):
             start = problem.y * (balanced(start, problem) if plan.free else start)
         tol = plan.tol if tol is None else tol
         method = KernelSweep(problem, tol, plan.rate) if plan.sweep else KernelMachine(problem, tol, seed)
-        return Work(method, start, task, used, seed)
+        return Work(method, start, task, used)
 
-    def unproved(self, runs: list[Run], answers: list[KernelAnswer], parts: list[KernelGap]) -> list[tuple[int, float]]:
+    def solve(
+        self,
+        gram: LazyGram,
+        tasks: list[Task],
+        seeds: list[int],
+        starts: list[FloatArray | None],
+        left: Callable[[], Budget],
+        n_jobs: int | None,
+        reporter: Reporter | None = None,
+    ) -> tuple[list[Run], list[KernelAnswer], list[KernelGap]]:
+        """Solve all tasks within the budget that is `left`; those whose proof rounding made too wide go on."""
+        works = [self.work(gram, *each) for each in zip(tasks, seeds, starts, strict=True)]
+        runs = run_all([work.runner(reporter, k, len(works)) for k, work in enumerate(works, 1)], left(), n_jobs)
+        answers = [work.answer(done) for work, done in zip(works, runs, strict=True)]
+        parts = [self.claim(task, answer) for task, answer in zip(tasks, answers, strict=True)]
+        for k, tol in self._unproved(runs, answers, parts):
+            work = self.work(gram, tasks[k], seeds[k], np.abs(answers[k].b), tol)
+            runs[k] = run_all([work.runner()], left(), 1)[0]
+            answers[k] = work.answer(runs[k])
+            parts[k] = self.claim(tasks[k], answers[k])
+        return runs, answers, parts
+
+    def _unproved(self, runs: list[Run], answers: list[KernelAnswer], parts: list[KernelGap]) -> list[tuple[int, float]]:
         """Return the problems whose gap, rounding paid for, is not as small as asked, and a tolerance to go on with."""
         short, tol = [], self.plan.tol
         for k, (done, answer, part) in enumerate(zip(runs, answers, parts, strict=True)):
@@ -177,14 +198,7 @@ class Claims(NamedTuple):
 def about_expansion(proof: Certificate, expansion: Expansion, labels: Labels, classes: Labels) -> Certificate:
     """Return a proof with the strengths that the coefficients of an expansion say, for what predicts exists once.
 
-    Parameters
-    ----------
-    proof : KernelGap, PerClass, PerPair or PerCell
-        Its numbers stay; the strengths of each `KernelGap`, and their rows, are replaced.
-    expansion : Expansion
-        What predicts, on rows of the training examples.
-    labels, classes : ndarray, shape (n,), (classes,)
-        Labels of the training examples, and the classes.
+    The numbers stay; the strengths of each `KernelGap`, and their rows among the examples of these labels, are replaced.
     """
     number = {label: k for k, label in enumerate(classes.tolist())} if expansion.bias.size > 1 else {}
 

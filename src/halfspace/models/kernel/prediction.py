@@ -186,13 +186,7 @@ class KernelPlaneMixin(PredictingMixin):
 
 
 def stacked(first: Matrix, second: Matrix) -> Matrix:
-    """Put rows one below the other.
-
-    Examples
-    --------
-    >>> stacked(np.zeros((1, 2)), np.ones((1, 2))).tolist()
-    [[0.0, 0.0], [1.0, 1.0]]
-    """
+    """Put rows one below the other."""
     if sparse.issparse(first) or sparse.issparse(second):
         return sparse.vstack([sparse.csr_array(first), sparse.csr_array(second)], format="csr")
     return np.concatenate([first, second])
@@ -210,18 +204,8 @@ def measured(data: Examples, shift: float, alpha: FloatArray, expansion: Expansi
     """Measure the margin bracket of every problem, in one pass over the kernel's exact values.
 
     The functions of the lower sides are those that predict: the brackets share the memory of their coefficients, so a model
-    whose coefficients were changed no longer verifies.
-
-    Parameters
-    ----------
-    data : Examples
-        Checked examples.
-    shift : float
-        As `KernelPlaneMixin._proved_kernel` returns it.
-    alpha : ndarray, shape (K, n)
-        Strengths: the witnesses of the upper sides. Negative ones count as 0; without any the shortest example is taken.
-    expansion : Expansion
-        The functions, on rows of these examples.
+    whose coefficients were changed no longer verifies. The strengths `alpha`, shape (K, n), are the witnesses of the upper
+    sides: negative ones count as 0; without any the shortest example is taken. `shift` is that of `_proved_kernel`.
     """
     kernel, support, labels = expansion.kernel, expansion.rows, data.classes[data.positive].tolist()
     signs = np.where(data.target == data.positive[:, None], 1.0, -1.0)

@@ -156,18 +156,17 @@ class PrototypeClassifier(Learnt, ClassifierMixin, CallbackSupportMixin, BaseEst
         s = example_weights(self.class_weight, sample_weight, data.classes, data.target, type(self).__name__)
         method, state, shape = self._method(data, s, before, weighted=sample_weight is not None)
         self.classes_ = data.classes
-        reporter = Reporter(self, X, y, lambda: {"classes_": data.classes, **self._learnt(method, state, shape)}, self.max_iter)
 
-        def watch(at: Progress) -> bool:
-            values = (column[-1] for column in at.table)
+        def text(at: Progress) -> str:
+            values = [column[-1] for column in at.table]
             if isinstance(method, glvq_batch.Descent):
-                text = f"step {at.round}: cost {next(values):.6g}"
-            else:
-                text = f"epoch {at.round}: {next(values):,} errors when shown, prototypes moved {next(values):.2g}"
-            return reporter.tell(f"{text}, {at.seconds:.1f} s", last=at.round >= self.max_iter)
+                return f"step {at.round}: cost {values[0]:.6g}, {at.seconds:.1f} s"
+            return f"epoch {at.round}: {values[0]:,} errors when shown, prototypes moved {values[1]:.2g}, {at.seconds:.1f} s"
 
+        so_far = lambda: {"classes_": data.classes, **self._learnt(method, state, shape)}  # noqa: E731
+        reporter = Reporter(self, X, y, so_far, self.max_iter, text)
         with one_blas_thread():
-            end = run(method, Budget(int(self.max_iter), self.max_time), state, watch)
+            end = run(method, Budget(int(self.max_iter), self.max_time), state, reporter.watch)
         if isinstance(method, glvq_batch.Descent) and not np.isfinite(state.costs[0]):
             raise KeyboardInterrupt  # before the first cost was known: nothing was learnt
         self.__dict__.update(self._learnt(method, state, shape))

@@ -179,13 +179,14 @@ class IsotropicMixture(Learnt, DensityMixin, CallbackSupportMixin, BaseEstimator
         starts = int(self.n_starts) if by_chance and not known else 1
         method = Climbing(view, s, rule, self.tol * float(s.sum()), int(self.max_iter), first, starts)
         state: Any = State()
-        reporter = Reporter(self, given, y, lambda: self._attributes(state.climb.mixture), int(self.max_iter) * starts)
 
-        def watch(at: Progress) -> bool:
+        def text(at: Progress) -> str:
             course = at.state.climb.course
-            return reporter.tell(f"step {len(course) - 1}: log-likelihood {course[-1] / s.sum():.6g} a row")
+            return f"step {len(course) - 1}: log-likelihood {course[-1] / s.sum():.6g} a row"
 
-        end = run(method, Budget(int(self.max_iter) * starts, self.max_time), state, watch)
+        most = int(self.max_iter) * starts
+        reporter = Reporter(self, given, y, lambda: self._attributes(state.climb.mixture), most, text)
+        end = run(method, Budget(most, self.max_time), state, reporter.watch)
         if state.best is None:
             raise KeyboardInterrupt
         self.outcome_ = self._explained(state.best, end.outcome.reason, rule, float(s.sum()))

@@ -76,10 +76,6 @@ class _Starts:
         """Return why nothing is left to do, or None."""
         return "passes done" if state.made >= self.count else None
 
-    def certify(self, state: _Tried) -> Quantisation:
-        """Return the proof of the best start."""
-        return Quantisation.measure(self.X, prototypes=state.best["cluster_centers_"], sample_weight=self.sample_weight)
-
 
 class KMeans(Learnt, ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixin, CallbackSupportMixin, BaseEstimator):
     """K-means: each prototype is the mean of the rows nearest to it (Lloyd 1982).
@@ -197,7 +193,10 @@ class KMeans(Learnt, ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterM
             if sample_weight is not None:
                 sample_weight = row_weights(self, read_matrix(self, X, reset=True), sample_weight)
             try:
-                best, reason = (self._best_in_time if one_by_one else self._best)(X, y, sample_weight)
+                if one_by_one:
+                    best, reason = self._best_in_time(X, y, sample_weight)
+                else:
+                    best, reason = self._scikit(X, sample_weight).fit(X, sample_weight=sample_weight), None
             except InputError:
                 raise
             except ValueError as error:
@@ -244,23 +243,18 @@ class KMeans(Learnt, ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterM
         view, _ = usable_rows(X, 0.0, type(self).__name__)
         return farthest_first(view, row_weights(self, X, sample_weight), int(self.n_clusters))
 
-    def _best(self, X: Matrix, y: Any, sample_weight: Any) -> tuple[Any, Reason | None]:
-        """Let scikit-learn make all starts."""
-        return self._scikit(X, sample_weight).fit(X, sample_weight=sample_weight), None
-
     def _best_in_time(self, X: Matrix, y: Any, sample_weight: Any) -> tuple[Any, Reason | None]:
         """Make one start after the other, as scikit-learn would; say what else ended it."""
         chance = callable(self.init) or (isinstance(self.init, str) and self.init == "sample")
         count = (10 if chance else 1) if self.n_init == "auto" else int(self.n_init)
         model = self._scikit(X, sample_weight, n_init=1, random_state=check_random_state(self.random_state))
         starts = _Starts(model, X, sample_weight, count)
-        reporter = Reporter(self, X, y, lambda: _learnt(model), count)
 
-        def watch(at: Progress) -> bool:
-            text = f"start {at.round}: error {at.state.best['inertia_']:.6g}, {at.seconds:.1f} s"
-            return reporter.tell(text, last=at.round == count)
+        def text(at: Progress) -> str:
+            return f"start {at.round}: error {at.state.best['inertia_']:.6g}, {at.seconds:.1f} s"
 
-        end = run(starts, Budget(count, self.max_time), watch=watch)
+        reporter = Reporter(self, X, y, lambda: _learnt(model), count, text)
+        end = run(starts, Budget(count, self.max_time), watch=reporter.watch)
         reporter.close()
         if not end.state.best:
             raise KeyboardInterrupt

@@ -109,14 +109,13 @@ class Quantiser(Learnt, ClassNamePrefixFeaturesOutMixin, TransformerMixin, Clust
         order = lru_cache(maxsize=1)(Orders(np.arange(n), int(self.shuffle), self._seed).at)
         seed = self._seed if getattr(self, "revive", False) else None
         method = Quantising(view, self._rule(), order, self.max_iter, seed)
-        reporter = Reporter(self, X, None, lambda: {"prototypes_": state.W}, self.max_iter)
         gone = float(history["seconds"][-1]) if history["seconds"].size else 0.0
 
-        def watch(at: Progress) -> bool:
-            text = f"epoch {state.counts[0] // n}: error {at.table[0][-1]:.6g} while learning, {gone + at.seconds:.1f} s"
-            return reporter.tell(text, last=state.counts[0] == n * self.max_iter)
+        def text(at: Progress) -> str:
+            return f"epoch {state.counts[0] // n}: error {at.table[0][-1]:.6g} while learning, {gone + at.seconds:.1f} s"
 
-        end = run(method, Budget(self.max_iter, self.max_time), state, watch)
+        reporter = Reporter(self, X, None, lambda: {"prototypes_": state.W}, self.max_iter, text)
+        end = run(method, Budget(self.max_iter, self.max_time), state, reporter.watch)
         course = end.course.history()
         self.history_ = {
             "epoch": np.arange(1, history["error"].size + course["error"].size + 1),

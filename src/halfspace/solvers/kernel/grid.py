@@ -168,12 +168,8 @@ def refresh(K: Any, at: Place) -> None:
 def advance(shared: Shared, at: Place, tol: float, most: int) -> tuple[float, float, int]:
     """Climb until the relative gap is at most `tol` or about `most` steps are done; h and b change in place.
 
-    Returns
-    -------
-    gap, primal : float
-        At the bias half way between those that may rise and those that may fall, if it is free.
-    steps : int
-        Done in all; fewer than `most` without success: no step helps any more.
+    Returns gap and primal value, at the bias half way between those that may rise and fall if it is free, and the steps done:
+    fewer than `most` without success if no step helps any more.
     """
     _, h, b, lo, hi = at
     steps = 0
@@ -204,23 +200,7 @@ def _fade(D: Any, slope: Any, clamped: Any, out: Any) -> None:
 
 
 class WidthMatrices:
-    """Kernel matrices in single precision, one after another into memory that is used again.
-
-    Parameters
-    ----------
-    kernels : list of Kernel
-        One per width, with numbers for parameters.
-    X : array or CSR matrix, shape (n, d)
-        Examples; of a precomputed kernel its matrix.
-    clamp : float
-        Value of the clamped input: its square is added to every value.
-
-    Examples
-    --------
-    >>> matrices = WidthMatrices([RBF(0.5), RBF(2.0)], np.array([[0.0], [1.0]]), 1.0)
-    >>> [round(float(matrices.fill(k, matrices.memory())[0, 1]), 4) for k in (0, 1)]
-    [1.6065, 1.1353]
-    """
+    """Kernel matrices in single precision, one per width, one after another into memory that is used again."""
 
     def __init__(self, kernels: list[Kernel], X: Matrix, clamp: float) -> None:
         self.kernels, self.X, self.n = kernels, X, int(X.shape[0])

@@ -93,20 +93,10 @@ class Machine:
 
 
 class GridRun:
-    """What came of a grid of G widths and m caps in F folds: scores, gaps and steps, each of shape (G, m, F).
+    """What came of a grid of G widths and m caps, ascending, in F folds: scores, gaps and steps, each of shape (G, m, F).
 
-    Parameters
-    ----------
-    matrices : WidthMatrices
-        The kernel for each width.
-    Cs : ndarray, shape (m,)
-        Caps, ascending.
-    folds : list of list of (y, c)
-        The two-class problems of every fold, as `Machine` takes them.
-    score : function
-        `score(width, cap, fold, machines)`, called in threads: what these machines are worth, at most 1.
-    plan : GridPlan
-        How to go about it.
+    A fold is a list of two-class problems (y, c), as `Machine` takes them. `score(width, cap, fold, machines)`, called in
+    threads, says what these machines are worth, at most 1.
     """
 
     reason: Reason = "converged"

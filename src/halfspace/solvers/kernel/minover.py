@@ -20,7 +20,7 @@ import numpy as np
 from halfspace._dispatch import compiled, compiled_as_written
 from halfspace._typing import FloatArray, IntArray, View
 from halfspace.kernels.gram import LazyGram
-from halfspace.rows.views import axpy, dot, n_columns, n_rows, sqlength
+from halfspace.rows.views import axpy, n_columns, n_rows
 from halfspace.solvers.outcome import Reason
 from halfspace.solvers.rules.minover import (
     GOING,
@@ -28,7 +28,6 @@ from halfspace.solvers.rules.minover import (
     Problem,
     State,
     keep_witnesses,
-    lowest,
     measure,
     push,
     start,
@@ -63,19 +62,6 @@ def _(a: float, X: View, i: int, w: FloatArray) -> None:
         w[j] += a * row[j]
 
 
-@dot.register(GramRows)
-def _(X: View, i: int, w: FloatArray) -> float:
-    return w[i]
-
-
-@sqlength.register(GramRows)
-def _(X: View, w: FloatArray, alpha: FloatArray, y: FloatArray) -> float:
-    total = 0.0
-    for i in range(w.size):
-        total += alpha[i] * y[i] * w[i]
-    return total
-
-
 @n_rows.register(GramRows)
 @n_columns.register(GramRows)
 def _(X: View) -> int:
@@ -91,8 +77,9 @@ def _least(y: FloatArray, w: FloatArray) -> float:
     return least
 
 
-@lowest.register(GramRows)
-def _(X: View, y: FloatArray, w: FloatArray) -> int:
+@compiled
+def _lowest(y: FloatArray, w: FloatArray) -> int:
+    """Return the first example of the lowest potential."""
     start, least = 0, np.inf
     for first in range(0, y.size, SPAN):
         E = _least(y[first : first + SPAN], w[first : first + SPAN])
@@ -107,8 +94,9 @@ def _(X: View, y: FloatArray, w: FloatArray) -> int:
 def push_present(problem: Problem, state: State, pushed: IntArray, tol: float) -> tuple[int, int]:
     """Push like `push_plain` as long as the rows that are due are there; only the first length is a sum over all examples."""
     X, y, w = problem.X, problem.y, state.w
-    square = sqlength(X, w, state.alpha, y)
-    done, status = 0, GOING
+    done, status, square = 0, GOING, 0.0
+    for i in range(w.size):
+        square += state.alpha[i] * y[i] * w[i]
     while done < pushed.size and status == GOING:
         mu = state.counts[1]
         if X.slot[mu] < 0:
@@ -116,7 +104,7 @@ def push_present(problem: Problem, state: State, pushed: IntArray, tol: float) -
         else:
             square += 2.0 * y[mu] * w[mu] + problem.q[mu]
             pushed[done] = push(problem, state)
-            mu = lowest(X, y, w)
+            mu = _lowest(y, w)
             state.counts[1] = mu
             measure(state, y[mu] * w[mu], max(square, 0.0), done)
             status = status_of(state, tol)

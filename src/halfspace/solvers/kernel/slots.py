@@ -63,14 +63,7 @@ class Tabled(NamedTuple):
 
 
 def form_of(kernel: Kernel, X: Matrix, shift: float) -> Any:
-    """Return the kernel on these rows as the compiled loop computes it; None where it has to be tabled.
-
-    Examples
-    --------
-    >>> from halfspace.kernels import Cosine
-    >>> form_of(Linear(), np.eye(2), 1.0).degree, form_of(Cosine(), np.eye(2), 1.0)
-    (1, None)
-    """
+    """Return the kernel on these rows as the compiled loop computes it; None where it has to be tabled."""
     if sparse.issparse(X):  # the compiled loops run over columns of dense rows
         return None
     if type(kernel) is RBF:

@@ -18,12 +18,11 @@ drift. `minover_fast.py` makes the same pushes with less reading.
 Both sides are kept at their best, each with its witness: the bracket is nested, whatever single pushes do.
 """
 
-from functools import partial
 from typing import Annotated, NamedTuple
 
 import numpy as np
 
-from halfspace._dispatch import compiled, open_function
+from halfspace._dispatch import compiled
 from halfspace._typing import FloatArray, IntArray, View
 from halfspace.rows.views import axpy, dot, n_columns, n_rows, sqlength
 
@@ -34,10 +33,8 @@ __all__ = [
     "Problem",
     "State",
     "keep_witnesses",
-    "lowest",
     "measure",
     "push",
-    "push_once",
     "push_plain",
     "squared_length",
     "start",
@@ -172,7 +169,9 @@ def keep_witnesses(state: State, pushed: IntArray, done: int) -> None:
     state.marks[0] = state.marks[1] = -1
 
 
-def _lowest_of_rows(X: View, y: FloatArray, w: FloatArray) -> int:
+@compiled
+def _lowest(X: View, y: FloatArray, w: FloatArray) -> int:
+    """Return the first row of the lowest potential."""
     mu, least = 0, np.inf
     for i in range(y.size):
         E = y[i] * dot(X, i, w)
@@ -181,32 +180,20 @@ def _lowest_of_rows(X: View, y: FloatArray, w: FloatArray) -> int:
     return mu
 
 
-@partial(open_function, otherwise=_lowest_of_rows)
-def lowest(X: View, y: FloatArray, w: FloatArray) -> int:
-    """Return the first row of the lowest potential."""
-
-
-@compiled
-def push_once(problem: Problem, state: State, s: int, tol: float) -> int:
-    """Push the row that is due, look at every row for the next one, and measure; return why to stop, if there is a reason."""
-    push(problem, state)
-    mu = lowest(problem.X, problem.y, state.w)
-    state.counts[1] = mu
-    E = problem.y[mu] * dot(problem.X, mu, state.w)
-    measure(state, E, sqlength(problem.X, state.w, state.alpha, problem.y), s)
-    return status_of(state, tol)
-
-
 @compiled
 def push_plain(problem: Problem, state: State, pushed: IntArray, tol: float) -> tuple[int, int]:
     """Push as often as `pushed` has room, looking at every row; return how often, and how it ended.
 
     The pushed rows are written to `pushed`, one after the other.
     """
+    X, y, w = problem.X, problem.y, state.w
     done, status = 0, GOING
     while done < pushed.size and status == GOING:
-        pushed[done] = state.counts[1]
-        status = push_once(problem, state, done, tol)
+        pushed[done] = push(problem, state)
+        mu = _lowest(X, y, w)
+        state.counts[1] = mu
+        measure(state, y[mu] * dot(X, mu, w), sqlength(X, w, state.alpha, y), done)
+        status = status_of(state, tol)
         done += 1
     keep_witnesses(state, pushed, done)
     return done, status
