@@ -3,7 +3,7 @@
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cache, cached_property
 from numbers import Real
 from typing import Any
 
@@ -251,6 +251,7 @@ def read_examples(estimator: Any, X: Matrix, y: Labels, clamp: float) -> Example
     q = np.empty(target.size)
     filled = beside(fill_squared_norms, view, q)
 
+    @cache
     def inspection() -> None:
         filled.result()
         _refuse_unusable(X, q, owner)

@@ -66,7 +66,7 @@ class Presenting:
     enough: Callable[[State], bool] | None = None
     """Whether a state will do; asked ever more rarely, as the answer costs about an epoch."""
     inspect: Callable[[], None] = lambda: None
-    """Refuses rows that cannot be used; called after every step."""
+    """Refuses rows that cannot be used; called after every epoch, beside whose first the rows are measured."""
     claim: Callable[[Training], Any] = lambda _: None
     """Makes the certificate."""
     unit: str = "epoch"
@@ -99,9 +99,9 @@ class Presenting:
         finished = work(self.rule, training.memory, self.task, training.state, plan, table)
         if isinstance(training.memory, Log):
             training.logs.append(drain(training.memory))
-        self.inspect()
         if not finished:
             return ()
+        self.inspect()
         if training.anchor is not None and self.prove is not None:
             self._look_back(training, training.anchor, self.prove)
         if self.enough is not None and training.state.clock[EPOCH] == _next_due(int(training.state.clock[EPOCH]) - 1):
