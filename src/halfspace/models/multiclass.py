@@ -115,6 +115,9 @@ def fit_outcome(model: Any, gap: float, reasons: list[Reason], unit: str, *, uns
     if "proved inseparable" in early:
         reason, sentence = "proved inseparable", f"Proved inseparable {when}: no plane separates these data without errors."
         remedy = "Use a finite C, which tolerates errors, or a feature map (PolynomialFeatures, Nystroem)."
+    elif gap <= model.tol and "interrupted" in early:  # said all the same: a ladder or a search must hear of it
+        reason, remedy = "interrupted", ""
+        sentence = f"Interrupted {when}, with relative duality gap {gap:.2g} <= tol={model.tol:g}."
     elif gap <= model.tol:
         reason, sentence = "converged", f"Converged {when}: relative duality gap {gap:.2g} <= tol={model.tol:g}."
         remedy = ""
