@@ -58,12 +58,11 @@ def test_python_and_compiled_code_agree():
 @pytest.mark.compiled
 def test_an_inlined_implementation_is_not_compiled_by_itself():
     """Numba compiles the caller alone; should its private attributes change, this fails and the compile times rise."""
+    from numba import njit
     from numba.core.event import install_recorder
 
-    from halfspace._dispatch import compiled
-
-    with install_recorder("numba:compile") as recorder:
-        assert compiled(lambda X, w: dot(X, 0, w))(Clamped(np.ones((1, 2)), 1.0), np.ones(3)) == 3.0
+    with install_recorder("numba:compile") as recorder:  # without a cache, which would leave nothing to compile
+        assert njit(lambda X, w: dot(X, 0, w))(Clamped(np.ones((1, 2)), 1.0), np.ones(3)) == 3.0
     names = {event.data["dispatcher"].__name__ for _, event in recorder.buffer}
     assert names == {"<lambda>"}
 
