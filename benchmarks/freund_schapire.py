@@ -15,8 +15,9 @@ from benchmarks.problems import mnist
 from benchmarks.race import Case
 from halfspace.kernels import Polynomial
 from halfspace.models.kernel.learners import Setting, Unbounded
-from halfspace.rows.orders import shuffled
+from halfspace.rows.orders import Orders
 from halfspace.solvers.rules.sweep import Task
+from halfspace.solvers.run import Budget, run
 
 PUBLISHED = {1: 8.1, 2: 1.8, 3: 1.6}
 """Freund and Schapire 1999, voted, 10 epochs, test error in %."""
@@ -30,14 +31,11 @@ class Course:
         self.X, n = np.ascontiguousarray(X, dtype=np.float32), len(y)
         task = Task(self.X, y.astype(np.int64), np.arange(10), np.ones(n), np.ones(n))
         self.learner = Unbounded(Setting(Polynomial(degree, 1.0, 1.0), 0.0, "voted", ROOM))
-        self.presenter = self.learner.begin(self.X, task)
-        self.orders = shuffled(n, X.shape[1], task.target, np.random.default_rng(0))
+        self.method, self.training = self.learner.begin(self.X, task, Orders.shuffled(n, X.shape[1], task.target, 0))
 
     def epoch(self):
         """Present every example once."""
-        order = next(self.orders)
-        for first in range(0, order.size, self.presenter.piece):
-            self.presenter.present(order[first : first + self.presenter.piece], np.arange(10))
+        run(self.method, Budget(1), self.training)
         self.learner.settle(self.X)
 
     def errors(self, X, y):

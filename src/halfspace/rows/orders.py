@@ -5,7 +5,6 @@ The order of an epoch is a function of the seed and the epoch alone: Fisher and 
 the same order.
 """
 
-from collections.abc import Iterator
 from typing import NamedTuple, Self
 
 import numpy as np
@@ -13,7 +12,7 @@ import numpy as np
 from halfspace._dispatch import compiled
 from halfspace._typing import FloatArray, IntArray
 
-__all__ = ["Geometric", "Harmonic", "Orders", "shuffled", "write_order"]
+__all__ = ["Geometric", "Harmonic", "Orders", "write_order"]
 
 BLOCK = 32
 """Rows that stay together in a block shuffle, at least; narrow rows up to eight times as many."""
@@ -133,14 +132,6 @@ def write_order(orders: Orders, epoch: int, out: IntArray) -> None:
             at += 1
     for i in range(first):
         out[at + i] = rows[i]
-
-
-def shuffled(n: int, entries: float, target: IntArray, rng: np.random.Generator) -> Iterator[IntArray]:
-    """Yield the orders of `Orders.shuffled` for a seed drawn from `rng`, epoch by epoch."""
-    orders, epoch = Orders.shuffled(n, entries, target, int(rng.integers(2**62))), 0
-    while True:
-        yield orders.at(epoch)
-        epoch += 1
 
 
 class Harmonic(NamedTuple):
