@@ -1,0 +1,216 @@
+"""The certificate of kernel ridge regression: how far a function is from the best one, and its leave-one-out errors.
+
+Problem    P(f, c) = Σ s_i (y_i - f(x_i) - c)² + λ‖f‖²  over the functions f of the kernel's space, and over c if it is free.
+Lower side For any b with sum 0 (any at all without a free constant):  2 b·y - Σ b_i²/s_i - ‖Σ b_i k(x_i, ·)‖²/λ <= min P,  the dual
+           value. For f = Σ a_i k(x_i, ·) with residuals r and b = λ a the difference to P(f, c) is just  Σ (s_i r_i - b_i)²/s_i:
+           no large numbers cancel. What rounding leaves of t = Σ a_i is spread over b and paid for by  λ t² max k(x, x).
+Distance   P curves by at least 2λ, so  ‖f - f*‖² <= (P - min P)/λ,  and no prediction f(x) is further from that of f* than
+           ‖f - f*‖ sqrt(k(x, x)).
+Left out   The residual of an example that was left out is r_i / (1 - min(s_i, 1) h_i), where h_i = 1/s_i - λ M_ii/s_i is its
+           influence on its own prediction (Allen 1974): the checker factors the matrix anew for M.
+"""
+
+from dataclasses import dataclass, replace
+from typing import Annotated, Any, NamedTuple, Self
+
+import numpy as np
+from scipy import linalg
+
+from halfspace._typing import FloatArray, Labels, Matrix
+from halfspace.certificates.arithmetic import EPS, one_weight_each, some_weight
+from halfspace.certificates.base import Certificate, Verdict
+from halfspace.certificates.expansion import outputs, proved_scales, squares_of
+from halfspace.certificates.regression.ridge import read_targets
+from halfspace.errors import InputError
+from halfspace.kernels import Kernel
+
+__all__ = ["KernelRidgeGap"]
+
+CLOSE = 1e-9
+"""Relative difference that two sums of the same numbers may have."""
+CLOSE_LEFT_OUT = 1e-6
+"""Relative difference that leave-one-out errors, which go through an inverse, may have; more on badly conditioned matrices."""
+
+
+class _Measured(NamedTuple):
+    """What the data say of each target, shape (m,), and how far rounding may have moved the objective."""
+
+    objective: FloatArray
+    gap: FloatArray
+    distance: FloatArray
+    blur: FloatArray
+    residuals: FloatArray  # (n, m)
+
+
+@dataclass(frozen=True, eq=False)
+class KernelRidgeGap(Certificate):
+    """Objective of kernel ridge functions, how far they can be from the best ones, and their leave-one-out errors.
+
+    Parameters
+    ----------
+    objective : ndarray, shape (m,)
+        Σ s_i (y_i - f(x_i) - c)² + λ‖f‖² for each target.
+    gap : ndarray, shape (m,)
+        At most so much is the objective above its least value.
+    distance : ndarray, shape (m,)
+        At most so far is f from the best function: no prediction differs by more than this times sqrt(k(x, x)).
+    left_out_error : ndarray, shape (m,)
+        Mean squared residual of examples that were left out, one at a time.
+    ridge : float
+        λ.
+    kernel : Kernel
+        The kernel, every parameter a number.
+    coefficients : ndarray, shape (n, m)
+        f = Σ_j coefficients_j (k(x_j, ·) + clamp²), over all examples; 0 for those without weight.
+    constants : ndarray, shape (m,)
+        The unpenalised constants c; 0 if there are none.
+    free : bool
+        Whether the constants were fitted.
+    clamp : float
+        Value of the clamped input, whose square is added to the kernel; 0 for none.
+    sample_weight : ndarray, shape (n,), or None
+        Weights s_i of the examples, if not all 1.
+
+    Examples
+    --------
+    >>> from halfspace.kernels import Linear
+    >>> X, y = np.array([[1.0], [2.0]]), np.array([3.0, 6.0])
+    >>> proof = KernelRidgeGap.measure(X, y, coefficients=np.array([[0.3], [0.6]]), kernel=Linear(), ridge=5.0)
+    >>> print(proof, bool(proof.verify(X, y)))
+    objective 22.5, at most 4.9e-26 above the least; left out, root mean square 3.727 True
+    """
+
+    objective: Annotated[FloatArray, "finite(m) >= 0"]
+    gap: Annotated[FloatArray, "finite(m) >= 0"]
+    distance: Annotated[FloatArray, "finite(m) >= 0"]
+    left_out_error: Annotated[FloatArray, "finite(m) >= 0"]
+    ridge: Annotated[float, "finite > 0"]
+    kernel: Kernel
+    coefficients: Annotated[FloatArray, "finite(n,m)"]
+    constants: Annotated[FloatArray, "finite(m)"]
+    free: bool
+    clamp: float
+    sample_weight: Annotated[FloatArray | None, "finite(n) >= 0 | none"]
+
+    def __str__(self) -> str:
+        lines = [
+            f"objective {value:.6g}, at most {gap:.2g} above the least; left out, root mean square {np.sqrt(error):.4g}"
+            for value, gap, error in zip(self.objective, self.gap, self.left_out_error, strict=True)
+        ]
+        return lines[0] if len(lines) == 1 else "\n".join(f"target {k}: {line}" for k, line in enumerate(lines))
+
+    @classmethod
+    def measure(
+        cls,
+        X: Matrix,
+        y: Labels,
+        *,
+        kernel: Kernel,
+        coefficients: FloatArray,
+        ridge: float,
+        constants: FloatArray | None = None,
+        clamp: float = 0.0,
+        sample_weight: FloatArray | None = None,
+        left_out_error: FloatArray | None = None,
+    ) -> Self:
+        """Measure functions with coefficients (n, m), and unpenalised constants (m,) if any, on X (n, d) and y (n,) or (n, m).
+
+        `left_out_error`, shape (m,), is what a solver has at hand; it is computed if it is not given.
+        """
+        X, Y = read_targets(X, y, "KernelRidgeGap")
+        m, free = Y.shape[1], constants is not None
+        c, nothing = np.zeros(m) if constants is None else np.asarray(constants, dtype=np.float64), np.zeros(m)
+        kernel = kernel.resolved(X)
+        sums = nothing, nothing, nothing, nothing
+        draft = cls(*sums, float(ridge), kernel, coefficients, c, free, clamp, sample_weight)
+        with np.errstate(all="ignore"):
+            found = draft._measured(X, Y, slack=4.0)
+            errors = draft._left_out(X, found.residuals)[0] if left_out_error is None else left_out_error
+        if not all(np.isfinite(part).all() for part in (*found[:3], errors)):
+            msg = "KernelRidgeGap: examples, targets or weights are so large that squares overflow. Scale them."
+            raise InputError(msg)
+        return replace(draft, objective=found.objective, gap=found.gap, distance=found.distance, left_out_error=errors)
+
+    def read(self, X: Matrix, y: Labels | None) -> tuple[Any, Labels]:
+        """Check what is handed in: finite examples, and real targets."""
+        return read_targets(X, y, type(self).__name__)
+
+    def consistent(self) -> list[tuple[bool, str]]:
+        """Check that constants were fitted if there are any, and that only examples with weight have coefficients."""
+        s, free = self.sample_weight, self.free or not self.constants.any()
+        return [
+            (free, "a constant is not 0 though it was not fitted"),
+            (not (self.free and self.clamp), "a constant cannot be both free and clamped"),
+            some_weight(s),
+            (s is None or not self.coefficients[s == 0.0].any(), "an example without weight has a coefficient"),
+        ]
+
+    def confirm(self, X: Matrix, y: Labels) -> Verdict:
+        """Recompute every number."""
+        n, m = self.coefficients.shape
+        shaped = Verdict.of(
+            (X.shape[0] == n, f"coefficients for {n} examples, but there are {X.shape[0]}"),
+            (y.shape[1] == m, f"the certificate is about {m} targets, but y has {y.shape[1]}"),
+            one_weight_each(self.sample_weight, y.shape[0]),
+        )
+        if not shaped:
+            return shaped
+        try:
+            found = self._measured(X, y, slack=1.0)
+            errors, tolerance = self._left_out(X, found.residuals)
+        except InputError as error:  # the kernel is indefinite, or was made for other data
+            return Verdict.of((False, str(error)))
+        if not all(np.isfinite(part).all() for part in (*found, errors)):
+            return Verdict.of((False, "examples, targets or weights are so large that squares overflow"))
+        close = np.abs(found.objective - self.objective) <= CLOSE * found.objective + 2.0 * found.blur
+        same = np.abs(errors - self.left_out_error) <= tolerance * errors
+        return Verdict.of(
+            (bool(close.all()), f"the objective is {found.objective}, not {self.objective}"),
+            (bool((self.gap >= found.gap).all()), f"the gap can be {found.gap}, not only {self.gap}"),
+            (bool((self.distance >= found.distance).all()), f"the distance can be {found.distance}, not only {self.distance}"),
+            (bool(same.all()), f"the leave-one-out error is {errors}, not {self.left_out_error}"),
+        )
+
+    def _weights(self) -> FloatArray:
+        return np.ones(self.coefficients.shape[0]) if self.sample_weight is None else self.sample_weight
+
+    def _measured(self, X: Matrix, Y: FloatArray, slack: float) -> _Measured:
+        """Measure on the data; bounds give away `slack` times what rounding can have changed."""
+        a, rows, s = self.coefficients, np.arange(X.shape[0]), self._weights()[:, None]
+        size, total = proved_scales(self.kernel, X, self.clamp), float(s.sum())
+        F = outputs(self.kernel, X, rows, a, self.clamp)
+        error, square_error = size.errors(rows, a)
+        r, error = Y - F - self.constants, error + 4.0 * EPS * (np.abs(Y) + np.abs(F) + np.abs(self.constants))
+        objective = (s * r * r).sum(axis=0) + self.ridge * squares_of(F, rows, a)
+        blur = (s * (2.0 * np.abs(r) + error) * error).sum(axis=0) + self.ridge * square_error
+        blur += 2.0 * EPS * (X.shape[0] + 8) * objective
+
+        rest, unsure = np.zeros(Y.shape[1]), s * error + 8.0 * EPS * (self.ridge * np.abs(a) + s * np.abs(r))
+        if self.free:
+            rest = np.abs(a.sum(axis=0)) + slack * EPS * X.shape[0] * np.abs(a).sum(axis=0)
+        share = np.where(s > 0.0, s, np.inf)
+        misfit = np.abs(self.ridge * (a - s / total * a.sum(axis=0) * self.free) - s * r) + slack * unsure
+        gap = (misfit**2 / share).sum(axis=0) + self.ridge * (rest * size.radius) ** 2
+        gap *= 1.0 + 4.0 * EPS * (X.shape[0] + 8)
+        return _Measured(objective, gap, np.sqrt(gap / self.ridge) * (1.0 + 8.0 * EPS), blur, r)
+
+    def _left_out(self, X: Matrix, residuals: FloatArray) -> tuple[FloatArray, float]:
+        """Return the mean squared error of examples left out, shape (m,), and the relative difference that is allowed for."""
+        s = self._weights()
+        used = np.flatnonzero(s)
+        own, root = s[used], np.sqrt(s[used])
+        A = X[np.ix_(used, used)] if self.kernel.is_precomputed else self.kernel.exact(X[used])
+        A = (A + self.clamp**2) * root * root[:, None]
+        spread = float(A.diagonal().sum()) / self.ridge
+        A[np.diag_indices(used.size)] += self.ridge
+        try:
+            factor = linalg.cholesky(A, lower=True, overwrite_a=True, check_finite=False)
+        except linalg.LinAlgError as error:
+            msg = "the kernel matrix with this ridge is too badly conditioned to be factored"
+            raise InputError(msg) from error
+        along = linalg.cho_solve((factor, True), root, check_finite=False)
+        inverse = np.diag(linalg.lapack.dpotri(factor, lower=1)[0])
+        M = inverse - along**2 / (root @ along) if self.free else inverse
+        spare = 1.0 - np.minimum(own, 1.0) / own * (1.0 - self.ridge * M)
+        errors = (own[:, None] * np.square(residuals[used] / spare[:, None])).sum(axis=0) / own.sum()
+        return errors, max(CLOSE_LEFT_OUT, 64.0 * EPS * spread)
