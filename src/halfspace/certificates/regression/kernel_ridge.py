@@ -6,8 +6,8 @@ Lower side For any b with sum 0 (any at all without a free constant):  2 b·y - 
            no large numbers cancel. What rounding leaves of t = Σ a_i is spread over b and paid for by  λ t² max k(x, x).
 Distance   P curves by at least 2λ, so  ‖f - f*‖² <= (P - min P)/λ,  and no prediction f(x) is further from that of f* than
            ‖f - f*‖ sqrt(k(x, x)).
-Left out   The residual of an example that was left out is r_i / (1 - min(s_i, 1) h_i), where h_i = 1/s_i - λ M_ii/s_i is its
-           influence on its own prediction (Allen 1974): the checker factors the matrix anew for M.
+Left out   Without example i, its whole weight included, its residual is  r_i / (λ M_ii),  where M is the inverse of √S K √S + λ,
+           less its part along √s if c is free (Allen 1974): the checker factors that matrix anew.
 """
 
 from dataclasses import dataclass, replace
@@ -60,7 +60,7 @@ class KernelRidgeGap(Certificate):
         λ.
     kernel : Kernel
         The kernel, every parameter a number.
-    coefficients : ndarray, shape (n, m)
+    coefficients : ndarray, shape (m, n)
         f = Σ_j coefficients_j (k(x_j, ·) + clamp²), over all examples; 0 for those without weight.
     constants : ndarray, shape (m,)
         The unpenalised constants c; 0 if there are none.
@@ -75,7 +75,7 @@ class KernelRidgeGap(Certificate):
     --------
     >>> from halfspace.kernels import Linear
     >>> X, y = np.array([[1.0], [2.0]]), np.array([3.0, 6.0])
-    >>> proof = KernelRidgeGap.measure(X, y, coefficients=np.array([[0.3], [0.6]]), kernel=Linear(), ridge=5.0)
+    >>> proof = KernelRidgeGap.measure(X, y, coefficients=np.array([[0.3, 0.6]]), kernel=Linear(), ridge=5.0)
     >>> print(proof, bool(proof.verify(X, y)))
     objective 22.5, at most 4.9e-26 above the least; left out, root mean square 3.727 True
     """
@@ -86,7 +86,7 @@ class KernelRidgeGap(Certificate):
     left_out_error: Annotated[FloatArray, "finite(m) >= 0"]
     ridge: Annotated[float, "finite > 0"]
     kernel: Kernel
-    coefficients: Annotated[FloatArray, "finite(n,m)"]
+    coefficients: Annotated[FloatArray, "finite(m,n)"]
     constants: Annotated[FloatArray, "finite(m)"]
     free: bool
     clamp: float
@@ -98,6 +98,11 @@ class KernelRidgeGap(Certificate):
             for value, gap, error in zip(self.objective, self.gap, self.left_out_error, strict=True)
         ]
         return lines[0] if len(lines) == 1 else "\n".join(f"target {k}: {line}" for k, line in enumerate(lines))
+
+    @property
+    def relative_gap(self) -> float:
+        """The widest gap of a target, relative to its objective; 0 if that is 0."""
+        return float((self.gap / np.where(self.objective > 0.0, self.objective, np.inf)).max())
 
     @classmethod
     def measure(
@@ -113,7 +118,7 @@ class KernelRidgeGap(Certificate):
         sample_weight: FloatArray | None = None,
         left_out_error: FloatArray | None = None,
     ) -> Self:
-        """Measure functions with coefficients (n, m), and unpenalised constants (m,) if any, on X (n, d) and y (n,) or (n, m).
+        """Measure functions with coefficients (m, n), and unpenalised constants (m,) if any, on X (n, d) and y (n,) or (n, m).
 
         `left_out_error`, shape (m,), is what a solver has at hand; it is computed if it is not given.
         """
@@ -142,12 +147,12 @@ class KernelRidgeGap(Certificate):
             (free, "a constant is not 0 though it was not fitted"),
             (not (self.free and self.clamp), "a constant cannot be both free and clamped"),
             some_weight(s),
-            (s is None or not self.coefficients[s == 0.0].any(), "an example without weight has a coefficient"),
+            (s is None or not self.coefficients[:, s == 0.0].any(), "an example without weight has a coefficient"),
         ]
 
     def confirm(self, X: Matrix, y: Labels) -> Verdict:
         """Recompute every number."""
-        n, m = self.coefficients.shape
+        m, n = self.coefficients.shape
         shaped = Verdict.of(
             (X.shape[0] == n, f"coefficients for {n} examples, but there are {X.shape[0]}"),
             (y.shape[1] == m, f"the certificate is about {m} targets, but y has {y.shape[1]}"),
@@ -172,11 +177,11 @@ class KernelRidgeGap(Certificate):
         )
 
     def _weights(self) -> FloatArray:
-        return np.ones(self.coefficients.shape[0]) if self.sample_weight is None else self.sample_weight
+        return np.ones(self.coefficients.shape[1]) if self.sample_weight is None else self.sample_weight
 
     def _measured(self, X: Matrix, Y: FloatArray, slack: float) -> _Measured:
         """Measure on the data; bounds give away `slack` times what rounding can have changed."""
-        a, rows, s = self.coefficients, np.arange(X.shape[0]), self._weights()[:, None]
+        a, rows, s = self.coefficients.T, np.arange(X.shape[0]), self._weights()[:, None]
         size, total = proved_scales(self.kernel, X, self.clamp), float(s.sum())
         F = outputs(self.kernel, X, rows, a, self.clamp)
         error, square_error = size.errors(rows, a)
@@ -211,6 +216,5 @@ class KernelRidgeGap(Certificate):
         along = linalg.cho_solve((factor, True), root, check_finite=False)
         inverse = np.diag(linalg.lapack.dpotri(factor, lower=1)[0])
         M = inverse - along**2 / (root @ along) if self.free else inverse
-        spare = 1.0 - np.minimum(own, 1.0) / own * (1.0 - self.ridge * M)
-        errors = (own[:, None] * np.square(residuals[used] / spare[:, None])).sum(axis=0) / own.sum()
+        errors = (own[:, None] * np.square(residuals[used] / (self.ridge * M)[:, None])).sum(axis=0) / own.sum()
         return errors, max(CLOSE_LEFT_OUT, 64.0 * EPS * spread)
