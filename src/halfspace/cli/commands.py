@@ -58,7 +58,7 @@ class InputFile(click.Path):
     def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
         """Return the path as it was given."""
         path = super().convert(value, param, ctx)
-        fault = "" if self.allow_dash and path == "-" else fault_of(sheet_of(path)[0])
+        fault = "" if self.allow_dash and path == "-" else fault_of(sheet_of(str(path))[0])
         if fault:
             raise click.ClickException(fault)
         return path

@@ -109,7 +109,7 @@ def _rungs(names: str | None) -> tuple[str, ...] | None:
 
 
 def _write(ladder: Any, options: Options, data: Dataset) -> tuple[dict[str, str | None], str]:
-    """Write model and report; return where they are now, and what went wrong: the table of a long climb is printed all the same."""
+    """Write model and report; return where they are, and what went wrong: the table is printed all the same."""
     written: dict[str, str | None] = {"model": None, "report": None}
     failures = []
     if options.model_path:

@@ -15,7 +15,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import BinaryIO, cast
+from typing import Any, BinaryIO, cast
 
 from halfspace._paths import fault_of, sheet_of
 from halfspace._text import listed
@@ -133,7 +133,7 @@ def check_unpacked_size(file: OpenedFile, archive: zipfile.ZipFile) -> None:
 def opened(path: str | Path) -> Iterator[OpenedFile]:
     """Open a path, or "-" for standard input; what can be read only once is copied to a temporary file first."""
     if str(path) == "-":
-        source = getattr(sys.stdin, "buffer", sys.stdin)
+        source: Any = getattr(sys.stdin, "buffer", sys.stdin)
         if source is None or source.isatty():
             msg = "standard input: expected data, as in `halfspace fit - --target y < table.csv`; got a terminal."
             raise FileError(msg)
@@ -172,9 +172,7 @@ def _begin(pipe: int, name: str) -> bytes:
         if begin:
             return begin
         time.sleep(0.01)
-    msg = (
-        f"{name}: is a pipe that holds nothing and that no program writes to; start the program that fills it, or give a file."
-    )
+    msg = f"{name}: is an empty pipe that no program writes to; start the program that fills it, or give a file."
     raise FileError(msg)
 
 
@@ -188,9 +186,7 @@ def _copied(source: BinaryIO, name: str, begin: bytes = b"") -> Iterator[Path]:
                 chunk = begin or source.read(CHUNK)
                 while chunk:
                     if out.tell() + len(chunk) > most:
-                        msg = (
-                            f"{name}: has more than {most / 1e9:,.1f} GB, the most that is copied to {tempfile.gettempdir()}; "
-                        )
+                        msg = f"{name}: has more than {most / 1e9:,.1f} GB, the most that is copied to a temporary file; "
                         raise FileError(msg + "save it to a file first.")
                     out.write(chunk)
                     chunk = source.read(CHUNK)
