@@ -58,7 +58,7 @@ def _cached(function: F, fastmath: set[str]) -> F:
             raise
         _say_that_nothing_is_kept()
         return cast("F", njit(fastmath=fastmath, **OPTIONS)(function))
-    cache = getattr(dispatcher, "_cache", None)  # private to Numba, and not there with the JIT switched off
+    cache: Any = getattr(dispatcher, "_cache", None)  # private to Numba, and not there with the JIT switched off
     if hasattr(cache, "save_overload"):
         cache.save_overload = _saving(cache.save_overload)
     return cast("F", dispatcher)
