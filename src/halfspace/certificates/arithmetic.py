@@ -11,6 +11,7 @@ import numpy as np
 from scipy import sparse
 from sklearn.utils import check_array, check_consistent_length, column_or_1d
 
+from halfspace._matrices import admitted
 from halfspace._typing import FloatArray, Label, Labels, Matrix
 from halfspace.errors import InputError
 
@@ -18,6 +19,7 @@ __all__ = [
     "as_rows",
     "block_squares",
     "both_signs",
+    "checked_rows",
     "combination",
     "held",
     "known_labels",
@@ -41,10 +43,16 @@ EXACT_ENTRIES = 200_000
 
 def as_rows(X: Matrix, y: Labels) -> tuple[Any, Labels]:
     """Check examples and labels handed to a checker: an array or CSR matrix of finite floats, one label per row."""
-    rows = check_array(X, accept_sparse="csr", dtype=[np.float64, np.float32], input_name="X")
+    rows = checked_rows(X)
     labels = column_or_1d(y)
     check_consistent_length(rows, labels)
     return rows, labels
+
+
+def checked_rows(X: Matrix) -> Any:
+    """Check examples handed to a checker: the numbers that a model would see, finite, sparse ones in canonical form."""
+    X = admitted(X, "verify")
+    return check_array(X, accept_sparse="csr", dtype=[np.float64, np.float32], input_name="X")
 
 
 def signs(y: Labels, positive: Label) -> FloatArray:

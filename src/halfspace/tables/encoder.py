@@ -10,6 +10,7 @@ from sklearn.utils import check_array
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from halfspace._learnt import Learnt
+from halfspace._matrices import admitted
 from halfspace._text import listed
 from halfspace._typing import FloatArray, Labels, Matrix
 from halfspace.errors import InputError
@@ -150,6 +151,7 @@ class TableEncoder(Learnt, TransformerMixin, BaseEstimator):
         if isinstance(X, np.ndarray) and X.dtype.kind in "mM":
             msg = f"TableEncoder: X is an array of {X.dtype}. Give dates as a column of a table, or turn them into numbers."
             raise InputError(msg)
+        X = admitted(X, "TableEncoder")
         rules = {"accept_sparse": "csr", "dtype": "numeric", "ensure_all_finite": False}
         if fitted:
             return validate_data(self, X, reset=False, **rules)

@@ -21,11 +21,13 @@ from typing import Annotated, Any, NamedTuple, Self
 import numpy as np
 from sklearn.utils import check_array, check_consistent_length
 
+from halfspace._matrices import admitted
 from halfspace._typing import FloatArray, Label, Labels, Matrix
 from halfspace.certificates.arithmetic import (
     EPS,
     as_rows,
     both_signs,
+    checked_rows,
     combination,
     held,
     matching,
@@ -52,8 +54,8 @@ def read_targets(X: Matrix, y: Labels | None, kind: str) -> tuple[Any, FloatArra
     if y is None:
         msg = f"a {kind} is about examples with targets: verify(X, y) needs the targets y"
         raise InputError(msg)
-    rows = check_array(X, accept_sparse="csr", dtype=[np.float64, np.float32], input_name="X")
-    targets = check_array(y, ensure_2d=False, dtype=np.float64, input_name="y")
+    rows = checked_rows(X)
+    targets = check_array(admitted(y, "verify", "y"), ensure_2d=False, dtype=np.float64, input_name="y")
     check_consistent_length(rows, targets)
     return rows, targets.reshape(targets.shape[0], -1)
 
