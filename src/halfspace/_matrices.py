@@ -16,7 +16,7 @@ from scipy import sparse
 from halfspace._typing import Matrix
 from halfspace.errors import InputError
 
-__all__ = ["LARGEST_WHOLE", "admitted", "canonical", "held_exactly"]
+__all__ = ["LARGEST_WHOLE", "admitted", "canonical", "held_exactly", "rounded"]
 
 LARGEST_WHOLE = 2**53
 """Up to here every whole number is a float."""
@@ -41,7 +41,7 @@ def admitted(X: Matrix, owner: str, name: str = "X") -> Matrix:
     else:
         parts = _arrays(X, name)
     for where, values in parts:
-        found = _rounded(values)
+        found = rounded(values)
         if found is not None:
             msg = (
                 f"{owner}: {where} holds {found} that float64 would round, so that different rows could become equal."
@@ -143,7 +143,7 @@ def _plain(kind: Any) -> bool:
     return kind.kind in "bSUVmMc" or (kind.kind == "f" and kind.itemsize <= 8) or (kind.kind in "iu" and kind.itemsize < 8)
 
 
-def _rounded(values: Any) -> str | None:
+def rounded(values: Any) -> str | None:
     """Return the first number found that float64 would round, in words."""
     values = np.asarray(values)
     if values.size == 0 or _plain(values.dtype):
@@ -162,7 +162,7 @@ def _wide(value: Any) -> str | None:
     if isinstance(value, float | bool | complex | str | bytes) or not isinstance(value, numbers.Number):
         return None
     if isinstance(value, np.generic):
-        return None if _plain(value.dtype) else _rounded(np.asarray(value))
+        return None if _plain(value.dtype) else rounded(np.asarray(value))
     if not isinstance(value, int):
         return f"{type(value).__name__} numbers"
     try:

@@ -322,6 +322,7 @@ def _notes_of_fit(columns: tuple[str, ...], learned: list[recipes.Learned], n_ro
     yield from (Note("left out", name, detail=one.reason) for name, one in every if one.recipe is None)
     yield from (Note("filled", name, one.gaps, f"{n_rows:,}") for name, one, _ in kept if one.gaps)
     yield from (Note("misread", name, one.lost) for name, one, _ in kept if one.lost)
+    yield from (Note("long numbers", name) for name, one in every if one.long)
     yield from (Note("extreme", name) for name, _, recipe in kept if recipe["kind"] == "number" and recipe["parts"][0]["huge"])
     yield from (Note("pooled", name) for name, _, recipe in kept if recipe["kind"] == "category" and recipe["other"])
 
