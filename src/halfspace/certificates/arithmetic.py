@@ -21,6 +21,7 @@ __all__ = [
     "both_signs",
     "checked_rows",
     "combination",
+    "exponent",
     "held",
     "known_labels",
     "matching",
@@ -29,6 +30,7 @@ __all__ = [
     "potentials_and_sums",
     "radius",
     "rounding",
+    "scaled",
     "signs",
     "some_weight",
     "squares",
@@ -186,6 +188,24 @@ def shares(strengths: FloatArray) -> FloatArray:
     scaled = unit_scale(strengths)
     share: FloatArray = scaled / scaled.sum()
     return share
+
+
+def exponent(*parts: Any) -> int:
+    """Return e such that 2^-e brings the largest of all numbers near 1; 0 where its square is neither lost nor too large."""
+    arrays = [part.data if sparse.issparse(part) else np.asarray(part) for part in parts]
+    largest = max(max(float(values.max(initial=0.0)), -float(values.min(initial=0.0))) for values in arrays)
+    return 0 if largest == 0.0 or 1e-60 < largest < 1e60 else int(np.frexp(largest)[1])
+
+
+def scaled(values: Any, e: int) -> Any:
+    """Return an array or CSR matrix over 2^e, exactly but for what becomes too small for a float; itself for e = 0."""
+    if e == 0:
+        return values
+    if sparse.issparse(values):
+        return sparse.csr_array(
+            (np.ldexp(values.data.astype(np.float64), -e), values.indices, values.indptr), shape=values.shape
+        )
+    return np.ldexp(np.asarray(values, dtype=np.float64), -e)
 
 
 def rounding(terms: int, R: float) -> float:
