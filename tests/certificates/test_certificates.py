@@ -2,6 +2,7 @@
 
 import subprocess
 import sys
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -100,6 +101,8 @@ def test_least_squares_backward_error():
     assert good.loss < bad.loss
     assert good.verify(X, y)
     assert bad.verify(X, y)
+    assert not replace(good, backward_error=0.0).verify(X, y)
+    assert not replace(good, backward_error=1e-16).verify(X, y)
 
 
 def test_the_multiclass_margin_of_an_orthogonal_problem():

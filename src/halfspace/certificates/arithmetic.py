@@ -24,6 +24,7 @@ __all__ = [
     "exponent",
     "held",
     "known_labels",
+    "largest_entry",
     "matching",
     "norm",
     "one_weight_each",
@@ -161,10 +162,15 @@ def block_squares(block: Any) -> FloatArray:
     return np.asarray(np.einsum("ij,ij->i", block, block))
 
 
+def largest_entry(X: Matrix) -> float:
+    """Return the largest absolute value in X, without a copy of the data."""
+    values = X.data if sparse.issparse(X) else X
+    return max(float(values.max(initial=0.0)), -float(values.min(initial=0.0)))
+
+
 def radius(X: Matrix, clamp: float) -> float:
     """Return the length R of the longest row, clamped input included, rounded up."""
-    values = X.data if sparse.issparse(X) else X
-    largest = max(float(values.max(initial=0.0)), -float(values.min(initial=0.0)))  # without a copy of the data
+    largest = largest_entry(X)
     if largest > 0.0 and not 1e-100 < largest < 1e100:  # squares would be lost: scale first
         return largest * radius(X / largest, clamp / largest)
     return float(np.sqrt(squares(X).max() + clamp * clamp) * (1 + (X.shape[1] + 8) * EPS))
@@ -192,8 +198,7 @@ def shares(strengths: FloatArray) -> FloatArray:
 
 def exponent(*parts: Any) -> int:
     """Return e such that 2^-e brings the largest of all numbers near 1; 0 where its square is neither lost nor too large."""
-    arrays = [part.data if sparse.issparse(part) else np.asarray(part) for part in parts]
-    largest = max(max(float(values.max(initial=0.0)), -float(values.min(initial=0.0))) for values in arrays)
+    largest = max(largest_entry(part if sparse.issparse(part) else np.asarray(part)) for part in parts)
     return 0 if largest == 0.0 or 1e-60 < largest < 1e60 else int(np.frexp(largest)[1])
 
 
