@@ -14,6 +14,7 @@ from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted
 
 from halfspace._learnt import Learnt
+from halfspace._matrices import admitted
 from halfspace._typing import FloatArray, IntArray, Matrix
 from halfspace.certificates.prototypes.quantisation import Quantisation, dense_blocks, own_squares
 from halfspace.errors import InputError
@@ -190,6 +191,7 @@ class KMeans(Learnt, ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterM
         """
         with restored_on_error(self):
             self._check_parameters()
+            X = admitted(X, type(self).__name__)
             one_by_one = self.max_time is not None or self.verbose or getattr(self, "_skl_callbacks", None)
             if sample_weight is not None:
                 sample_weight = row_weights(self, read_matrix(self, X, reset=True), sample_weight)
@@ -322,16 +324,16 @@ class KMeans(Learnt, ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterM
 
     def predict(self, X: Matrix) -> IntArray:
         """Return the nearest prototype of each row of X, shape (n,)."""
-        return np.asarray(self._fitted_scikit().predict(X))
+        return np.asarray(self._fitted_scikit().predict(admitted(X, "KMeans")))
 
     def transform(self, X: Matrix) -> FloatArray:
         """Return the distances of the rows of X from the prototypes, shape (n, K)."""
-        distances: FloatArray = self._fitted_scikit().transform(X)
+        distances: FloatArray = self._fitted_scikit().transform(admitted(X, "KMeans"))
         return distances
 
     def score(self, X: Matrix, y: Any = None, sample_weight: Any = None) -> float:
         """Return minus the quantisation error of the rows of X, shape (n, d)."""
-        return float(self._fitted_scikit().score(X, y, sample_weight))
+        return float(self._fitted_scikit().score(admitted(X, "KMeans"), y, sample_weight))
 
 
 def _is_count(value: Any) -> bool:
