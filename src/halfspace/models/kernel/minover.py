@@ -178,8 +178,7 @@ class KernelMinOver(KernelPlaneMixin, ClassifierMixin, CallbackSupportMixin, Bas
             return f"{int(at.state.made().sum()):,} pushes, bracket within {widest:.2g}, {at.seconds:.1f} s"
 
         reporter = Reporter(self, X, y, so_far, int(self.max_iter) + 1, text)
-        left = None if self.max_time is None else max(self.max_time - (time.perf_counter() - begin), 0.0)
-        done = run(method, Budget(UNLIMITED, left), state, reporter.watch)
+        done = run(method, Budget(UNLIMITED, self.max_time, began=begin), state, reporter.watch)
         self.n_iter_, self.history_ = int(state.made().max()), done.course.history()
         self.history_.pop("round")
         seen = self._certify(data, kernel, shift, signs)

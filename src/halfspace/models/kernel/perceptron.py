@@ -17,6 +17,7 @@ from halfspace.models.kernel.prediction import KernelPlaneMixin
 from halfspace.models.parameters import (
     Examples,
     as_float,
+    budget_of,
     check_common,
     read_examples,
     require,
@@ -187,8 +188,7 @@ class KernelPerceptron(StreamMixin, KernelPlaneMixin, ClassifierMixin, CallbackS
             text = f"epoch {at.round}: {int(at.table[0][-1].sum()):,} mistakes, {at.seconds:.1f} s"
             return reporter.tell(text, last=at.round >= self.max_iter)
 
-        left = None if self.max_time is None else max(self.max_time - (time.perf_counter() - begin), 0.0)
-        done = run(method, Budget(int(self.max_iter), left), state, watch)
+        done = run(method, budget_of(self, begin), state, watch)
         self._store(data.X)
         self.n_iter_, self.history_ = done.rounds, self._learner.history(done.course)
         self.certificate_, seen = mistakes_certificate(self._learner, self._expansion, data, s, shift)

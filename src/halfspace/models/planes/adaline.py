@@ -1,5 +1,6 @@
 """The Adaline."""
 
+import time
 from collections.abc import Callable
 from typing import Any, Self
 
@@ -122,6 +123,7 @@ class Adaline(PresentingClassifier):
             solver depends on the order of the examples and does not take it.
         """
         with restored_on_error(self):
+            began = time.perf_counter()
             self._check_parameters()
             if self.solver == "exact":
                 return self._fit_exactly(X, y, sample_weight)
@@ -130,7 +132,7 @@ class Adaline(PresentingClassifier):
                 raise InputError(msg)
             data, method, training = self._prepare(X, y)
             reporter = self._reporter(X, y, data, method, training)
-            return self._store(data, method, run(method, self._budget(), training, reporter.watch), reporter)
+            return self._store(data, method, run(method, self._budget(began, data), training, reporter.watch), reporter)
 
     def _check_parameters(self) -> None:
         super()._check_parameters()
