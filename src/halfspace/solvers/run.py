@@ -71,7 +71,8 @@ class Method(Protocol):
 
     Optional: `start(before=None)` returns the state to begin with, where it follows from the method alone, or goes on from
     `before`; `certify(state)` returns the proof of what was found, where it needs nothing else; `finish(state)` takes a method
-    that can end only at certain points to the next one, and is called when a budget is spent.
+    that can end only at certain points to the next one, and is called when a budget is spent; `ending(state)` predicts the
+    seconds that this and the proof will take, where they depend on the state: a run ends so much earlier.
     """
 
     @property
@@ -194,7 +195,7 @@ class _Clock:
 
     def goes_on(self, method: Method) -> bool:
         """Tell whether there is something left to do, and room in the budget; a step is made even in no time."""
-        spent = _limit(self.at, self.budget) is not None if self.begun else self.budget.cancelled()
+        spent = _limit(method, self.at, self.budget) is not None if self.begun else self.budget.cancelled()
         return method.status(self.at.state) is None and not spent
 
 
@@ -270,7 +271,7 @@ def run(
 
 def ended(method: Method, at: Progress, budget: Budget, course: Course) -> Run:
     """Return the end of a run that stands at `at`; a budget that is spent lets the method finish what it is at."""
-    reason = method.status(at.state) or _limit(at, budget) or "stopped by callback"
+    reason = method.status(at.state) or _limit(method, at, budget) or "stopped by callback"
     if reason in {"time budget spent", "iteration budget spent"} and hasattr(method, "finish"):
         method.finish(at.state)
         reason = method.status(at.state) or reason
@@ -381,11 +382,12 @@ def _solve_all(works: Sequence[Work[E]], answers: dict[int, E], waiting: list[in
             answers[k] = works[k](shares.next()._replace(cancelled=lambda: True), None)
 
 
-def _limit(at: Progress, budget: Budget) -> Reason | None:
+def _limit(method: Method, at: Progress, budget: Budget) -> Reason | None:
     """Return which limit is reached, if any."""
     if budget.cancelled():
         return "interrupted"
-    if at.seconds >= budget.seconds:
+    ending = method.ending(at.state) if budget.max_time is not None and hasattr(method, "ending") else 0.0
+    if at.seconds + ending >= budget.seconds:
         return "time budget spent"
     return "iteration budget spent" if at.finished and at.round >= budget.max_iter else None
 
