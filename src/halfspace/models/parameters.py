@@ -23,6 +23,7 @@ from halfspace.solvers.run import Budget
 
 __all__ = [
     "LABELLED",
+    "PROVED",
     "UNLABELLED",
     "Examples",
     "as_float",

@@ -116,14 +116,22 @@ def side_by_side(
 
 
 def beside(work: Callable[..., T], *arguments: Any) -> Future[T]:
-    """Begin `work(*arguments)` in a thread of its own; `result()` waits for it. A thread of the pool does it at once."""
+    """Begin `work(*arguments)` in a thread of its own; `result()` waits for it. A thread of the pool does it at once.
+
+    Work that nobody waits for any more does not keep the program from ending.
+    """
+    future: Future[T] = Future()
+
+    def answer() -> None:
+        try:
+            future.set_result(work(*arguments))
+        except BaseException as error:  # noqa: BLE001  (raised where the result is asked for)
+            future.set_exception(error)
+
     if _here.pooled:
-        done: Future[T] = Future()
-        done.set_result(work(*arguments))
-        return done
-    own = ThreadPoolExecutor(1)
-    future = own.submit(work, *arguments)
-    own.shutdown(wait=False)
+        answer()
+    else:
+        threading.Thread(target=answer, daemon=True).start()
     return future
 
 
