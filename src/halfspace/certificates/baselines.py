@@ -82,7 +82,7 @@ class NeighbourErrors(Certificate):
     1 neighbour: at most 0 of 4 examples misled, leaving one out True False
     """
 
-    k: Annotated[int, "int >= 1"]
+    k: Annotated[int, "int >= 1", "asked"]
     errors: Annotated[int, "int >= 0"]
     n: Annotated[int, "int >= 0"]
     classes: Annotated[tuple[Label, ...], "tuple(K) of label"]
