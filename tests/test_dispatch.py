@@ -87,7 +87,7 @@ def test_an_unknown_type_is_refused_by_name():
 
 @pytest.mark.compiled
 def test_what_could_not_be_compiled_in_time_is_not_begun(monkeypatch):
-    """Past the deadline a function that is not compiled is refused by name of the reason; one that is works, and later all do."""
+    """Past the deadline a function that is not compiled yet is refused; one that is works, and later all do."""
     monkeypatch.setattr(_dispatch, "COMPILING", 60.0)
     ready, fresh = njit(lambda x: x + 1), njit(lambda x: x + 2)
     assert ready(1) == 2
