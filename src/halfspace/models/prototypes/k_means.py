@@ -2,6 +2,7 @@
 
 import time
 from collections.abc import Callable
+from contextlib import suppress
 from dataclasses import dataclass, field
 from functools import partial
 from typing import Any, ClassVar, Self, cast
@@ -16,6 +17,7 @@ from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted
 
 from halfspace._learnt import Learnt
+from halfspace._matrices import admitted
 from halfspace._typing import FloatArray, IntArray, Matrix
 from halfspace.certificates.prototypes.quantisation import Quantisation, dense_blocks, own_squares
 from halfspace.errors import InputError
@@ -195,7 +197,7 @@ class KMeans(Learnt, ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterM
         Error, assignment, gain of one more step, and a bound below which no K prototypes can come; `verify(X)` recomputes them.
         Its labels are the nearest prototypes also where scikit-learn's `labels_` are not, by rounding or an early stop.
         Measured when first asked for, from the X that `fit` was given: so ask before changing that in place (an X whose error
-        is no longer `inertia_` is refused). A copy that was made before has lost X; `certify(X)` measures it there.
+        is no longer `inertia_` is refused). It is measured before a copy or a pickle is made, which take it with them.
     outcome_, n_iter_, n_features_in_
         Why it stopped, steps of the start that was kept, number of features.
 
@@ -267,6 +269,7 @@ class KMeans(Learnt, ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterM
         with restored_on_error(self), one_blas_thread():  # whose threads would spin while rows far apart are drawn
             began = time.perf_counter()
             self._check_parameters()
+            X = admitted(X, type(self).__name__)
             one_by_one = self.max_time is not None or self.verbose or getattr(self, "_skl_callbacks", None)
             if sample_weight is not None:
                 sample_weight = row_weights(self, read_matrix(self, X, reset=True), sample_weight)
@@ -374,6 +377,13 @@ class KMeans(Learnt, ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterM
             del _LEARNT_FROM[self]
         return cast("Quantisation", self._certificate)
 
+    def __getstate__(self) -> Any:
+        """Return what a copy or a pickle holds: the proof too, since a copy does not know X."""
+        if self in _LEARNT_FROM:
+            with suppress(InputError):  # X has been changed since: the copy is without a proof until it is certified
+                _ = self.certificate_
+        return super().__getstate__()
+
     def certify(self, X: Matrix, sample_weight: Any = None) -> Quantisation:
         """Measure the prototypes on examples X, shape (n, d), and keep the proof as `certificate_`."""
         check_is_fitted(self)
@@ -398,16 +408,16 @@ class KMeans(Learnt, ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterM
 
     def predict(self, X: Matrix) -> IntArray:
         """Return the nearest prototype of each row of X, shape (n,)."""
-        return np.asarray(self._fitted_scikit().predict(X))
+        return np.asarray(self._fitted_scikit().predict(admitted(X, "KMeans")))
 
     def transform(self, X: Matrix) -> FloatArray:
         """Return the distances of the rows of X from the prototypes, shape (n, K)."""
-        distances: FloatArray = self._fitted_scikit().transform(X)
+        distances: FloatArray = self._fitted_scikit().transform(admitted(X, "KMeans"))
         return distances
 
     def score(self, X: Matrix, y: Any = None, sample_weight: Any = None) -> float:
         """Return minus the quantisation error of the rows of X, shape (n, d)."""
-        return float(self._fitted_scikit().score(X, y, sample_weight))
+        return float(self._fitted_scikit().score(admitted(X, "KMeans"), y, sample_weight))
 
 
 def _is_count(value: Any) -> bool:
