@@ -14,7 +14,7 @@ Theorem  `Projection`: each mistake adds y_t P φ(x_t), P a projection onto a sp
 """
 
 from dataclasses import dataclass, replace
-from typing import Annotated, NamedTuple, Self
+from typing import Annotated, Any, NamedTuple, Self
 
 import numpy as np
 
@@ -164,6 +164,10 @@ class MistakeBound(Certificate):
     def consistent(self) -> list[tuple[bool, str]]:
         """Check the arithmetic that needs no data."""
         return bound_holds(self.mistakes, self.bound, self.theorem.bound(self.bracket.radius, self.bracket.lower))
+
+    def predictor(self, y: Labels) -> dict[str, Any]:
+        """Return the votes, or else what the bracket is about."""
+        return self.bracket.predictor(y)
 
     def confirm(self, X: Matrix, y: Labels) -> Verdict:
         """Recompute the margin and the radius behind the bound."""
