@@ -47,22 +47,23 @@ def tied(learnt: Mapping[str, Any], certificate: Certificate, X: Matrix, y: Labe
     >>> str(tied(vars(model), model.certificate_, X, y))
     'holds'
     >>> print(tied({**vars(model), "_W": -model._W}, model.certificate_, X, y))
-    refuted: the model predicts with other weights than those that the certificate is about
+    refuted: the model predicts with other weights than the certificate is about
     """
     X, y = certificate.read(X, y)
     found, said = predictor_of(learnt), certificate.predictor(y)
+    silent = [name for name, value in found.items() if not (name in said or (isinstance(value, _Kept) and not value.of_claim))]
+    if silent:
+        return Verdict.of((False, f"the certificate says nothing about what the model predicts with: {', '.join(silent)}"))
     claims = []
     for name in dict.fromkeys([*found, *said]):
-        if isinstance(found.get(name), _Kept):
-            claims.append((found[name].agrees(said, X, y), f"the {name} that the model keeps are not those of the examples"))
+        kept = found.get(name)
+        if isinstance(kept, _Kept):
+            claims.append((kept.agrees(said, X, y), f"the {name} of the model are not those of the examples"))
         elif name == "positive":
-            claims.append((said[name] == _positives(y, len(said[name])), "the certificate counts another class as positive"))
-        elif name not in said:
-            text = f"the certificate says nothing about the {name} that the model predicts with; fit again"
-            claims.append((False, text))
+            claims.append((said[name] == _positives(y, said), "the certificate counts another class as positive"))
         else:
-            text = f"the model predicts with other {name} than those that the certificate is about"
-            claims.append((name in found and same(found[name], said[name]), text))
+            text = f"the model predicts with other {name} than the certificate is about"
+            claims.append((name in found and same(kept, said[name]), text))
     return Verdict.of(*claims)
 
 
@@ -89,12 +90,10 @@ def joined(parts: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
     return found
 
 
-def _positives(y: Labels, count: int) -> list[Any]:
-    """Return the labels that count as +1 in so many problems: the second of two, each of many, the second of each pair."""
+def _positives(y: Labels, said: Mapping[str, Any]) -> list[Any]:
+    """Return the labels that count as +1: the second of two, each of many, or the second of each pair."""
     labels = _labels(y)
-    if count == 1:
-        return labels[1:2]
-    return labels if count == len(labels) else [second for _, second in combinations(labels, 2)]
+    return [second for _, second in combinations(labels, 2)] if len(labels) == 2 or said.get("voting") else labels
 
 
 def _labels(y: Labels) -> list[Any]:
@@ -115,6 +114,7 @@ class _Kept(NamedTuple):
     """Something that a model keeps of its examples: a function of (what the certificate says, X, y) tells whether it is."""
 
     agrees: Callable[[Mapping[str, Any], Any, Labels], bool]
+    of_claim: bool = False  # whether the certificate must name it too
 
 
 def _classes(classes: Any) -> _Kept:
@@ -218,7 +218,7 @@ def _expansion(learnt: Mapping[str, Any]) -> dict[str, Any]:
         groups = _part(answer, "groups") if not isinstance(answer, Record) else answer.fields.get("groups", ())
         found["functions"] = functions_of(rows, c) if _grouped(c, groups) else None
         # The square of the clamped input was added up over the support vectors of all problems, zeros included.
-        found["bias"] = _Kept(lambda said, _X, _y: same(bias, said["bias"] + said["clamp"] ** 2 * c.sum(axis=1)))
+        found["bias"] = _Kept(lambda said, _X, _y: same(bias, said["bias"] + said["clamp"] ** 2 * c.sum(axis=1)), of_claim=True)
         return {**found, "clamp": float(learnt["_fitted_clamp"]), "voting": bool(learnt.get("_voting", False))}
     columns = _part(cells, "columns")
     found["functions"] = [functions_of(rows[own], c[:, own]) for own in columns]
@@ -285,7 +285,7 @@ def _kernel_votes(learner: Any) -> dict[str, Any]:
         voters: Any = [rows[log["k"] == k] for k in range(K)]
     else:
         voters = _voters(log, _part(page, "support"))
-    clamp = _Kept(lambda said, _X, _y: bool(said["clamp"] ** 2 == shift))
+    clamp = _Kept(lambda said, _X, _y: bool(said["clamp"] ** 2 == shift), of_claim=True)
     return {**_cast(log, K, int(_part(learner, "clock"))), "voters": voters, "clamp": clamp, "kernel": kernel}
 
 
@@ -314,7 +314,7 @@ def _voters(log: Mapping[str, Any], support: Any) -> _Kept:
         kept, numbers = np.unique([log["row"], numbers], axis=1)
         return _are_rows(X, numbers, support[kept])
 
-    return _Kept(agree)
+    return _Kept(agree, of_claim=True)
 
 
 READERS: dict[str, Callable[[Mapping[str, Any]], dict[str, Any]]] = {
