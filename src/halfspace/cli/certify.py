@@ -17,6 +17,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from halfspace import __version__
+from halfspace._paths import is_lasting
 from halfspace._text import plural
 from halfspace.certificates import Certificate, Verdict, from_json
 from halfspace.certificates.base import from_dict
@@ -27,6 +28,7 @@ from halfspace.cli.reading import as_numbers, labels, read_data
 from halfspace.cli.text import shortened
 from halfspace.errors import CertificateError, FileError, InputError, ModelFileError
 from halfspace.files import Dataset, stream
+from halfspace.files.opening import on_disk
 from halfspace.modelfiles import read_tree
 from halfspace.notes import sentences
 from halfspace.tables import TableEncoder
@@ -108,7 +110,7 @@ def _check(claim: Claim, file: str | None, target: str | None, format_: str | No
     except FileError:
         raise
     except InputError as error:  # it is a table, but has not these rows
-        n_rows = sum(batch.X.shape[0] for batch in stream(file, format=format_)) if file not in {None, "-"} else 0
+        n_rows = sum(batch.X.shape[0] for batch in stream(file, format=format_)) if file and is_lasting(file) else 0
         return Checked(Path(file or "").name, n_rows), _same_size(claim, n_rows) and Verdict.of((False, str(error)))
     n_checked = int(data.rows.size) if claim.n_about is None else claim.n_about
     checked = Checked(data.source.name, data.n_rows, n_checked, tuple(sentences(data.notes)))
@@ -134,12 +136,10 @@ def _verify(claim: Claim, data: Dataset) -> Verdict:
 
 def _claim_of(model: str) -> Claim:
     """Read the claim of a model file, or of a JSON file."""
-    path = Path(model)
-    if not path.is_file():
-        refuse(f"there is no model file {model}")
-    with path.open("rb") as file:
-        is_json = file.read(1) == b"{"
-    return _claim_of_json(path) if is_json else _claim_of_model(model)
+    with on_disk(model) as path:
+        with path.open("rb") as file:
+            is_json = file.read(1) == b"{"
+        return _claim_of_json(path) if is_json else _claim_of_model(str(path))
 
 
 def _claim_of_json(path: Path) -> Claim:
@@ -160,7 +160,7 @@ def _claim_of_json(path: Path) -> Claim:
         msg = f"{path} has the format {body.get('format')!r}, which this version does not know; update halfspace"
         raise CertificateError(msg)
     try:
-        rows = None if body["rows"] is None else _row_numbers(body["rows"])
+        rows = np.arange(int(body["n_rows"])) if body["rows"] is None else _row_numbers(body["rows"])
         encoder, proof = TableEncoder(scale=str(body["scale"])), from_dict(body["certificate"])
         check = lambda X, y: proof.verify(encoder.fit_transform(X), y)  # noqa: E731
         return Claim(proof, check, body["target"], int(body["n_rows"]), rows)

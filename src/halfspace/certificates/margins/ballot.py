@@ -42,10 +42,10 @@ class Ballot(NamedTuple):
     """
 
     errors: Annotated[int, "int >= 0"]
-    rows: Annotated[IntArray, "int(m) >= 0"]
-    steps: Annotated[FloatArray, "finite(m)"]
-    times: Annotated[IntArray, "int(m) >= 0"]
-    presented: Annotated[int, "int >= 0"]
+    rows: Annotated[IntArray, "int(m) >= 0", "asked"]
+    steps: Annotated[FloatArray, "finite(m)", "asked"]
+    times: Annotated[IntArray, "int(m) >= 0", "asked"]
+    presented: Annotated[int, "int >= 0", "asked"]
 
     def counted(self, X: Matrix, sign: FloatArray, bracket: Any) -> Self:
         """Return the vote with its errors on examples X (n, d) with labels ±1; the bracket knows clamped input and kernel."""
