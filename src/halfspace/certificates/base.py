@@ -132,10 +132,10 @@ class Certificate(ABC):
         return cls(**revived(cls, body, from_plain))
 
     def to_dict(self) -> dict[str, Any]:
-        """Return the certificate as plain numbers, strings, lists and dictionaries; what came later and is None is left out."""
-        known = {f.name: (f.default, getattr(self, f.name)) for f in fields(self)}  # type: ignore[arg-type]
-        values = {name: value for name, (default, value) in known.items() if not default is value is None}
-        return {"kind": type(self).__name__, **{name: _plain(value) for name, value in values.items()}}
+        """Return the certificate as plain numbers, strings, lists and dictionaries."""
+        known = [f for f in fields(self) if not (f.default is None and getattr(self, f.name) is None)]  # type: ignore[arg-type]
+        body = {f.name: _plain(getattr(self, f.name)) for f in known}
+        return {"kind": type(self).__name__, **body}
 
     def to_json(self, path: str | Path | None = None) -> str:
         """Return the JSON form, and write it to `path` if one is given."""
