@@ -1,7 +1,7 @@
 """What kernel machines of large margin share: how a two-class problem is solved, and what its answer proves."""
 
 from collections.abc import Callable
-from functools import partial
+from dataclasses import replace
 from typing import Annotated, Any, NamedTuple
 
 import numpy as np
@@ -100,21 +100,20 @@ class Work(NamedTuple):
     task: Task
     used: IntArray  # the examples of the task that have weight
 
-    def runner(self, reporter: Reporter | None = None, number: int = 1, count: int = 1) -> Callable[[Budget], Run]:
+    def runner(self, reporter: Reporter | None = None, number: int = 1, count: int = 1) -> Callable[[Budget, Run | None], Run]:
         """Return what runs the method within a budget; it reports every round, or, one of many, its end."""
 
         def tell(at: Progress) -> bool:
             return reporter is not None and reporter.tell(f"round {at.round}: relative gap {at.state.gap:.2g}")
 
-        def run_and_report(budget: Budget) -> Run:
-            done = run(self.method, budget, self.method.start(self.start))
-            if reporter is not None:
+        def run_and_report(budget: Budget, before: Run | None) -> Run:
+            again = before and replace(before, state=self.method.start(self.method.certify(before.state).b))
+            done = run(self.method, budget, again or self.method.start(self.start), tell if count == 1 else None)
+            if reporter is not None and count > 1:
                 reporter.line(f"problem {number} of {count}: relative gap {done.state.gap:.2g}")
             return done
 
-        if count > 1:
-            return run_and_report
-        return partial(run, self.method, state=self.method.start(self.start), watch=tell)
+        return run_and_report
 
     def answer(self, done: Run) -> KernelAnswer:
         """Return strengths of all examples of the task, 0 for those without weight; their potentials are not known."""
@@ -187,18 +186,18 @@ class Claims(NamedTuple):
         tasks: list[Task],
         seeds: list[int],
         starts: list[FloatArray | None],
-        left: Callable[[], Budget],
+        budget: Budget,
         n_jobs: int | None,
         reporter: Reporter | None = None,
     ) -> tuple[list[Run], list[KernelAnswer], list[KernelGap]]:
-        """Solve all tasks within the budget that is `left`; those whose proof rounding made too wide go on."""
+        """Solve all tasks within a budget; those whose proof rounding made too wide go on."""
         works = [self.work(gram, *each) for each in zip(tasks, seeds, starts, strict=True)]
-        runs = run_all([work.runner(reporter, k, len(works)) for k, work in enumerate(works, 1)], left(), n_jobs)
+        runs = run_all([work.runner(reporter, k, len(works)) for k, work in enumerate(works, 1)], budget, n_jobs)
         answers = [work.answer(done) for work, done in zip(works, runs, strict=True)]
         parts = [self.claim(task, answer) for task, answer in zip(tasks, answers, strict=True)]
         for k, tol in self._unproved(runs, answers, parts):
             work = self.work(gram, tasks[k], seeds[k], np.abs(answers[k].b), tol)
-            runs[k] = run_all([work.runner()], left(), 1)[0]
+            runs[k] = run_all([work.runner()], budget, 1)[0]
             answers[k] = work.answer(runs[k])
             parts[k] = self.claim(tasks[k], answers[k])
         return runs, answers, parts
