@@ -25,7 +25,7 @@ from halfspace.certificates.pipeline import Pipeline
 from halfspace.certificates.predictor import tied
 from halfspace.cli.frame import REFUTED, Answer, notes, refuse
 from halfspace.cli.reading import as_numbers, labels, read_data
-from halfspace.cli.text import shortened
+from halfspace.cli.text import proof_of, shortened
 from halfspace.errors import CertificateError, FileError, InputError, ModelFileError
 from halfspace.files import Dataset, stream
 from halfspace.files.opening import on_disk
@@ -93,7 +93,7 @@ def run(model: str, file: str | None = None, *, target: str | None = None, forma
         "source": checked.source,
         "holds": verdict.holds,
         "reasons": list(verdict.reasons),
-        "proof": {"kind": type(claim.certificate).__name__, "sentence": str(claim.certificate)},
+        "proof": proof_of(claim.certificate),
         "n_rows": checked.n_rows,
         "n_checked": checked.n_checked,
         "seconds": time.perf_counter() - began,

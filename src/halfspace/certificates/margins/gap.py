@@ -290,7 +290,7 @@ class DualityGap(Enclosure):
         size_error = rounding(n, R) * total
         loss = exposed = np.float64(0.0)
         if np.isfinite(self.C):
-            near = 1.0 + least_error > E
+            near = ~(1.0 + least_error <= E)  # also what is not a number
             slack, caps = np.maximum(0.0, 1.0 - E[near]), self.C if s is None else self.C * s[near]
             loss, exposed = np.float64((caps * slack).sum()), np.float64((caps * np.ones(slack.size)).sum())
         dual_error = spare * (total + size**2) + size_error * (size + size_error)
@@ -320,7 +320,7 @@ class KernelSums(NamedTuple):
         """Return primal and dual value, moved apart by `slack` rounding errors."""
         if hard:
             return self._hard(slack)
-        near = 1.0 + SLACK * self.error > self.E
+        near = ~(1.0 + SLACK * self.error <= self.E)  # also what is not a number
         caps, error = self.caps[near], self.error[near]
         loss = float((caps * np.maximum(0.0, 1.0 - self.E[near])).sum())
         primal_error = 0.5 * self.square_error + self.spare * (self.square + loss) + float((caps * error).sum())
