@@ -35,6 +35,7 @@ from halfspace.certificates.arithmetic import (
 from halfspace.certificates.base import Certificate, Verdict
 from halfspace.certificates.expansion import Scales, outputs, proved_scales, squares_of
 from halfspace.certificates.margins.bracket import SLACK, consistent_bias, different, within
+from halfspace.certificates.predictor import one_function
 from halfspace.errors import InputError
 from halfspace.kernels import Kernel
 
@@ -257,6 +258,10 @@ class DualityGap(Enclosure):
         with np.errstate(all="ignore"):
             return self._claiming(self._collected(E, v, R, sign, (self.weights, strengths, np.float64(self.bias))))
 
+    def predictor(self, y: Labels) -> dict[str, Any]:  # noqa: ARG002  (one signature for all)
+        """Return the plane."""
+        return {"weights": self.weights[None], "bias": np.array([self.bias]), "clamp": self.clamp, "positive": [self.positive]}
+
     def fits(self, X: Matrix, y: Labels) -> list[tuple[bool, str]]:
         """Return the claims that weights, rows and sample weights are for these data."""
         return [matching(self.weights, self.clamp, X), *super().fits(X, y)]
@@ -439,6 +444,10 @@ class KernelGap(Enclosure):
             held = float(a @ (E - sign * bias)[self.rows]) if square is None else float(np.ldexp(square, -2 * e))
             vague = float(a @ extra[self.rows]) if square is None else 0.0
             return self._claiming(self._collected(E, extra, (held, vague), sign, scales))
+
+    def predictor(self, y: Labels) -> dict[str, Any]:
+        """Return the function that the strengths make."""
+        return one_function(self, self.rows, self.strengths * signs(y, self.positive)[self.rows])
 
     def _sums(self, X: Matrix, sign: FloatArray) -> KernelSums:
         """Compute from checked data what the values are made of."""
