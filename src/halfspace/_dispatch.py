@@ -16,15 +16,19 @@ The sums in the implementations may be reordered (they feed solvers); certificat
 """
 
 import functools
-from collections.abc import Callable
+import time
+import warnings
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from typing import Any, Protocol, TypeVar, cast
 
 import numpy as np
 from numba import njit, types
+from numba.core import event
 from numba.core.typing.templates import builtin_registry
 from numba.extending import overload
 
-__all__ = ["OpenFunction", "compiled", "compiled_as_written", "open_function"]
+__all__ = ["LateCompilationError", "OpenFunction", "compiled", "compiled_as_written", "compiling_until", "open_function"]
 
 REORDER = {"reassoc", "contract", "nsz", "arcp"}
 """Reordering and fused multiply-add, but NaN and infinity keep their meaning."""
@@ -32,20 +36,93 @@ REORDER = {"reassoc", "contract", "nsz", "arcp"}
 AS_WRITTEN = {"contract", "nnan", "ninf", "nsz", "arcp"}
 """Fused multiply-add, but every sum in the order written: for tricks that rounding makes work."""
 
-OPTIONS: dict[str, Any] = {"cache": True, "nogil": True, "error_model": "numpy", "no_cfunc_wrapper": True}
+OPTIONS: dict[str, Any] = {"nogil": True, "error_model": "numpy", "no_cfunc_wrapper": True}
 """No wrapper for C, which nobody here calls."""
+
+COMPILING = 5.0
+"""Seconds that compiling a function may well take."""
 
 F = TypeVar("F", bound=Callable[..., Any])
 
 
 def compiled(function: F) -> F:
     """Compile the one way this package does: cached on disk, other threads go on, division by zero gives infinity."""
-    return cast("F", njit(fastmath=REORDER, **OPTIONS)(function))
+    return _cached(function, REORDER)
 
 
 def compiled_as_written(function: F) -> F:
     """Compile likewise, but without leave to reorder sums; NaN and infinity must not occur."""
-    return cast("F", njit(fastmath=AS_WRITTEN, **OPTIONS)(function))
+    return _cached(function, AS_WRITTEN)
+
+
+def _cached(function: F, fastmath: set[str]) -> F:
+    """Compile with a cache on disk, or without one where Numba finds no folder for it, or can no longer write there."""
+    try:
+        dispatcher: Any = njit(cache=True, fastmath=fastmath, **OPTIONS)(function)
+    except RuntimeError as error:
+        if "cannot cache function" not in str(error):
+            raise
+        _say_that_nothing_is_kept()
+        return cast("F", njit(fastmath=fastmath, **OPTIONS)(function))
+    cache: Any = getattr(dispatcher, "_cache", None)  # private to Numba, and not there with the JIT switched off
+    if hasattr(cache, "save_overload"):
+        cache.save_overload = _saving(cache.save_overload)
+    return cast("F", dispatcher)
+
+
+def _saving(save: Callable[..., None]) -> Callable[..., None]:
+    """Return a way to save what was compiled that goes on where it cannot be saved: the disk is full, say."""
+
+    def save_or_go_on(*args: Any) -> None:
+        try:
+            save(*args)
+        except OSError:
+            _say_that_nothing_is_kept()
+
+    return save_or_go_on
+
+
+@functools.cache
+def _say_that_nothing_is_kept() -> None:
+    """Warn, once in a process."""
+    msg = (
+        "halfspace cannot keep its compiled code: neither its own folder nor a cache in the home directory can be written, so"
+        " every process compiles anew, for some seconds at each first use. Set the environment variable NUMBA_CACHE_DIR to a"
+        " folder that can be written."
+    )
+    warnings.warn(msg, RuntimeWarning, stacklevel=2)
+
+
+class LateCompilationError(Exception):
+    """A function would have to be compiled, and there is no time for it."""
+
+
+class _Watch(event.Listener):
+    """Hears of every function that is about to be compiled, not of those that are found in the cache."""
+
+    def __init__(self, deadline: float) -> None:
+        self.deadline = deadline
+
+    def on_start(self, event: Any) -> None:  # noqa: ARG002  (Numba's name)
+        if time.perf_counter() + COMPILING > self.deadline:
+            msg = "it would have to be compiled, once and for all, which takes more time than is left"
+            raise LateCompilationError(msg)
+
+    def on_end(self, event: Any) -> None:
+        pass
+
+
+@contextmanager
+def compiling_until(deadline: float | None) -> Iterator[None]:
+    """Refuse to compile inside what may not be ready at the deadline, on the clock of `time.perf_counter`; None for no limit.
+
+    What is on disk, compiled by an earlier run, is loaded as ever.
+    """
+    if deadline is None:
+        yield
+        return
+    with event.install_listener("numba:compile", _Watch(deadline)):
+        yield
 
 
 class OpenFunction(Protocol):

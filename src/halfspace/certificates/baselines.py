@@ -12,7 +12,7 @@ import numpy as np
 from scipy import sparse
 
 from halfspace._typing import FloatArray, IntArray, Label, Labels, Matrix
-from halfspace.certificates.arithmetic import block_squares, known_labels
+from halfspace.certificates.arithmetic import as_rows, block_squares, known_labels, unit_scale
 from halfspace.certificates.base import Certificate, Verdict
 
 __all__ = ["ClassCounts", "NeighbourErrors"]
@@ -82,7 +82,7 @@ class NeighbourErrors(Certificate):
     1 neighbour: at most 0 of 4 examples misled, leaving one out True False
     """
 
-    k: Annotated[int, "int >= 1"]
+    k: Annotated[int, "int >= 1", "asked"]
     errors: Annotated[int, "int >= 0"]
     n: Annotated[int, "int >= 0"]
     classes: Annotated[tuple[Label, ...], "tuple(K) of label"]
@@ -94,6 +94,7 @@ class NeighbourErrors(Certificate):
     @classmethod
     def measure(cls, X: Matrix, y: Labels, *, k: int) -> Self:
         """Count on examples X, shape (n, d), with labels y, shape (n,); k < n."""
+        X, y = as_rows(X, y)
         classes, target = np.unique(y, return_inverse=True)
         right = surely_right(X, target, k)
         return cls(k, int(target.size - right.sum()), int(target.size), tuple(classes.tolist()))
@@ -101,6 +102,10 @@ class NeighbourErrors(Certificate):
     def consistent(self) -> list[tuple[bool, str]]:
         """Check that the classes differ and the counts are possible."""
         return [_different(self.classes), (self.k < self.n and self.errors <= self.n, "k or errors are more than the examples")]
+
+    def predictor(self, y: Labels) -> dict[str, Any]:  # noqa: ARG002  (one signature for all)
+        """Return how many neighbours vote."""
+        return {"number of neighbours": self.k}
 
     def confirm(self, X: Matrix, y: Labels) -> Verdict:
         """Count again from all distances."""
@@ -116,10 +121,10 @@ class NeighbourErrors(Certificate):
 
 def surely_right(X: Matrix, target: IntArray, k: int) -> Any:
     """Tell for each example whether its class wins the vote of its k nearest others, however ties of distance fall."""
-    X = X.tocsr().astype(np.float64) if sparse.issparse(X) else np.asarray(X, dtype=np.float64)
+    X = X.tocsr().astype(np.float64) if sparse.issparse(X) else np.array(X, dtype=np.float64)
     n = target.size
-    largest = float(np.abs(X.data if sparse.issparse(X) else X).max(initial=0.0))
-    X = X / largest if largest > 0.0 else X  # so that no square overflows or vanishes
+    values = X.data if sparse.issparse(X) else X
+    values[...] = unit_scale(values)  # so that no square overflows or vanishes
     squares = block_squares(X)
     votes = np.eye(int(target.max()) + 1)[target]
     rounding = 8.0 * (X.shape[1] + 4) * np.finfo(np.float64).eps

@@ -4,7 +4,8 @@ import json
 from pathlib import Path
 from typing import Any
 
-from halfspace.errors import ModelFileError
+from halfspace.errors import FileError, ModelFileError
+from halfspace.files.opening import on_disk
 from halfspace.modelfiles.codec import Decoder, Encoder
 from halfspace.modelfiles.container import parse, read, write
 from halfspace.modelfiles.format1 import Format1Decoder
@@ -85,8 +86,11 @@ def read_tree(path: str | Path) -> "Tree":
         Parts of it are decoded when asked for, and import only what they need.
     """
     try:
-        contents = read(path)
+        with on_disk(path) as file:
+            contents = read(file)
         node = _root(parse(contents.tree))
+    except FileError as error:
+        raise ModelFileError(str(error)) from error
     except (ModelFileError, MemoryError, OverflowError) as error:
         raise _named(path, error) from error
     decoder = (Format1Decoder if contents.format == 1 else Decoder)(contents.arrays)
@@ -104,6 +108,10 @@ def _root(node: Any) -> dict[str, Any]:
 def _named(path: str | Path, error: Exception) -> ModelFileError:
     """Return an error that names the file."""
     return ModelFileError(f"{path} cannot be loaded: {str(error).rstrip('.')}.")
+
+
+def _is_model(node: Any) -> bool:
+    return isinstance(node, dict) and "@model" in node
 
 
 class Tree:
@@ -163,6 +171,19 @@ class Tree:
             return self.part("estimator_").certificate()
         names = [name for name in ("certificate_", "_certificate") if name in self.fitted]
         return self.decode(names[0]) if names else None
+
+    def predicting(self) -> "Tree":
+        """Return the tree of the model that predicts: this one, or the model within it."""
+        return self.part("estimator_").predicting() if "estimator_" in self.fitted else self
+
+    def learnt(self) -> dict[str, Any]:
+        """Return the learnt attributes by name, but for certificates and models, whose classes would have to be imported.
+
+        Records stay records: what an attribute must be, only its class knows.
+        """
+        nodes = self._names("fitted")
+        names = [name for name in nodes if name.strip("_") != "certificate" and not _is_model(nodes[name])]
+        return self._decoder.renewed(self.model, {name: self.decode(name) for name in names})
 
     def decode(self, name: str | None = None) -> Any:
         """Return a parameter or learnt attribute by name, or the whole model.

@@ -36,6 +36,7 @@ from halfspace.certificates.arithmetic import (
 )
 from halfspace.certificates.base import Certificate, Verdict
 from halfspace.certificates.expansion import Scales, outputs, proved_scales, squares_of
+from halfspace.certificates.predictor import one_function
 from halfspace.errors import InputError
 from halfspace.kernels import Kernel
 
@@ -75,9 +76,10 @@ class Sides(NamedTuple):
     terms: int  # longest chain of additions behind either side
 
     def outward(self) -> tuple[float, float]:
-        """Return both sides moved apart by several rounding errors, and within what the radius allows."""
-        slack = SLACK * rounding(self.terms, self.radius)
-        return max(self.lower - slack, -self.radius), max(min(self.upper + slack, self.radius), 0.0)
+        """Return both sides moved apart by several rounding errors, and within what the radius, itself rounded, allows."""
+        error = rounding(self.terms, self.radius)
+        edge = self.radius + error  # who checks may sum the squares of the same rows in another order
+        return max(self.lower - SLACK * error, -edge), max(min(self.upper + SLACK * error, edge), 0.0)
 
 
 class Bracket(Certificate, abstract=True):
@@ -157,10 +159,10 @@ class MarginBracket(Bracket):
     weights: Annotated[FloatArray, "finite(D)"]
     rows: Annotated[IntArray, "int(m) >= 0"]
     strengths: Annotated[FloatArray, "finite(m) >= 0"]
-    clamp: float
-    positive: Label
+    clamp: Annotated[float, "finite", "asked"]
+    positive: Annotated[Label, "label", "asked"]
     bias: float = 0.0
-    free: bool = False
+    free: Annotated[bool, "bool", "asked"] = False
 
     @classmethod
     def measure(
@@ -201,6 +203,10 @@ class MarginBracket(Bracket):
     def consistent(self) -> list[tuple[bool, str]]:
         """Check sides and witnesses, and the bias."""
         return [*super().consistent(), *consistent_bias(self), different(self.rows)]
+
+    def predictor(self, y: Labels) -> dict[str, Any]:  # noqa: ARG002  (one signature for all)
+        """Return the plane."""
+        return {"weights": self.weights[None], "bias": np.array([self.bias]), "clamp": self.clamp, "positive": [self.positive]}
 
     def confirm(self, X: Matrix, y: Labels) -> Verdict:
         """Recompute both sides and the radius."""
@@ -288,15 +294,15 @@ class KernelBracket(Bracket):
     lower: Annotated[float, "real"]
     upper: Annotated[float, "real >= 0"]
     radius: Annotated[float, "finite >= 0"]
-    kernel: Kernel
+    kernel: Annotated[Kernel, "kernel", "asked"]
     support: Annotated[IntArray, "int(p) >= 0"]
     coefficients: Annotated[FloatArray, "finite(p)"]
     rows: Annotated[IntArray, "int(m) >= 0"]
     strengths: Annotated[FloatArray, "finite(m) >= 0"]
-    clamp: float
-    positive: Label
+    clamp: Annotated[float, "finite", "asked"]
+    positive: Annotated[Label, "label", "asked"]
     bias: float = 0.0
-    free: bool = False
+    free: Annotated[bool, "bool", "asked"] = False
 
     @property
     def separable(self) -> bool | None:
@@ -382,6 +388,10 @@ class KernelBracket(Bracket):
     def consistent(self) -> list[tuple[bool, str]]:
         """Check sides, witnesses, rows and the bias."""
         return [*super().consistent(), *consistent_bias(self), different(self.support), different(self.rows)]
+
+    def predictor(self, y: Labels) -> dict[str, Any]:  # noqa: ARG002  (one signature for all)
+        """Return the function of the lower side."""
+        return one_function(self, self.support, self.coefficients)
 
     def confirm(self, X: Matrix, y: Labels) -> Verdict:
         """Recompute both sides and the radius; NaN and infinity confirm nothing."""
@@ -471,7 +481,7 @@ class KeslerBracket(Bracket):
     rows: Annotated[IntArray, "int(m) >= 0"]
     rivals: Annotated[IntArray, "int(m) in 0..K"]
     strengths: Annotated[FloatArray, "finite(m) >= 0"]
-    clamp: float
+    clamp: Annotated[float, "finite", "asked"]
     classes: Annotated[tuple[Label, ...], "classes(K)"]
 
     @classmethod
@@ -508,6 +518,11 @@ class KeslerBracket(Bracket):
         """Check sides and witnesses."""
         pairs = set(zip(self.rows.tolist(), self.rivals.tolist(), strict=True))
         return [*super().consistent(), (len(pairs) == self.rows.size, "a row is named twice with the same rival")]
+
+    def predictor(self, y: Labels) -> dict[str, Any]:  # noqa: ARG002  (one signature for all)
+        """Return the plane of each class."""
+        nothing, classes = np.zeros(len(self.weights)), list(self.classes)
+        return {"weights": self.weights, "bias": nothing, "clamp": self.clamp, "positive": classes}
 
     def confirm(self, X: Matrix, y: Labels) -> Verdict:
         """Recompute both sides and the radius."""

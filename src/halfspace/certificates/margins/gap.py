@@ -35,6 +35,7 @@ from halfspace.certificates.arithmetic import (
 from halfspace.certificates.base import Certificate, Verdict
 from halfspace.certificates.expansion import Scales, outputs, proved_scales, squares_of
 from halfspace.certificates.margins.bracket import SLACK, consistent_bias, different, within
+from halfspace.certificates.predictor import one_function
 from halfspace.errors import InputError
 from halfspace.kernels import Kernel
 
@@ -50,7 +51,7 @@ class Enclosure(Certificate, abstract=True):
     sample_weight: FloatArray | None
     rows: IntArray
     strengths: FloatArray
-    positive: Label
+    positive: Annotated[Label, "label", "asked"]
 
     what: ClassVar[str]
     loosest: ClassVar[float]
@@ -214,15 +215,15 @@ class DualityGap(Enclosure):
 
     primal: Annotated[float, "real >= 0"]
     dual: Annotated[float, "finite >= 0"]
-    C: Annotated[float, "real > 0"]
-    sample_weight: Annotated[FloatArray | None, "finite(n) >= 0 | none"]
+    C: Annotated[float, "real > 0", "asked"]
+    sample_weight: Annotated[FloatArray | None, "finite(n) >= 0 | none", "asked"]
     weights: Annotated[FloatArray, "finite(D)"]
     rows: Annotated[IntArray, "int(m) >= 0"]
     strengths: Annotated[FloatArray, "finite(m) >= 0"]
     bias: float
-    free: bool
-    clamp: float
-    positive: Label
+    free: Annotated[bool, "bool", "asked"]
+    clamp: Annotated[float, "finite", "asked"]
+    positive: Annotated[Label, "label", "asked"]
 
     what, loosest, loose_of_lowest, least_shown = "weights cost", 1e-9, True, 1e-12
 
@@ -257,6 +258,10 @@ class DualityGap(Enclosure):
         with np.errstate(all="ignore"):
             return self._claiming(self._collected(E, v, R, sign, (self.weights, strengths, np.float64(self.bias))))
 
+    def predictor(self, y: Labels) -> dict[str, Any]:  # noqa: ARG002  (one signature for all)
+        """Return the plane."""
+        return {"weights": self.weights[None], "bias": np.array([self.bias]), "clamp": self.clamp, "positive": [self.positive]}
+
     def fits(self, X: Matrix, y: Labels) -> list[tuple[bool, str]]:
         """Return the claims that weights, rows and sample weights are for these data."""
         return [matching(self.weights, self.clamp, X), *super().fits(X, y)]
@@ -285,7 +290,7 @@ class DualityGap(Enclosure):
         size_error = rounding(n, R) * total
         loss = exposed = np.float64(0.0)
         if np.isfinite(self.C):
-            near = 1.0 + least_error > E
+            near = ~(1.0 + least_error <= E)  # also what is not a number
             slack, caps = np.maximum(0.0, 1.0 - E[near]), self.C if s is None else self.C * s[near]
             loss, exposed = np.float64((caps * slack).sum()), np.float64((caps * np.ones(slack.size)).sum())
         dual_error = spare * (total + size**2) + size_error * (size + size_error)
@@ -315,7 +320,7 @@ class KernelSums(NamedTuple):
         """Return primal and dual value, moved apart by `slack` rounding errors."""
         if hard:
             return self._hard(slack)
-        near = 1.0 + SLACK * self.error > self.E
+        near = ~(1.0 + SLACK * self.error <= self.E)  # also what is not a number
         caps, error = self.caps[near], self.error[near]
         loss = float((caps * np.maximum(0.0, 1.0 - self.E[near])).sum())
         primal_error = 0.5 * self.square_error + self.spare * (self.square + loss) + float((caps * error).sum())
@@ -374,15 +379,15 @@ class KernelGap(Enclosure):
 
     primal: Annotated[float, "real >= 0"]
     dual: Annotated[float, "finite >= 0"]
-    C: Annotated[float, "real > 0"]
-    sample_weight: Annotated[FloatArray | None, "finite(n) >= 0 | none"]
-    kernel: Kernel
+    C: Annotated[float, "real > 0", "asked"]
+    sample_weight: Annotated[FloatArray | None, "finite(n) >= 0 | none", "asked"]
+    kernel: Annotated[Kernel, "kernel", "asked"]
     rows: Annotated[IntArray, "int(m) >= 0"]
     strengths: Annotated[FloatArray, "finite(m) >= 0"]
     bias: float
-    free: bool
-    clamp: float
-    positive: Label
+    free: Annotated[bool, "bool", "asked"]
+    clamp: Annotated[float, "finite", "asked"]
+    positive: Annotated[Label, "label", "asked"]
 
     what, loosest, loose_of_lowest, least_shown = "function costs", 1e-7, False, 1e-10
 
@@ -409,8 +414,12 @@ class KernelGap(Enclosure):
         """
         X, y = as_rows(X, y)
         draft = cls.draft(kernel.resolved(X), strengths, C, sample_weight, bias, clamp, positive)
+        return draft.measured(X, signs(y, positive))
+
+    def measured(self, X: Matrix, sign: FloatArray) -> Self:
+        """Claim what these strengths prove about checked examples with labels ±1 in `sign`."""
         with np.errstate(all="ignore"):
-            return draft._claiming(draft._sums(X, signs(y, positive)))  # noqa: SLF001  (its own kind)
+            return self._claiming(self._sums(X, sign))
 
     def claim(
         self,
@@ -435,6 +444,10 @@ class KernelGap(Enclosure):
             held = float(a @ (E - sign * bias)[self.rows]) if square is None else float(np.ldexp(square, -2 * e))
             vague = float(a @ extra[self.rows]) if square is None else 0.0
             return self._claiming(self._collected(E, extra, (held, vague), sign, scales))
+
+    def predictor(self, y: Labels) -> dict[str, Any]:
+        """Return the function that the strengths make."""
+        return one_function(self, self.rows, self.strengths * signs(y, self.positive)[self.rows])
 
     def _sums(self, X: Matrix, sign: FloatArray) -> KernelSums:
         """Compute from checked data what the values are made of."""
