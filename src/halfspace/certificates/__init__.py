@@ -13,6 +13,7 @@ from halfspace.certificates.prototypes.errors import PrototypeErrors
 from halfspace.certificates.prototypes.mixture import MixtureLikelihood
 from halfspace.certificates.prototypes.quantisation import Quantisation
 from halfspace.certificates.regression.filtering import FilterBound
+from halfspace.certificates.regression.kernel_ridge import KernelRidgeCells, KernelRidgeGap
 from halfspace.certificates.regression.posterior import GaussianPosterior
 from halfspace.certificates.regression.ridge import LeastSquaresGap, PerOutput, RidgeGap
 
@@ -26,6 +27,8 @@ __all__ = [
     "GaussianPosterior",
     "KernelBracket",
     "KernelGap",
+    "KernelRidgeCells",
+    "KernelRidgeGap",
     "KeslerBracket",
     "LeastSquaresGap",
     "MarginBracket",

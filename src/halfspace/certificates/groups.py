@@ -248,7 +248,7 @@ class PerCell(Certificate):
     def confirm(self, X: Matrix, y: Labels) -> Verdict:
         """Check the cells, then every part on the examples of its cell."""
         fits = Verdict.of(
-            (self.cells.size == y.size, "one cell per example expected"),
+            (self.cells.size == y.shape[0], "one cell per example expected"),
             (self.centres.shape[1] == X.shape[1], f"centres of {X.shape[1]} features expected"),
         )
         if not fits:

@@ -1,13 +1,13 @@
 """The certificate of kernel ridge regression: how far a function is from the best one, and its leave-one-out errors.
 
 Problem    P(f, c) = Σ s_i (y_i - f(x_i) - c)² + λ‖f‖²  over the functions f of the kernel's space, and over c if it is free.
-Lower side For any b with sum 0 (any at all without a free constant):  2 b·y - Σ b_i²/s_i - ‖Σ b_i k(x_i, ·)‖²/λ <= min P,  the dual
-           value. For f = Σ a_i k(x_i, ·) with residuals r and b = λ a the difference to P(f, c) is just  Σ (s_i r_i - b_i)²/s_i:
+Lower side For any b with sum 0 (for any at all, if c is not free)  2 b·y - Σ b_i²/s_i - ‖Σ b_i k(x_i, ·)‖²/λ <= min P,  the
+           dual value. For f = Σ a_i k(x_i, ·) with residuals r and b = λ a, P(f, c) is above it by  Σ (s_i r_i - b_i)²/s_i:
            no large numbers cancel. What rounding leaves of t = Σ a_i is spread over b and paid for by  λ t² max k(x, x).
 Distance   P curves by at least 2λ, so  ‖f - f*‖² <= (P - min P)/λ,  and no prediction f(x) is further from that of f* than
            ‖f - f*‖ sqrt(k(x, x)).
-Left out   Without example i, its whole weight included, its residual is  r_i / (λ M_ii),  where M is the inverse of √S K √S + λ,
-           less its part along √s if c is free (Allen 1974): the checker factors that matrix anew.
+Left out   Without example i, its whole weight included, its residual is  r_i / (λ M_ii).  M is the inverse of √S K √S + λ, less
+           its part along √s if c is free (Allen 1974): the checker factors that matrix anew.
 """
 
 from dataclasses import dataclass, replace
@@ -20,11 +20,13 @@ from halfspace._typing import FloatArray, Labels, Matrix
 from halfspace.certificates.arithmetic import EPS, one_weight_each, some_weight
 from halfspace.certificates.base import Certificate, Verdict
 from halfspace.certificates.expansion import outputs, proved_scales, squares_of
+from halfspace.certificates.groups import PerCell
+from halfspace.certificates.predictor import functions_of, same
 from halfspace.certificates.regression.ridge import read_targets
 from halfspace.errors import InputError
 from halfspace.kernels import Kernel
 
-__all__ = ["KernelRidgeGap"]
+__all__ = ["KernelRidgeCells", "KernelRidgeGap"]
 
 CLOSE = 1e-9
 """Relative difference that two sums of the same numbers may have."""
@@ -84,13 +86,13 @@ class KernelRidgeGap(Certificate):
     gap: Annotated[FloatArray, "finite(m) >= 0"]
     distance: Annotated[FloatArray, "finite(m) >= 0"]
     left_out_error: Annotated[FloatArray, "finite(m) >= 0"]
-    ridge: Annotated[float, "finite > 0"]
-    kernel: Kernel
+    ridge: Annotated[float, "finite > 0", "asked"]
+    kernel: Annotated[Kernel, "kernel", "asked"]
     coefficients: Annotated[FloatArray, "finite(m,n)"]
     constants: Annotated[FloatArray, "finite(m)"]
-    free: bool
-    clamp: float
-    sample_weight: Annotated[FloatArray | None, "finite(n) >= 0 | none"]
+    free: Annotated[bool, "bool", "asked"]
+    clamp: Annotated[float, "finite", "asked"]
+    sample_weight: Annotated[FloatArray | None, "finite(n) >= 0 | none", "asked"]
 
     def __str__(self) -> str:
         lines = [
@@ -149,6 +151,11 @@ class KernelRidgeGap(Certificate):
             some_weight(s),
             (s is None or not self.coefficients[:, s == 0.0].any(), "an example without weight has a coefficient"),
         ]
+
+    def predictor(self, y: Labels) -> dict[str, Any]:  # noqa: ARG002  (one signature for all)
+        """Return the functions."""
+        functions = functions_of(np.arange(self.coefficients.shape[1]), self.coefficients)
+        return {"kernel": self.kernel, "functions": functions, "bias": self.constants, "clamp": self.clamp, "voting": False}
 
     def confirm(self, X: Matrix, y: Labels) -> Verdict:
         """Recompute every number."""
@@ -218,3 +225,64 @@ class KernelRidgeGap(Certificate):
         M = inverse - along**2 / (root @ along) if self.free else inverse
         errors = (own[:, None] * np.square(residuals[used] / (self.ridge * M)[:, None])).sum(axis=0) / own.sum()
         return errors, max(CLOSE_LEFT_OUT, 64.0 * EPS * spread)
+
+
+@dataclass(frozen=True, eq=False)
+class KernelRidgeCells(PerCell):
+    """The certificates of kernel ridge functions that know one cell each; it holds if all do, each on the examples of its cell.
+
+    Parameters
+    ----------
+    centres : ndarray, shape (K, d)
+        Centres of the cells.
+    cells : ndarray, shape (n,)
+        The cell of every example: that of its nearest centre. -1 for an example without weight, which no part is about.
+    parts : tuple of KernelRidgeGap
+        One for each cell.
+
+    Examples
+    --------
+    >>> import halfspace as hs
+    >>> X = np.linspace(0.0, 6.0, 40)[:, None]
+    >>> proof = hs.KernelRegression(kernel_rows=20).fit(X, np.sin(X[:, 0])).certificate_
+    >>> len(proof.parts), bool(proof.verify(X, np.sin(X[:, 0]))), bool(proof.verify(X, np.cos(X[:, 0])))
+    (2, True, False)
+    """
+
+    def __str__(self) -> str:
+        error = np.sqrt(self.left_out_error)
+        left_out = f"left out, root mean square {', '.join(f'{value:.4g}' for value in error)}"
+        return f"{len(self.parts)} cells, each with its proof; widest relative gap {self.relative_gap:.2g}; {left_out}"
+
+    @property
+    def left_out_error(self) -> FloatArray:
+        """Mean squared residual of examples that were left out of the function of their cell, shape (m,)."""
+        parts: Any = self.parts
+        shares = np.array([part._weights().sum() for part in parts])  # noqa: SLF001  (its own parts)
+        return np.asarray(shares @ np.stack([part.left_out_error for part in parts]) / shares.sum())
+
+    def read(self, X: Matrix, y: Labels | None) -> tuple[Any, Labels]:
+        """Check what is handed in: finite examples, and real targets."""
+        return read_targets(X, y, type(self).__name__)
+
+    def consistent(self) -> list[tuple[bool, str]]:
+        """Check that there are cells, each with the function of a kernel for the same targets."""
+        ours = len(self.parts) > 0 and all(isinstance(part, KernelRidgeGap) for part in self.parts)
+        sizes = {part.constants.size for part in self.parts if isinstance(part, KernelRidgeGap)}
+        return [(ours and len(sizes) == 1, "there is not one KernelRidgeGap of the same targets for each cell")]
+
+    def predictor(self, y: Labels) -> dict[str, Any]:
+        """Return the centres and the functions of each cell; rows count among all examples."""
+        found, kernels, biases = [], [], []
+        for k, part in enumerate(self.parts):
+            mine, answer = np.flatnonzero(self.cells == k), part.predictor(y)
+            found.append([(mine[rows], c) for rows, c in answer["functions"]])
+            kernels.append(answer["kernel"])
+            biases.append(answer["bias"] + answer["clamp"] ** 2 * part.coefficients.sum(axis=1))  # type: ignore[attr-defined]
+        return {
+            "kernel": kernels[0] if all(same(kernel, kernels[0]) for kernel in kernels) else None,
+            "centres": self.centres,
+            "functions": found,
+            "bias": np.stack(biases),
+            "classes of cells": np.ones((len(found), biases[0].size), dtype=bool),
+        }

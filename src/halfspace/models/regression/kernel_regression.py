@@ -8,13 +8,13 @@ from sklearn.base import BaseEstimator, MultiOutputMixin, RegressorMixin
 from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted
 
-from halfspace._learnt import Learnt
 from halfspace._typing import FloatArray, IntArray, Matrix
-from halfspace.certificates import Certificate, PerCell
 from halfspace.certificates.expansion import indefiniteness
-from halfspace.certificates.regression.kernel_ridge import KernelRidgeGap
+from halfspace.certificates.regression.kernel_ridge import KernelRidgeCells, KernelRidgeGap
 from halfspace.errors import InputError
 from halfspace.kernels import Kernel, as_kernel
+from halfspace.kernels.products import doubled
+from halfspace.models.certified import Certified
 from halfspace.models.kernel.cells import Cells, cut
 from halfspace.models.kernel.path import Width, read_grid
 from halfspace.models.kernel.prediction import Expansion
@@ -52,7 +52,7 @@ class _Scored(NamedTuple):
         return int(np.argmin(self.errors.mean(axis=1)))
 
 
-class KernelRegression(Learnt, RegressionMixin, MultiOutputMixin, RegressorMixin, BaseEstimator):
+class KernelRegression(Certified, RegressionMixin, MultiOutputMixin, RegressorMixin, BaseEstimator):
     """Kernel ridge regression, the Adaline in a kernel's space: min Σ s_i (y_i - f(x_i) - c)² + λ‖f‖².
 
     One eigendecomposition per width gives the exact leave-one-out error for every λ, so width and ridge are chosen without
@@ -98,8 +98,8 @@ class KernelRegression(Learnt, RegressionMixin, MultiOutputMixin, RegressorMixin
         The λ used.
     dual_coef_ : ndarray, shape (n,) or (m, n)
         Coefficients of the examples: f = Σ_j dual_coef_j k(x_j, ·).
-    intercept_ : float or ndarray, shape (m,)
-        Constant; of several cells the mean.
+    intercept_ : float or ndarray
+        Constant, a number or shape (m,); with cells one row for each, shape (cells, m).
     left_out_ : ndarray, shape (n,) or (n, m)
         Prediction for every example by a machine that has not seen it; NaN without weight.
     left_out_error_ : float or ndarray, shape (m,)
@@ -107,7 +107,7 @@ class KernelRegression(Learnt, RegressionMixin, MultiOutputMixin, RegressorMixin
     history_ : dict
         Of the search: `gammas`, shape (W,), `ridges` and `errors`, shape (W, L): leave-one-out errors as shares of the
         variance of the targets, averaged over the targets; NaN for widths that were left.
-    certificate_ : KernelRidgeGap or PerCell
+    certificate_ : KernelRidgeGap or KernelRidgeCells
         How far f can be from the best function, and its leave-one-out error.
     outcome_, n_features_in_, feature_names_in_, n_iter_
         As for the other estimators; `n_iter_` is the number of widths tried.
@@ -126,6 +126,7 @@ class KernelRegression(Learnt, RegressionMixin, MultiOutputMixin, RegressorMixin
         "ridge_": "number",
         "left_out_": "f8(n) | f8(n,K)",
         "_single": "bool",
+        "_fitted_clamp": "finite",
         "_expansion": Expansion,
         "_cells": Cells | None,
     }
@@ -198,13 +199,13 @@ class KernelRegression(Learnt, RegressionMixin, MultiOutputMixin, RegressorMixin
             if used.size > self.kernel_rows:
                 self._refuse_precomputed(widths, used.size)
                 rows = np.sort(rng.choice(used, int(self.kernel_rows), replace=False))
-            self._search(data, rows, widths, rng, began)
+            kernel = self._search(data, rows, widths, rng, began)
             seed = int(rng.randint(1 << 30))
-            self._cells, by_cell, centres = None, [used], None
+            by_cell, centres = [used], None
             if used.size > self.kernel_rows:
                 centres, found = cut(data.X[used], -(-used.size // int(self.kernel_rows)), seed)
                 by_cell = np.split(used[np.argsort(found, kind="stable")], np.cumsum(np.bincount(found))[:-1])
-            self._solve(data, by_cell, centres)
+            self._solve(data, kernel, by_cell, centres)
             self._explain(widths, len(by_cell))
             return self
 
@@ -251,11 +252,11 @@ class KernelRegression(Learnt, RegressionMixin, MultiOutputMixin, RegressorMixin
             K = kernel.matrix(data.X[rows], dtype=np.float64)
         return np.asarray(K + data.design.clamp**2)
 
-    def _search(self, data: Regression, rows: IntArray, widths: list[Width], rng: Any, began: float) -> None:
-        """Choose width and ridge on some rows."""
+    def _search(self, data: Regression, rows: IntArray, widths: list[Width], rng: Any, began: float) -> Kernel:
+        """Choose the ridge, and return the kernel of the width chosen, by what they do on some rows."""
         if len(widths) == 1 and not isinstance(self.ridge, str):
-            self._chosen, self.ridge_, self.history_, self.n_iter_ = widths[0], float(self.ridge), {}, 1
-            return
+            self.ridge_, self.history_, self.n_iter_ = float(self.ridge), {}, 1
+            return widths[0].kernel
         given = None if self.ridges is None else read_ridges(self.ridges, type(self).__name__)
         given = given if isinstance(self.ridge, str) else np.array([float(self.ridge)])
         deadline = None if self.max_time is None else began + float(self.max_time) * 2.0 / 3.0
@@ -276,7 +277,7 @@ class KernelRegression(Learnt, RegressionMixin, MultiOutputMixin, RegressorMixin
             reporter.line(f"gamma {widths[k].gamma:.3g}, {some.size:,} rows: error {scored.errors.mean(axis=1).min():.4g}")
             return scored
 
-        kept = range(len(widths))
+        kept = list(range(len(widths)))
         if rows.size > MANY and len(widths) > 1 and not self.full_grid:
             few = np.sort(rng.choice(rows, rows.size // COARSE, replace=False))
             kept = _not_ruled_out(side_by_side(lambda k: score(k, few), kept, self.n_jobs))
@@ -284,15 +285,16 @@ class KernelRegression(Learnt, RegressionMixin, MultiOutputMixin, RegressorMixin
         side_by_side(lambda k: score(k, rows), kept, self.n_jobs)
         reporter.close()
         best = min(sorted(found), key=lambda k: float(found[k].errors.mean(axis=1).min()))
-        self._chosen, self.ridge_, self.n_iter_ = widths[best], float(found[best].ridges[found[best].best]), len(found)
+        self.ridge_, self.n_iter_ = float(found[best].ridges[found[best].best]), len(found)
         nothing = np.full((len(widths), found[best].ridges.size), np.nan)
         self.history_ = {"gammas": np.array([width.gamma for width in widths]), "ridges": nothing, "errors": nothing.copy()}
         for k, scored in found.items():
             self.history_["ridges"][k], self.history_["errors"][k] = scored.ridges, scored.errors.mean(axis=1)
+        return widths[best].kernel
 
-    def _solve(self, data: Regression, by_cell: list[IntArray], centres: FloatArray | None) -> None:
+    def _solve(self, data: Regression, kernel: Kernel, by_cell: list[IntArray], centres: FloatArray | None) -> None:
         """Fit a function to the rows of every cell, and keep what predicts and the proof."""
-        kernel, ridge, n, m = self._chosen.kernel, self.ridge_, data.Y.shape[0], data.Y.shape[1]
+        ridge, (n, m) = self.ridge_, data.Y.shape
         objection = indefiniteness(kernel, data.X)[1] if centres is None else None
         if objection is not None:
             msg = f"{type(self).__name__}: {objection}"
@@ -306,7 +308,7 @@ class KernelRegression(Learnt, RegressionMixin, MultiOutputMixin, RegressorMixin
         coefficients, residuals, s = np.zeros((m, n)), np.zeros((m, n)), data.design.s
         for rows, fit in zip(by_cell, fits, strict=True):
             coefficients[:, rows], residuals[:, rows] = fit.coefficients, fit.left_out
-        clamp = data.design.clamp
+        everyone, clamp = np.arange(n), data.design.clamp
 
         def proof(rows: IntArray, fit: KernelFit) -> KernelRidgeGap:
             return KernelRidgeGap.measure(
@@ -321,18 +323,23 @@ class KernelRegression(Learnt, RegressionMixin, MultiOutputMixin, RegressorMixin
                 left_out_error=(s[rows] * residuals[:, rows] ** 2).sum(axis=1) / s[rows].sum(),
             )
 
-        bias = np.stack([fit.constants + clamp**2 * fit.coefficients.sum(axis=1) for fit in fits])
-        self._expansion = Expansion(kernel, data.X, np.arange(n), coefficients, bias.mean(axis=0))
+        own = [everyone] if centres is None else by_cell
+        bias = np.stack(
+            [fit.constants + clamp**2 * coefficients[:, rows].sum(axis=1) for rows, fit in zip(own, fits, strict=True)]
+        )
+        mean = bias[0] if centres is None else np.full(m, np.nan)
+        self._expansion, self._fitted_clamp = Expansion(kernel, doubled(data.X), everyone, coefficients, mean), clamp
         left_out = np.where(s > 0.0, data.Y.T - residuals, np.nan)
         self._single, self.left_out_ = data.single, left_out[0] if data.single else np.ascontiguousarray(left_out.T)
+        self._cells: Cells | None = None
         if centres is None:
-            self.certificate_: Certificate = proof(np.arange(n), fits[0])
+            self.certificate_: KernelRidgeGap | KernelRidgeCells = proof(everyone, fits[0])
             return
         cells = np.full(n, -1)
         for k, rows in enumerate(by_cell):
             cells[rows] = k
         self._cells = Cells(centres, by_cell, bias, np.ones((len(by_cell), m), dtype=bool))
-        self.certificate_ = PerCell(centres, cells, tuple(map(proof, by_cell, fits)))
+        self.certificate_ = KernelRidgeCells(centres, cells, tuple(map(proof, by_cell, fits)))
 
     def _explain(self, widths: list[Width], cells: int) -> None:
         """Say how width and ridge were chosen, and what was solved."""
@@ -381,19 +388,17 @@ class KernelRegression(Learnt, RegressionMixin, MultiOutputMixin, RegressorMixin
 
     @property
     def intercept_(self) -> Any:
-        """Constant, a float or shape (m,); of several cells the mean."""
+        """Constant, a float or shape (m,); with cells one row for each, shape (cells, m)."""
         check_is_fitted(self)
+        if self._cells is not None:
+            return self._cells.bias.copy()
         return float(self._expansion.bias[0]) if self._single else self._expansion.bias.copy()
 
     @property
     def left_out_error_(self) -> Any:
         """Mean squared error of the predictions `left_out_`, a float or shape (m,)."""
         check_is_fitted(self)
-        parts = self.certificate_.parts if isinstance(self.certificate_, PerCell) else (self.certificate_,)
-        shares = np.array(
-            [len(part.coefficients[0]) if part.sample_weight is None else part.sample_weight.sum() for part in parts]
-        )
-        found = shares @ np.stack([part.left_out_error for part in parts]) / shares.sum()
+        found: FloatArray = self.certificate_.left_out_error
         return float(found[0]) if self._single else found
 
 

@@ -1,12 +1,12 @@
 """Kernel ridge regression, the Adaline in a kernel's space, for many ridges from one decomposition.
 
-Problem    min Σ s_i (y_i - f(x_i) - c)² + λ‖f‖²  over the functions f of the kernel's space, and over c if the constant is free.
+Problem    min Σ s_i (y_i - f(x_i) - c)² + λ‖f‖²  over functions f of the kernel's space, and over c if it is free.
 Solution   f = Σ a_i k(x_i, ·)  with  a = √S b  and  (√S K √S + λ) b = √S (y - c);  a free c makes b orthogonal to u = √s:
            b = M √S y  with  M = G - G u uᵀ G / uᵀGu  (without a constant M = G).  With  √S K √S = U Λ Uᵀ  there is
            G = U (Λ + λ)⁻¹ Uᵀ  for every λ, and each costs two products.
 Left out   Without example i, its whole weight included, its residual is  b_i / (√s_i M_ii),  exactly.
-Tried      A band in place of eigenvectors (block reflections; G_ii from the factors of B + λ): all matrix products, but no fewer
-           seconds in double precision. Single precision fails where λ is below 1e-7 of the largest eigenvalue.
+Tried      A band in place of eigenvectors (block reflections; G_ii from the factors of B + λ): all matrix products, but no
+           faster in double precision. Single precision fails where λ is below 1e-7 of the largest eigenvalue.
 Reference  Saunders, Gammerman and Vovk 1998. Left out: Allen 1974 ("PRESS").
 """
 
