@@ -9,7 +9,7 @@ import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
 from halfspace.files.kinds import concatenated, plain_schema, unique_names
-from halfspace.files.opening import OpenedFile, explained
+from halfspace.files.opening import OpenedFile, admit_columns, explained
 from halfspace.files.sampling import Piece
 from halfspace.notes import Note
 
@@ -29,6 +29,7 @@ class TypedReader:
         self.file = file
         self.notes = list[Note]()
         self.names: tuple[str, ...]
+        admit_columns(len(schema), file.name)
         every = unique_names(schema.names, self.notes)
         self._stored = pa.schema([field.with_name(name) for field, name in zip(schema, every, strict=True)])
         self._plain = plain_schema(self._stored, self.notes)

@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 from halfspace._typing import FloatArray
 from halfspace.errors import InputError
 
-__all__ = ["arranged", "as_table", "is_table", "kind_of", "moments_of", "numbers_of", "parts_of", "texts_of"]
+__all__ = ["arranged", "as_plain_matrix", "as_table", "is_table", "kind_of", "moments_of", "numbers_of", "parts_of", "texts_of"]
 
 Moments = NDArray[np.datetime64]
 
@@ -81,6 +81,16 @@ def _from_pandas(series: Any) -> Any:
     texts = [None if gap else str(value) for value, gap in zip(series, series.isna(), strict=True)]
     sound = [None if text is None else text.encode("utf-8", "replace").decode() for text in texts]
     return pa.array(sound, type=pa.large_string())
+
+
+def as_plain_matrix(table: Any) -> Any:
+    """Return a table whose columns are all numbers without gaps as an array, shape (n, d); any other table as it is."""
+    types = arrow()[0].types
+    if not all(types.is_integer(of) or types.is_floating(of) for of in set(table.schema.types)):
+        return table
+    if any(column.null_count for column in table.columns):
+        return table
+    return np.column_stack([np.asarray(column.to_numpy(), dtype=np.float64) for column in table.columns])
 
 
 def kind_of(column: Any) -> str:
