@@ -83,8 +83,8 @@ def _answer(model: str, file: str, out: str | None, format_: str | None, *, prob
 
 def _batch_rows(fitted: Any) -> int:
     """Return how many rows to predict at a time: as many as there is room for, once encoded and with all their outputs."""
-    encoder = getattr(fitted, "encoder_", None)
-    inputs = encoder.groups_[-1][2] if getattr(encoder, "groups_", ()) else getattr(fitted, "n_features_in_", 1)
+    groups = getattr(getattr(fitted, "encoder_", None), "groups_", ())
+    inputs = groups[-1][2] if groups else getattr(fitted, "n_features_in_", 1)
     numbers = inputs + np.size(getattr(fitted, "classes_", ()))
     return max(1, min(BATCH_ROWS, room() // (NUMBER_BYTES * numbers)))
 

@@ -52,7 +52,7 @@ UNLABELLED = {
 LABELLED = {**UNLABELLED, "classes_": "labels(c)"}
 FLOATS = (np.float64, np.float32)
 COPIES = (8, 4)
-"""Numbers that a model holds at a time, per example and per feature of a two-class problem; measured on thousands of classes."""
+"""Numbers that a model holds at a time, per example and per feature of a two-class problem; measured with 3,000 classes."""
 LARGEST = 1e150
 """Largest squared length of an example: beyond, products with weights could overflow."""
 
@@ -245,7 +245,7 @@ def _refuse_vanishing(X: Matrix, q: FloatArray, clamp: float, owner: str) -> Non
 def admit_problems(estimator: Any, X: Matrix, K: int) -> None:
     """Refuse more two-class problems than fit the memory limit, with a number per example and per feature for each.
 
-    `copies` of an estimator says how many such numbers it holds at a time: per example and problem, and per feature and problem.
+    `copies` of an estimator says how many such numbers it holds at a time, per example and per feature of a problem.
     """
     (n, d), (per_example, per_feature) = X.shape, getattr(estimator, "copies", COPIES)
     problems = "one problem" if K == 1 else f"{K:,} problems"
