@@ -27,8 +27,10 @@ os.environ["NUMBA_CACHE_DIR"] = str(ROOT / ".numba_cache" / source_hash())
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
-    """Add the option that runs every setting of an estimator through the shared checks."""
+    """Add the option that runs every setting of an estimator through the shared checks, and those of drawn cases."""
     parser.addoption("--variants", action="store_true", help="also run tests marked as variants of others")
+    parser.addoption("--cases", type=int, default=500, help="cases drawn for the oracle in tests/oracle")
+    parser.addoption("--seed", type=int, default=0, help="seed of these cases")
 
 
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:

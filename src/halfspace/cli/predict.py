@@ -14,7 +14,7 @@ from halfspace import __version__
 from halfspace._memory import memory_limit, room
 from halfspace._text import plural
 from halfspace.cli.frame import Answer, as_json, notes, refuse
-from halfspace.cli.outputs import check_outputs, complete_file, writer_for
+from halfspace.cli.outputs import check_outputs, complete_file, without_formulas, writer_for
 from halfspace.cli.reading import as_numbers, bytes_on_disk
 from halfspace.files import stream
 from halfspace.files.reading import BATCH_ROWS
@@ -35,16 +35,19 @@ def run(
     *,
     proba: bool = False,
     out: str | None = None,
+    guard: bool = True,
     format_: str | None = None,
     max_memory: str | None = None,
     wants_json: bool = False,
 ) -> Answer:
     """Predict a file and write a table: to `out`, to standard output, or into the JSON object."""
     with memory_limit(max_memory, bytes_on_disk(file)):
-        return _answer(model, file, out, format_, proba=proba, wants_json=wants_json)
+        return _answer(model, file, out, format_, proba=proba, guard=guard, wants_json=wants_json)
 
 
-def _answer(model: str, file: str, out: str | None, format_: str | None, *, proba: bool, wants_json: bool) -> Answer:
+def _answer(
+    model: str, file: str, out: str | None, format_: str | None, *, proba: bool, guard: bool, wants_json: bool
+) -> Answer:
     """Predict within the memory limit in force."""
     check_outputs([model, file], {"--out": out}, devices=True)
     fitted = load(model)
@@ -57,13 +60,15 @@ def _answer(model: str, file: str, out: str | None, format_: str | None, *, prob
     types = {"first_index": origin.get("first_index"), **{name: origin.get(name, ()) for name in ("texts", "day_first")}}
     spool = tempfile.TemporaryFile() if wants_json and out is None else None  # noqa: SIM115  (closed when it was printed)
     place: AbstractContextManager[IO[bytes]] = complete_file(out) if out else nullcontext(spool or sys.stdout.buffer)
+    name = out or ("rows.jsonl" if spool else "rows.csv")
+    guard = guard and name.lower().endswith(".csv")
     with place as target:
-        writer = writer_for(out or ("rows.jsonl" if spool else "rows.csv"), target)
+        writer = writer_for(name, target)
         with closing(stream(file, format=format_, batch_rows=_batch_rows(fitted), **types)) as batches:
             n_rows = 0
             for batch in batches:
                 table = _predicted(fitted, batch, proba=proba, said=said)
-                writer.write(table)
+                writer.write(without_formulas(table, said) if guard else table)
                 n_rows += table.num_rows
             writer.close()
     body = {
