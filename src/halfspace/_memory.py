@@ -54,9 +54,7 @@ def parsed(value: Any) -> int:
     else:
         number = value if isinstance(value, int | float) and not isinstance(value, bool) else 0.0
     if not 1e6 <= number <= 1e18:
-        msg = (
-            f"'max_memory' must be at least 1 MB: a number of bytes, or text such as '2GB' or '500 MB'. Got {value!r} instead."
-        )
+        msg = f"'max_memory' must be a number of bytes, at least 1e6, or text such as '2GB' or '500 MB'. Got {value!r} instead."
         raise InputError(msg)
     return int(number)
 

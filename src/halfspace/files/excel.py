@@ -26,8 +26,8 @@ from halfspace.notes import Note
 __all__ = ["Reader"]
 
 ERRORS = pa.array(["#DIV/0!", "#REF!", "#VALUE!", "#NAME?", "#NUM!", "#NULL!"])
-CELL = re.compile(rb'<c[^>]{0,40}? r="([A-Z]{1,3})(\d{1,7})"')
-LONGEST_CELL = 64
+CELL = re.compile(rb'[<:]c\s(?:[^>]{0,60}\s)?r="([A-Z]{1,3})(\d{1,7})"')
+LONGEST_CELL = 100
 UNPACKED_BYTES, CELL_BYTES = 6, 100
 """Bytes that a byte of unpacked XML takes, and a cell of a sheet, be it empty: as a value, and twice as a column's text."""
 HEAD = 100
