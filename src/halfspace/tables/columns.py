@@ -12,15 +12,26 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from halfspace._matrices import LARGEST_WHOLE, rounded
 from halfspace._typing import FloatArray
 from halfspace.errors import InputError
 
-__all__ = ["arranged", "as_plain_matrix", "as_table", "is_table", "kind_of", "moments_of", "numbers_of", "parts_of", "texts_of"]
+__all__ = [
+    "arranged",
+    "as_plain_matrix",
+    "as_table",
+    "is_table",
+    "kind_of",
+    "moments_of",
+    "numbers_of",
+    "parts_of",
+    "texts_of",
+    "would_round",
+]
 
 Moments = NDArray[np.datetime64]
 
 SECONDS_PER = {"s": 1.0, "ms": 1e3, "us": 1e6, "ns": 1e9}
-LARGEST_WHOLE = 2.0**53
 
 
 @cache
@@ -84,13 +95,14 @@ def _from_pandas(series: Any) -> Any:
 
 
 def as_plain_matrix(table: Any) -> Any:
-    """Return a table whose columns are all numbers without gaps as an array, shape (n, d); any other table as it is."""
+    """Return a table of numbers without gaps, none too long for a float, as an array, shape (n, d); any other as it is."""
     types = arrow()[0].types
     if not all(types.is_integer(of) or types.is_floating(of) for of in set(table.schema.types)):
         return table
     if any(column.null_count for column in table.columns):
         return table
-    return np.column_stack([np.asarray(column.to_numpy(), dtype=np.float64) for column in table.columns])
+    matrix = np.column_stack([np.asarray(column.to_numpy(), dtype=np.float64) for column in table.columns])
+    return table if (np.abs(matrix) >= LARGEST_WHOLE).any() else matrix
 
 
 def kind_of(column: Any) -> str:
@@ -140,6 +152,17 @@ def numbers_of(column: Any) -> tuple[FloatArray, int]:
         return column.cast(whole).cast(pa.float64(), safe=False).to_numpy() / per_second, 0
     values: FloatArray = column.cast(pa.float64(), safe=False).to_numpy()
     return values, 0
+
+
+def would_round(column: Any) -> bool:
+    """Tell whether floats would round some of the whole numbers in a column: ids, say, of which two could become equal."""
+    if isinstance(column, np.ndarray):
+        return False
+    pa, _, _ = arrow()
+    if pa.types.is_integer(column.type):
+        return rounded(column.drop_null().to_numpy()) is not None
+    whole = pa.types.is_decimal(column.type) and column.type.scale <= 0
+    return whole and rounded(np.array([int(value) for value in column.drop_null().to_pylist()], dtype=object)) is not None
 
 
 def texts_of(column: Any) -> Any:
