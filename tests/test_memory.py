@@ -10,7 +10,9 @@ import textwrap
 
 import numpy as np
 import pyarrow as pa
+import pyarrow.parquet as pq
 import pytest
+from pyarrow import feather
 from scipy import sparse
 
 import halfspace as hs
@@ -147,6 +149,33 @@ def test_a_sample_is_cut_to_what_fits_and_says_so(tmp_path):
         with pytest.raises(MemoryLimitError, match="give max_rows for a sample"):
             read(tmp_path / "t.npz")
     assert len(read(tmp_path / "t.npz").y) == 100_000
+
+
+def packed_tables(folder):
+    """Write a word of a thousand letters thirty thousand times, packed in every way there is; each file is small."""
+    words = pa.table({"s": ["x" * 1000] * 30_000, "y": np.arange(30_000) % 2})
+    coded = words.set_column(0, "s", words.column("s").dictionary_encode())
+    feather.write_feather(words, folder / "blocks.feather", compression="zstd", chunksize=30_000)
+    with pa.ipc.new_stream(folder / "stream.arrows", words.schema, options=pa.ipc.IpcWriteOptions(compression="lz4")) as out:
+        out.write_table(words)
+    pq.write_table(words, folder / "plain.parquet", compression="zstd", use_dictionary=False)
+    pq.write_table(words, folder / "words.parquet", compression="zstd")
+    feather.write_feather(coded, folder / "words.feather")
+
+
+def test_packed_tables_are_sized_by_their_headers(tmp_path):
+    """Blocks that do not fit unpacked are refused unread; a word in every row is written out a few rows at a time."""
+    packed_tables(tmp_path)
+    with memory_limit("530 MB"):
+        for name in ("blocks.feather", "stream.arrows", "plain.parquet"):
+            assert (tmp_path / name).stat().st_size < 1e6
+            with pytest.raises(MemoryLimitError, match=r"its largest .* would need about 6"):
+                read(tmp_path / name, "y", max_rows=10**6)
+        for name in ("words.parquet", "words.feather"):
+            assert 1000 < len(read(tmp_path / name, "y", max_rows=10**6).y) < 30_000
+    for name in ("blocks.feather", "stream.arrows", "plain.parquet", "words.parquet", "words.feather"):
+        data = read(tmp_path / name, "y")
+        assert data.X.column("s").to_pylist() == ["x" * 1000] * 30_000
 
 
 @pytest.mark.parametrize("n", [1, 12, 900])

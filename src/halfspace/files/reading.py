@@ -32,7 +32,7 @@ HOMES = {
     "svmlight": "svmlight.Reader",
 }
 BATCH_ROWS = 65_536
-COPIES, CELL_BYTES = 3, 32
+COPIES, CELL_BYTES = 4, 32
 """Copies of a stored row while a file is read and split, and bytes of a value once rows are encoded and cut into folds."""
 FEWEST = 10
 """Rows that a sample must at least have."""
