@@ -9,11 +9,11 @@ from sklearn.callback import CallbackSupportMixin, with_callbacks
 from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted
 
-from halfspace._learnt import Learnt
 from halfspace._memory import admit
 from halfspace._typing import FloatArray, Matrix
 from halfspace.certificates.regression.posterior import GaussianPosterior, Sums
 from halfspace.errors import InputError
+from halfspace.models.certified import Certified
 from halfspace.models.parameters import UNLABELLED, require_number, restored_on_error
 from halfspace.models.regression.base import Regression, RegressionMixin, read_regression, table
 from halfspace.rows.design import Design
@@ -27,7 +27,7 @@ PAIR_BYTES = 48.0
 """Bytes of a pair of weights: its covariance, the triangle of the examples, and what decomposing it takes."""
 
 
-class BayesianRegression(Learnt, RegressionMixin, RegressorMixin, CallbackSupportMixin, BaseEstimator):
+class BayesianRegression(Certified, RegressionMixin, RegressorMixin, CallbackSupportMixin, BaseEstimator):
     """Linear regression that knows how sure it is: weights ~ N(0, I/α), noise of variance 1/β, the posterior in closed form.
 
     Parameters
