@@ -5,7 +5,6 @@ recomputed from the data: the labels, the encoded rows, and every number of the 
 weights that predict are those of the certificate; the file's checksum says only that they were written together.
 """
 
-import json
 import time
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -15,6 +14,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from halfspace import __version__
+from halfspace._json import parse_json
 from halfspace._text import plural
 from halfspace.certificates import Certificate, Verdict, from_json
 from halfspace.certificates.base import from_dict
@@ -140,8 +140,8 @@ def _claim_of_json(path: Path) -> Claim:
         raise CertificateError(msg)
     text = path.read_text(encoding="utf-8", errors="replace")
     try:
-        body = json.loads(text)
-    except (ValueError, RecursionError) as error:
+        body = parse_json(text)
+    except ValueError as error:
         msg = f"{path} is not JSON, so not a certificate: {error}"
         raise CertificateError(msg) from error
     if not isinstance(body, dict) or body.get("halfspace") != "separability":

@@ -134,7 +134,7 @@ class Ladder(Learnt, ClassifierMixin, BaseEstimator):
         "encoder_": "model:TableEncoder",
         "n_features_in_": "=d",
         "?feature_names_in_": "names(d)",
-        "classes_": "labels(c)",
+        "classes_": "distinct(c)",
         "estimator_": "model",
         "rungs_": [Rung],
         "?notes_": [Note],
@@ -303,6 +303,8 @@ class Ladder(Learnt, ClassifierMixin, BaseEstimator):
         y, fitted = checked_labels(y), self.train_.size + self.test_.size
         if y.size != fitted:
             return Verdict.of((False, f"there are {y.size:,} labels, but the ladder was fitted to {fitted:,}"))
+        if not 0 <= self.learnt_.min(initial=0) <= self.learnt_.max(initial=0) < y.size:
+            return Verdict.of((False, "it claims to have learnt from rows that there are not"))
         return self.certificate_.verify(self.encode(take(X, self.learnt_)), y[self.learnt_])
 
     @classmethod

@@ -108,7 +108,7 @@ class PerceptronCommittee(PredictingMixin, ClassifierMixin, BaseEstimator):
     """
 
     learnt: ClassVar[dict[str, Any]] = {
-        "members_": "f8(M,K,D)",
+        "members_": "finite8(M,K,D)",
         "_radius": "number",
         "_fitted_vote": "str",
         "disagreement_": "f8(n)",

@@ -88,9 +88,9 @@ class IsotropicMixture(Learnt, DensityMixin, CallbackSupportMixin, BaseEstimator
 
     learnt: ClassVar[dict[str, Any]] = {
         **UNLABELLED,
-        "prototypes_": "f8(P,d)",
-        "sigma_": "number | f8(P)",
-        "weights_": "f8(P)",
+        "prototypes_": "finite8(P,d)",
+        "sigma_": "finite > 0 | finite8(P) > 0",
+        "weights_": "finite8(P) >= 0",
         "log_likelihood_": "number",
     }
 

@@ -42,7 +42,7 @@ class Quantiser(Learnt, ClassNamePrefixFeaturesOutMixin, TransformerMixin, Clust
 
     learnt: ClassVar[dict[str, Any]] = {
         **UNLABELLED,
-        "prototypes_": "f8(P,d)",
+        "prototypes_": "finite8(P,d)",
         "?labels_": "i8(n) in 0..P",
         "?inertia_": "number",
         "_state": State | None,
