@@ -5,6 +5,8 @@ Numba's cache watches only the file of the cached function, so the tests keep on
 
 import hashlib
 import os
+import sys
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -26,9 +28,19 @@ def source_hash() -> str:
 os.environ["NUMBA_CACHE_DIR"] = str(ROOT / ".numba_cache" / source_hash())
 
 
+@pytest.fixture(autouse=True)
+def _closed_figures() -> Iterator[None]:
+    """Close what a test has drawn: Matplotlib warns of the twenty-first open figure."""
+    yield
+    if "matplotlib.pyplot" in sys.modules:
+        sys.modules["matplotlib.pyplot"].close("all")
+
+
 def pytest_addoption(parser: pytest.Parser) -> None:
-    """Add the option that runs every setting of an estimator through the shared checks."""
+    """Add the option that runs every setting of an estimator through the shared checks, and those of drawn cases."""
     parser.addoption("--variants", action="store_true", help="also run tests marked as variants of others")
+    parser.addoption("--cases", type=int, default=500, help="cases drawn for the oracle in tests/oracle")
+    parser.addoption("--seed", type=int, default=0, help="seed of these cases")
 
 
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:

@@ -21,6 +21,7 @@ __all__ = [
     "combination",
     "held",
     "known_labels",
+    "largest_entry",
     "matching",
     "norm",
     "one_weight_each",
@@ -151,10 +152,15 @@ def block_squares(block: Any) -> FloatArray:
     return np.asarray(np.einsum("ij,ij->i", block, block))
 
 
+def largest_entry(X: Matrix) -> float:
+    """Return the largest absolute value in X, without a copy of the data."""
+    values = X.data if sparse.issparse(X) else X
+    return max(float(values.max(initial=0.0)), -float(values.min(initial=0.0)))
+
+
 def radius(X: Matrix, clamp: float) -> float:
     """Return the length R of the longest row, clamped input included, rounded up."""
-    values = X.data if sparse.issparse(X) else X
-    largest = max(float(values.max(initial=0.0)), -float(values.min(initial=0.0)))  # without a copy of the data
+    largest = largest_entry(X)
     if largest > 0.0 and not 1e-100 < largest < 1e100:  # squares would be lost: scale first
         return largest * radius(X / largest, clamp / largest)
     return float(np.sqrt(squares(X).max() + clamp * clamp) * (1 + (X.shape[1] + 8) * EPS))

@@ -12,7 +12,7 @@ import numpy as np
 from scipy import sparse
 
 from halfspace._typing import FloatArray, IntArray, Label, Labels, Matrix
-from halfspace.certificates.arithmetic import block_squares, known_labels
+from halfspace.certificates.arithmetic import block_squares, known_labels, unit_scale
 from halfspace.certificates.base import Certificate, Verdict
 
 __all__ = ["ClassCounts", "NeighbourErrors"]
@@ -82,7 +82,7 @@ class NeighbourErrors(Certificate):
     1 neighbour: at most 0 of 4 examples misled, leaving one out True False
     """
 
-    k: Annotated[int, "int >= 1"]
+    k: Annotated[int, "int >= 1", "asked"]
     errors: Annotated[int, "int >= 0"]
     n: Annotated[int, "int >= 0"]
     classes: Annotated[tuple[Label, ...], "tuple(K) of label"]
@@ -116,10 +116,10 @@ class NeighbourErrors(Certificate):
 
 def surely_right(X: Matrix, target: IntArray, k: int) -> Any:
     """Tell for each example whether its class wins the vote of its k nearest others, however ties of distance fall."""
-    X = X.tocsr().astype(np.float64) if sparse.issparse(X) else np.asarray(X, dtype=np.float64)
+    X = X.tocsr().astype(np.float64) if sparse.issparse(X) else np.array(X, dtype=np.float64)
     n = target.size
-    largest = float(np.abs(X.data if sparse.issparse(X) else X).max(initial=0.0))
-    X = X / largest if largest > 0.0 else X  # so that no square overflows or vanishes
+    values = X.data if sparse.issparse(X) else X
+    values[...] = unit_scale(values)  # so that no square overflows or vanishes
     squares = block_squares(X)
     votes = np.eye(int(target.max()) + 1)[target]
     rounding = 8.0 * (X.shape[1] + 4) * np.finfo(np.float64).eps

@@ -10,7 +10,7 @@ from sklearn.utils import check_array
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from halfspace._learnt import Learnt
-from halfspace._text import listed
+from halfspace._text import listed, plural
 from halfspace._typing import FloatArray, Labels, Matrix
 from halfspace.errors import InputError
 from halfspace.notes import Note
@@ -163,7 +163,8 @@ class TableEncoder(Learnt, TransformerMixin, BaseEstimator):
         dropped = tuple((name, one.reason) for name, one in zip(columns, learned, strict=True) if one.recipe is None)
         if len(dropped) == len(columns):
             reasons = "; ".join(f"{name!r}: {reason}" for name, reason in dropped[:5])
-            msg = f"TableEncoder: no usable column in {table.shape[0]} sample(s). {reasons}. Give a column whose values differ."
+            found = plural(table.shape[0], "sample")
+            msg = f"TableEncoder: no usable column in {found}. {reasons}. Give a column whose values differ."
             raise InputError(msg)
         kept = [one.recipe | {"column": j} for j, one in enumerate(learned) if one.recipe is not None]
         widths = [recipes.width(recipe) for recipe in kept]

@@ -157,10 +157,10 @@ class MarginBracket(Bracket):
     weights: Annotated[FloatArray, "finite(D)"]
     rows: Annotated[IntArray, "int(m) >= 0"]
     strengths: Annotated[FloatArray, "finite(m) >= 0"]
-    clamp: float
-    positive: Label
+    clamp: Annotated[float, "finite", "asked"]
+    positive: Annotated[Label, "label", "asked"]
     bias: float = 0.0
-    free: bool = False
+    free: Annotated[bool, "bool", "asked"] = False
 
     @classmethod
     def measure(
@@ -288,15 +288,15 @@ class KernelBracket(Bracket):
     lower: Annotated[float, "real"]
     upper: Annotated[float, "real >= 0"]
     radius: Annotated[float, "finite >= 0"]
-    kernel: Kernel
+    kernel: Annotated[Kernel, "kernel", "asked"]
     support: Annotated[IntArray, "int(p) >= 0"]
     coefficients: Annotated[FloatArray, "finite(p)"]
     rows: Annotated[IntArray, "int(m) >= 0"]
     strengths: Annotated[FloatArray, "finite(m) >= 0"]
-    clamp: float
-    positive: Label
+    clamp: Annotated[float, "finite", "asked"]
+    positive: Annotated[Label, "label", "asked"]
     bias: float = 0.0
-    free: bool = False
+    free: Annotated[bool, "bool", "asked"] = False
 
     @property
     def separable(self) -> bool | None:
@@ -471,7 +471,7 @@ class KeslerBracket(Bracket):
     rows: Annotated[IntArray, "int(m) >= 0"]
     rivals: Annotated[IntArray, "int(m) in 0..K"]
     strengths: Annotated[FloatArray, "finite(m) >= 0"]
-    clamp: float
+    clamp: Annotated[float, "finite", "asked"]
     classes: Annotated[tuple[Label, ...], "classes(K)"]
 
     @classmethod

@@ -103,11 +103,11 @@ class FilterBound(Certificate):
     bound: Annotated[float, "finite >= 0"]
     weights: Annotated[FloatArray, "finite(d,taps)"]
     samples: Annotated[int, "int in 1..9007199254740992"]
-    normalised: bool
-    rate: Annotated[float, "finite >= 0"]
-    delta: Annotated[float, "finite >= 0"]
-    threshold: Annotated[float, "real >= 0"]
-    hangover: Annotated[int, "int in 0..9007199254740992"]
+    normalised: Annotated[bool, "bool", "asked"]
+    rate: Annotated[float, "finite >= 0", "asked"]
+    delta: Annotated[float, "finite >= 0", "asked"]
+    threshold: Annotated[float, "real >= 0", "asked"]
+    hangover: Annotated[int, "int in 0..9007199254740992", "asked"]
 
     def __str__(self) -> str:
         return (

@@ -45,7 +45,7 @@ class ElbowRow(NamedTuple):
 
 @dataclass(frozen=True)
 class Elbow:
-    """Quantisation errors over K. `print` shows the table; `halfspace.plots.ElbowDisplay.from_elbow(table).plot()` draws it.
+    """Quantisation errors over K. `print` shows the table; `halfspace.plots.ElbowDisplay.from_elbow(table)` draws it.
 
     Parameters
     ----------

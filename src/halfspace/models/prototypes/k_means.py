@@ -1,5 +1,6 @@
 """K-means: scikit-learn's own, with the outcome and the proof of this package."""
 
+from contextlib import suppress
 from dataclasses import dataclass, field
 from typing import Any, ClassVar, Self, cast
 from weakref import WeakKeyDictionary
@@ -119,7 +120,7 @@ class KMeans(Learnt, ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterM
         Error, assignment, gain of one more step, and a bound below which no K prototypes can come; `verify(X)` recomputes them.
         Its labels are the nearest prototypes also where scikit-learn's `labels_` are not, by rounding or an early stop.
         Measured when first asked for, from the X that `fit` was given: so ask before changing that in place (an X whose error
-        is no longer `inertia_` is refused). A copy that was made before has lost X; `certify(X)` measures it there.
+        is no longer `inertia_` is refused). It is measured before a copy or a pickle is made, which take it with them.
     outcome_, n_iter_, n_features_in_
         Why it stopped, steps of the start that was kept, number of features.
 
@@ -291,6 +292,13 @@ class KMeans(Learnt, ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterM
             self.certify(X, s)
             del _LEARNT_FROM[self]
         return cast("Quantisation", self._certificate)
+
+    def __getstate__(self) -> Any:
+        """Return what a copy or a pickle holds: the proof too, since a copy does not know X."""
+        if self in _LEARNT_FROM:
+            with suppress(InputError):  # X has been changed since: the copy is without a proof until it is certified
+                _ = self.certificate_
+        return super().__getstate__()
 
     def certify(self, X: Matrix, sample_weight: Any = None) -> Quantisation:
         """Measure the prototypes on examples X, shape (n, d), and keep the proof as `certificate_`."""

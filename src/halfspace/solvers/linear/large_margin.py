@@ -129,7 +129,7 @@ def _hard(problem: Problem, plan: Plan, rng: np.random.Generator, pace: Pace, st
 def _free(problem: Problem, plan: Plan, rng: np.random.Generator, pace: Pace, start: Point | None) -> Beats:
     """Find an unpenalised bias by the method of multipliers around a clamped one."""
     X, y, c, q, _ = problem
-    scale = float(np.sqrt(np.mean(q) / entries_per_row(X))) * FREE or 1.0
+    scale = float(np.sqrt(np.mean(q) / (entries_per_row(X) or 1.0))) * FREE or 1.0
     clamped = Problem(Clamped(X, scale), y, c, q + scale * scale, 0.0 if start is None else start.bias)
     goal, inner = plan._replace(tol=max(plan.tol, 1e-2)), None
     if start is not None:

@@ -131,7 +131,7 @@ def dual_value(problem: Problem, alpha: FloatArray, v: FloatArray) -> float:
     square = float(v @ v)
     if not problem.hard:
         return total - 0.5 * square
-    return 0.5 * total * total / square if square > 0.0 else 0.0
+    return 0.5 * total * (total / square) if square > 0.0 else 0.0  # total² could overflow
 
 
 def value(problem: Problem, w: FloatArray, alpha: FloatArray, v: FloatArray) -> Point:
