@@ -795,7 +795,7 @@ def test_numbers_beyond_arithmetic_refute(path):
             parent = parent[key]
         if isinstance(parent[name[-1]], float):
             parent[name[-1]] = extreme
-            judge(lambda text=json.dumps(body): from_json(text), data, labels)
+            judge(partial(from_json, json.dumps(body)), data, labels)
 
 
 @pytest.mark.parametrize("content", [b"\xff\xfe\x00{", b"\x80", b"", b"PK\x03\x04"])

@@ -1,6 +1,7 @@
 """The fuzzer as a program: `python -m fuzz --help`."""
 
 import argparse
+import runpy
 import sys
 from importlib import import_module
 from pathlib import Path
@@ -35,6 +36,7 @@ def main():
     parser.add_argument("--folder", default=".fuzz", help="where failures are kept")
     parser.add_argument("--replay", metavar="FILE", help="try a kept failure again")
     asked = parser.parse_args()
+    runpy.run_path(str(Path(__file__).parents[2] / "conftest.py"))  # which says where compiled code is kept
     if asked.replay:
         name = next(name for name in HOMES if Path(asked.replay).name.startswith(name.replace(" ", "-")))
         sys.stdout.write(replay(make(name), asked.replay) + "\n")
