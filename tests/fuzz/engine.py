@@ -20,6 +20,8 @@ __all__ = ["MEMORY", "Failure", "Report", "Target", "attempt", "folder_in_memory
 
 MEMORY = 2 << 30
 MOST_FAILURES = 20
+CORPUS = 1200
+"""Seconds in which the originals must be there: models may have to be compiled, on a busy machine."""
 _FOLDERS = ExitStack()
 EDITS = (1, 1, 1, 1, 2, 2, 3, 4)
 
@@ -178,7 +180,8 @@ def fuzz(make, *, folder, seconds=None, cases=None, first=0):
 
 def _watched(child, heart, longest):
     """Wait for a child; say how it died, or None if it ended well. One that stands still is ended."""
-    last, since = None, time.monotonic()
+    first = last = heart.read()
+    since = time.monotonic()
     while True:
         pid, status = os.waitpid(child, os.WNOHANG)
         if pid:
@@ -189,7 +192,7 @@ def _watched(child, heart, longest):
         now = heart.read()
         if now != last:
             last, since = now, time.monotonic()
-        elif time.monotonic() - since > 120 + 2 * longest:  # the corpus is made in that time, too
+        elif time.monotonic() - since > (CORPUS if now == first else 60 + 2 * longest):
             os.kill(child, signal.SIGKILL)
             os.waitpid(child, 0)
             return "the process stood still"

@@ -4,7 +4,7 @@ A certificate says it in the annotation of a field, `Annotated[FloatArray, "fini
 No array from a file reaches arithmetic or compiled code before it was compared with what is written there.
 
 - "finite", "real", "number": a finite number, one that may be infinite, any; "int": a whole number. A range may follow:
-  "finite >= 0", "real > 0", "int in 0..K" (at least 0 and below K).
+  "finite >= 0", "real > 0", "int in 0..K" (at least 0 and below K), "finite in 0..1e51".
 - "finite(K,D)", "int(m)": arrays of finite or whole numbers of any width, with a range or without. A letter stands for the
   same number in all fields, and is bound by the first array that has it.
 - "f8(K,D)", "i8(m)", "i4(n)", "b(q,K)": arrays of float64, int64, int32, truth values.
@@ -85,9 +85,11 @@ class Scope(NamedTuple):
         names = self.own if letter.startswith("_") else self.shared
         return names.setdefault(letter, size) == size
 
-    def value(self, letter: str) -> int | None:
-        """Return what the letter stands for."""
-        return int(letter) if letter.isdecimal() else (self.own if letter.startswith("_") else self.shared).get(letter)
+    def value(self, letter: str) -> float | None:
+        """Return what the letter stands for, or the number that stands there."""
+        if letter[0].isdecimal():
+            return float(letter)
+        return (self.own if letter.startswith("_") else self.shared).get(letter)
 
 
 def type_name(value: Any) -> str:

@@ -30,7 +30,7 @@ class Expansion(NamedTuple):
         IntArray, "i8(_m)"
     ]  # (m,) the training examples they are, -1 where there is no telling; for a precomputed kernel its columns
     coefficients: Annotated[FloatArray, "finite8(K,_m)"]  # (K, m)
-    bias: Annotated[FloatArray, "finite8(K)"]  # (K,)
+    bias: Annotated[FloatArray, "f8(K)"]  # (K,)
     groups: Annotated[
         tuple[Group, ...], [("i8(_g) in 0.._m", "i8(_f) in 0..K")]
     ] = ()  # support vectors, and the functions that use them, if that is not all of them

@@ -94,6 +94,12 @@ class IsotropicMixture(Learnt, DensityMixin, CallbackSupportMixin, BaseEstimator
         "log_likelihood_": "number",
     }
 
+    @classmethod
+    def check_learnt(cls, fitted: dict[str, Any], sizes: dict[str, int]) -> None:  # noqa: ARG003  (the same for all models)
+        """Refuse weights that are no shares."""
+        if not abs(fitted["weights_"].sum() - 1.0) < 1e-9:
+            raise ValueError("IsotropicMixture: its weights do not add up to 1")
+
     def __init__(
         self,
         n_prototypes: int = 8,
