@@ -57,6 +57,10 @@ WORDS: dict[str, str | tuple[str, str]] = {
     "filled": "Missing values were filled in and marked by an output of their own: {counts}.",
     "misread": "Text that could not be read like the rest of its column counts as missing: {counts}.",
     "left out": ("Column {column!r} was left out: {detail}.", "{n:,} columns were left out: {detail} ({columns})."),
+    "long numbers": (
+        "Column {column!r} has whole numbers that floating point would round; they were read as text.",
+        "{n:,} columns have whole numbers that floating point would round; they were read as text ({columns}).",
+    ),
     "extreme": (
         "Column {column!r} has numbers beyond 1e100; consider scale='rank'.",
         "{n:,} columns have numbers beyond 1e100; consider scale='rank' ({columns}).",

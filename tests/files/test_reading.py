@@ -8,6 +8,7 @@ import sys
 import threading
 import zipfile
 from contextlib import contextmanager
+from decimal import Decimal
 
 import numpy as np
 import pyarrow as pa
@@ -315,3 +316,15 @@ def test_content_counts_more_than_a_wrong_suffix(tmp_path):
             archive.writestr(entry, "a,y\n1,2\n")
         with pytest.raises(FileError, match=message):
             read(path, "y")
+
+
+def test_long_ids_survive_the_reading_of_a_file(tmp_path):
+    """Sixteen digits in CSV, uint64 and long whole decimals in Parquet keep their values."""
+    (tmp_path / "ids.csv").write_text("id,t\n9007199254740993,a\n9007199254740995,b\n")
+    assert read(tmp_path / "ids.csv", "t").X.column("id").to_pylist() == [9007199254740993, 9007199254740995]
+    ids = [2**63 + 1, 2**63 + 3]
+    decimals = pa.array([*map(Decimal, ids)], type=pa.decimal128(38, 0))
+    pq.write_table(pa.table({"u": pa.array(ids, type=pa.uint64()), "d": decimals, "t": ["a", "b"]}), tmp_path / "ids.parquet")
+    table = read(tmp_path / "ids.parquet", "t").X
+    assert table.column("u").to_pylist() == ids
+    assert [*map(int, table.column("d").to_pylist())] == ids

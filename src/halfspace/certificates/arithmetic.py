@@ -11,6 +11,7 @@ import numpy as np
 from scipy import sparse
 from sklearn.utils import check_array, check_consistent_length, column_or_1d
 
+from halfspace._matrices import admitted
 from halfspace._typing import FloatArray, Label, Labels, Matrix
 from halfspace.errors import InputError
 
@@ -18,7 +19,9 @@ __all__ = [
     "as_rows",
     "block_squares",
     "both_signs",
+    "checked_rows",
     "combination",
+    "exponent",
     "held",
     "known_labels",
     "largest_entry",
@@ -28,6 +31,7 @@ __all__ = [
     "potentials_and_sums",
     "radius",
     "rounding",
+    "scaled",
     "signs",
     "some_weight",
     "squares",
@@ -42,10 +46,16 @@ EXACT_ENTRIES = 200_000
 
 def as_rows(X: Matrix, y: Labels) -> tuple[Any, Labels]:
     """Check examples and labels handed to a checker: an array or CSR matrix of finite floats, one label per row."""
-    rows = check_array(X, accept_sparse="csr", dtype=[np.float64, np.float32], input_name="X")
+    rows = checked_rows(X)
     labels = column_or_1d(y)
     check_consistent_length(rows, labels)
     return rows, labels
+
+
+def checked_rows(X: Matrix) -> Any:
+    """Check examples handed to a checker: the numbers that a model would see, finite, sparse ones in canonical form."""
+    X = admitted(X, "verify")
+    return check_array(X, accept_sparse="csr", dtype=[np.float64, np.float32], input_name="X")
 
 
 def signs(y: Labels, positive: Label) -> FloatArray:
@@ -184,6 +194,23 @@ def shares(strengths: FloatArray) -> FloatArray:
     scaled = unit_scale(strengths)
     share: FloatArray = scaled / scaled.sum()
     return share
+
+
+def exponent(*parts: Any) -> int:
+    """Return e such that 2^-e brings the largest of all numbers near 1; 0 where its square is neither lost nor too large."""
+    largest = max(largest_entry(part if sparse.issparse(part) else np.asarray(part)) for part in parts)
+    return 0 if largest == 0.0 or 1e-60 < largest < 1e60 else int(np.frexp(largest)[1])
+
+
+def scaled(values: Any, e: int) -> Any:
+    """Return an array or CSR matrix over 2^e, exactly but for what becomes too small for a float; itself for e = 0."""
+    if e == 0:
+        return values
+    if sparse.issparse(values):
+        return sparse.csr_array(
+            (np.ldexp(values.data.astype(np.float64), -e), values.indices, values.indptr), shape=values.shape
+        )
+    return np.ldexp(np.asarray(values, dtype=np.float64), -e)
 
 
 def rounding(terms: int, R: float) -> float:

@@ -133,7 +133,8 @@ class Certificate(ABC):
 
     def to_dict(self) -> dict[str, Any]:
         """Return the certificate as plain numbers, strings, lists and dictionaries."""
-        body = {f.name: _plain(getattr(self, f.name)) for f in fields(self)}  # type: ignore[arg-type]
+        known = [f for f in fields(self) if not (f.default is None and getattr(self, f.name) is None)]  # type: ignore[arg-type]
+        body = {f.name: _plain(getattr(self, f.name)) for f in known}
         return {"kind": type(self).__name__, **body}
 
     def to_json(self, path: str | Path | None = None) -> str:

@@ -88,7 +88,7 @@ class Scope(NamedTuple):
     def value(self, letter: str) -> float | None:
         """Return what the letter stands for, or the number that stands there."""
         if letter[0].isdecimal():
-            return float(letter)
+            return int(letter) if letter.isdecimal() else float(letter)
         return (self.own if letter.startswith("_") else self.shared).get(letter)
 
 

@@ -75,9 +75,10 @@ class Sides(NamedTuple):
     terms: int  # longest chain of additions behind either side
 
     def outward(self) -> tuple[float, float]:
-        """Return both sides moved apart by several rounding errors, and within what the radius allows."""
-        slack = SLACK * rounding(self.terms, self.radius)
-        return max(self.lower - slack, -self.radius), max(min(self.upper + slack, self.radius), 0.0)
+        """Return both sides moved apart by several rounding errors, and within what the radius, itself rounded, allows."""
+        error = rounding(self.terms, self.radius)
+        edge = self.radius + error  # who checks may sum the squares of the same rows in another order
+        return max(self.lower - SLACK * error, -edge), max(min(self.upper + SLACK * error, edge), 0.0)
 
 
 class Bracket(Certificate, abstract=True):

@@ -409,8 +409,12 @@ class KernelGap(Enclosure):
         """
         X, y = as_rows(X, y)
         draft = cls.draft(kernel.resolved(X), strengths, C, sample_weight, bias, clamp, positive)
+        return draft.measured(X, signs(y, positive))
+
+    def measured(self, X: Matrix, sign: FloatArray) -> Self:
+        """Claim what these strengths prove about checked examples with labels ±1 in `sign`."""
         with np.errstate(all="ignore"):
-            return draft._claiming(draft._sums(X, signs(y, positive)))  # noqa: SLF001  (its own kind)
+            return self._claiming(self._sums(X, sign))
 
     def claim(
         self,

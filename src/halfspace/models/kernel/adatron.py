@@ -31,6 +31,7 @@ from halfspace.models.multiclass import (
 )
 from halfspace.models.parameters import (
     Examples,
+    budget_of,
     check_common,
     read_examples,
     require,
@@ -235,7 +236,7 @@ class KernelAdaTron(KernelPlaneMixin, ClassifierMixin, CallbackSupportMixin, Bas
             seeds = check_random_state(self.random_state).randint(np.iinfo(np.int32).max, size=len(tasks)).tolist()
             known = "_solved" in before and np.array_equal(before["classes_"], self.classes_)
             starts = before["_solved"].starts(tasks, gram.n) if known else [None] * len(tasks)
-            solved = claims.solve(gram, tasks, seeds, starts, lambda: self._budget(began), self.n_jobs, reporter)
+            solved = claims.solve(gram, tasks, seeds, starts, self._budget(began), self.n_jobs, reporter)
             reporter.close()
             self._conclude(kernel, data, tasks, *solved)
             return self
@@ -261,9 +262,8 @@ class KernelAdaTron(KernelPlaneMixin, ClassifierMixin, CallbackSupportMixin, Bas
         return KernelPlan(float(self.C), 0.98 * float(self.tol), self.intercept == "free", sweep, room, rate)
 
     def _budget(self, began: float) -> Budget:
-        """Return what is left of the budget of a fit that began then; a tenth of the time is for the rest of the work."""
-        left = None if self.max_time is None else max(began + 0.9 * float(self.max_time) - time.perf_counter(), 0.0)
-        return Budget(int(self.max_iter), left)
+        """Return the budget of a fit that began then; a tenth of the time is for the rest of the work."""
+        return budget_of(self, began)._replace(reserve=0.1 * float(self.max_time or 0.0))
 
     def _fit_cells(self, data: Examples, s: FloatArray, began: float, given: tuple[Any, Any]) -> Self:
         """Learn a machine for each cell, and say how it went."""

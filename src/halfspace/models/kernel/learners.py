@@ -90,21 +90,25 @@ class Unbounded:
         if isinstance(self.memory, Log):
             self.memory = self.memory.emptied(K * n)
 
-    def begin(self, X: Matrix, task: Task, orders: Orders, mark: str = "") -> tuple[KernelPresenting, Training]:
+    def begin(
+        self, X: Matrix, task: Task, orders: Orders, mark: str = "", seconds: float | None = None
+    ) -> tuple[KernelPresenting, Training]:
         """Return method and state for these examples, starting from what was learnt before; `mark` is their fingerprint."""
         self.base, self.mark = self.page, mark
         before = None if self.base is None else self._function(self.base.signed).outputs(X).T
-        method = self._method(X, task, orders, before)
+        method = self._method(X, task, orders, seconds, before)
         self.state, self.memory, self.logs = training = method.start()
         if self.base is not None:
             self.state.mistakes[:], self.state.clock[PRESENTED] = self.mistakes, self.clock
         return method, training
 
-    def _method(self, X: Matrix, task: Task, orders: Orders, before: FloatArray | None = None) -> KernelPresenting:
-        """Return what presents these examples: with the whole kernel matrix if it fits, in blocks otherwise."""
+    def _method(
+        self, X: Matrix, task: Task, orders: Orders, seconds: float | None, before: FloatArray | None = None
+    ) -> KernelPresenting:
+        """Return what presents these examples: with the whole kernel matrix if there is room and time, in blocks otherwise."""
         setting, dtype = self.setting, np.float32 if X.dtype == np.float32 else np.float64
         gram = LazyGram(setting.kernel, X, np.sqrt(setting.shift), stored=0.0)
-        whole = gram.whole(dtype, setting.room)
+        whole = gram.whole(dtype, setting.room, seconds)
         method = KernelPresenting(gram, task, orders, whole, before, self._remembering, dtype=dtype)
         self.signs, self.whole = method.signs, whole is not None
         return method
@@ -127,9 +131,9 @@ class Unbounded:
         other.state, other.memory, other.logs = deepcopy(self.state), deepcopy(self.memory), list(self.logs)
         return other
 
-    def go_on(self, X: Matrix, task: Task, orders: Orders) -> tuple[KernelPresenting, Training]:
+    def go_on(self, X: Matrix, task: Task, orders: Orders, seconds: float | None = None) -> tuple[KernelPresenting, Training]:
         """Return method and state for the same examples again."""
-        method = self._method(X, task, orders)
+        method = self._method(X, task, orders, seconds)
         return method, method.start(Training(self.state, self.memory, self.logs))
 
     def history(self, course: Course) -> dict[str, Any]:
@@ -232,8 +236,11 @@ class OnBudget:
         self.setting, self.budget, self.whole = setting, budget, True
         self.kept = None
 
-    def begin(self, X: Matrix, task: Task, orders: Orders, mark: str = "") -> tuple[Projecting, Keep]:
+    def begin(
+        self, X: Matrix, task: Task, orders: Orders, mark: str = "", seconds: float | None = None
+    ) -> tuple[Projecting, Keep]:
         """Return method and state for these examples; those of a data set, which have a fingerprint, are measured first."""
+        del seconds  # there is no matrix to compute
         if self.kept is None:
             width = 0 if form_of(self.setting.kernel, X, self.setting.shift) is None else X.shape[1]
             self.kept = start_keep(task.positive.size, self.budget, width)
@@ -269,8 +276,9 @@ class OnBudget:
         other.kept = self._kept().copy()
         return other
 
-    def go_on(self, X: Matrix, task: Task, orders: Orders) -> tuple[Projecting, Keep]:
+    def go_on(self, X: Matrix, task: Task, orders: Orders, seconds: float | None = None) -> tuple[Projecting, Keep]:
         """Return method and state for the same examples again."""
+        del seconds
         method = self._method(X, task, orders)
         return method, method.start()
 

@@ -22,6 +22,7 @@ from halfspace.models.multiclass import (
     tasks_of,
 )
 from halfspace.models.parameters import (
+    budget_of,
     check_common,
     read_examples,
     require,
@@ -178,9 +179,8 @@ class AdaTron(PlaneMixin, ClassifierMixin, CallbackSupportMixin, BaseEstimator):
             data.inspection()
             s = example_weights(self.class_weight, sample_weight, data.classes, data.target, type(self).__name__)
             tasks = tasks_of(data, s)
-            reserve = (1.0 + len(tasks)) * (time.perf_counter() - began)  # proving answers reads the data as checking them did
-            seconds = None if self.max_time is None else max(began + float(self.max_time) - reserve - time.perf_counter(), 0.0)
-            return self._learn(Fitting.of(data, s), tasks, before if self.warm_start else {}, seconds, (X, y))
+            budget = budget_of(self, began, (1 + len(tasks)) * data.entries)
+            return self._learn(Fitting.of(data, s), tasks, before if self.warm_start else {}, budget, (X, y))
 
     def _check_parameters(self) -> None:
         require_cap_and_tolerance(self)
@@ -192,14 +192,14 @@ class AdaTron(PlaneMixin, ClassifierMixin, CallbackSupportMixin, BaseEstimator):
         check_common(self)
 
     def _learn(
-        self, fitting: Fitting, tasks: list[Task], before: dict[str, Any], seconds: float | None, given: tuple[Any, Any]
+        self, fitting: Fitting, tasks: list[Task], before: dict[str, Any], budget: Budget, given: tuple[Any, Any]
     ) -> Self:
         """Solve the problem of every class and certify the answers."""
-        self._conclude(fitting, tasks, *self._solve(fitting, tasks, before, seconds, given))
+        self._conclude(fitting, tasks, *self._solve(fitting, tasks, before, budget, given))
         return self
 
     def _solve(
-        self, fitting: Fitting, tasks: list[Task], before: dict[str, Any], seconds: float | None, given: tuple[Any, Any]
+        self, fitting: Fitting, tasks: list[Task], before: dict[str, Any], budget: Budget, given: tuple[Any, Any]
     ) -> tuple[list[Run], list[Point], dict[int, Separability]]:
         """Solve the problem of every class, from where `before` left off if it fits."""
         data, K = fitting.data, len(tasks)
@@ -210,7 +210,8 @@ class AdaTron(PlaneMixin, ClassifierMixin, CallbackSupportMixin, BaseEstimator):
         starts = fitting.starts(problems, before, free=plan.free)
         self._W = np.zeros((K, data.X.shape[1] + bool(data.clamp)))
         self._alpha, self._bias, proofs = np.zeros((K, data.y.size)), np.zeros(K), {}
-        deadline = None if seconds is None else time.perf_counter() + seconds
+        left = budget.left()
+        deadline = None if left is None else time.perf_counter() + left
         reporter = Reporter(self, *given, self._so_far, int(self.max_iter) + 1)
 
         def inseparable(k: int) -> bool:
@@ -228,7 +229,7 @@ class AdaTron(PlaneMixin, ClassifierMixin, CallbackSupportMixin, BaseEstimator):
         heard = K == 1 and (reporter.root is not None or bool(self.verbose))
         watched = {"watch": watch, "every": 1 << 62} if heard else {}  # to watch changes nothing: pieces stay as large
         works = [partial(_solved, method, start, watched) for method, start in zip(methods, starts, strict=True)]
-        runs = run_all(works, Budget(int(self.max_iter), seconds), self.n_jobs)
+        runs = run_all(works, budget, self.n_jobs)
         points = [method.certify(done.state) for method, done in zip(methods, runs, strict=True)]
         for k, point in enumerate(points):
             self._W[k], self._bias[k], self._alpha[k] = point.w, point.bias, fitting.spread(point.alpha)
@@ -317,6 +318,6 @@ class AdaTron(PlaneMixin, ClassifierMixin, CallbackSupportMixin, BaseEstimator):
         return support_table(alpha, self._potentials, length, self._caps, self._labels, classes, everyone=everyone)
 
 
-def _solved(method: LargeMargin, start: Point | None, watched: dict[str, Any], budget: Budget) -> Run:
-    """Run a method from a start; computing that one takes its time too, so it is done here, in the thread."""
-    return run(method, budget, method.start(start), **watched)
+def _solved(method: LargeMargin, start: Point | None, watched: dict[str, Any], budget: Budget, before: Run | None) -> Run:
+    """Run a method from a start, or go on; computing the start takes its time too, so it is done here, in the thread."""
+    return run(method, budget, before or method.start(start), **watched)

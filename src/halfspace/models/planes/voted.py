@@ -107,8 +107,11 @@ class VotedPerceptron(PresentingClassifier):
     def _settle(self, X: Matrix, task: Task, training: Training) -> None:
         """Put the log away, together with the rows its mistakes were made on."""
         log = join(training.logs)
-        rows, local = np.unique(log.row, return_inverse=True)
-        self._pages: list[tuple[Matrix, Log]] = [*training.pages, (X[rows], log._replace(row=local.astype(np.int64)))]
+        local = np.zeros(X.shape[0], dtype=np.int64)
+        local[log.row] = 1
+        rows = np.flatnonzero(local)
+        local[rows] = np.arange(rows.size)
+        self._pages: list[tuple[Matrix, Log]] = [*training.pages, (X[rows], log._replace(row=local[log.row]))]
 
     @property
     def coef_(self) -> FloatArray:

@@ -1,5 +1,6 @@
 """The mixture of isotropic Gaussians, learnt by expectation and maximisation."""
 
+import time
 from typing import Any, ClassVar, Self
 
 import numpy as np
@@ -167,6 +168,7 @@ class IsotropicMixture(Learnt, DensityMixin, CallbackSupportMixin, BaseEstimator
             require_choice(self, "init", "k-means++", "farthest", "sample")
 
     def _learn(self, X: Matrix, y: Any, sample_weight: Any) -> Self:
+        began = time.perf_counter()
         self._check_parameters()
         old = self._mixture() if self.warm_start and hasattr(self, "prototypes_") else None
         given, X = X, read_matrix(self, X, reset=True)
@@ -192,7 +194,7 @@ class IsotropicMixture(Learnt, DensityMixin, CallbackSupportMixin, BaseEstimator
 
         most = int(self.max_iter) * starts
         reporter = Reporter(self, given, y, lambda: self._attributes(state.climb.mixture), most, text)
-        end = run(method, Budget(most, self.max_time), state, reporter.watch)
+        end = run(method, Budget(most, self.max_time, began=began), state, reporter.watch)
         if state.best is None:
             raise KeyboardInterrupt
         self.outcome_ = self._explained(state.best, end.outcome.reason, rule, float(s.sum()))

@@ -1,5 +1,6 @@
 """What models with prototypes of rows share: learning them online from a data set or a stream, assigning rows, the proof."""
 
+import time
 from functools import lru_cache
 from typing import Any, ClassVar, Self
 
@@ -14,6 +15,7 @@ from halfspace._typing import FloatArray, IntArray, Matrix, View
 from halfspace.certificates.prototypes.quantisation import Quantisation
 from halfspace.models.parameters import (
     UNLABELLED,
+    budget_of,
     check_common,
     read_matrix,
     require,
@@ -28,7 +30,7 @@ from halfspace.rows.orders import Orders
 from halfspace.rows.threads import one_blas_thread
 from halfspace.solvers.outcome import Outcome, Reason
 from halfspace.solvers.prototypes.quantising import BLOCK_ROWS, Quantising, Rule, State, all_distances, winners
-from halfspace.solvers.run import Budget, Progress, run
+from halfspace.solvers.run import Progress, run
 
 __all__ = ["Quantiser"]
 
@@ -99,6 +101,7 @@ class Quantiser(Learnt, ClassNamePrefixFeaturesOutMixin, TransformerMixin, Clust
             return self._learn(X)
 
     def _learn(self, X: Matrix) -> Self:
+        began = time.perf_counter()
         self._check_parameters()
         before = dict(vars(self))
         X = read_matrix(self, X, reset=True)
@@ -115,7 +118,7 @@ class Quantiser(Learnt, ClassNamePrefixFeaturesOutMixin, TransformerMixin, Clust
             return f"epoch {state.counts[0] // n}: error {at.table[0][-1]:.6g} while learning, {gone + at.seconds:.1f} s"
 
         reporter = Reporter(self, X, None, lambda: {"prototypes_": state.W}, self.max_iter, text)
-        end = run(method, Budget(self.max_iter, self.max_time), state, reporter.watch)
+        end = run(method, budget_of(self, began, 2.0 * n * state.W.size), state, reporter.watch)
         course = end.course.history()
         self.history_ = {
             "epoch": np.arange(1, history["error"].size + course["error"].size + 1),

@@ -53,8 +53,8 @@ class LinearRegression(Learnt, RegressionMixin, MultiOutputMixin, RegressorMixin
         are most probable, all weights integrated out. "cv": the λ of `ridges` with the least leave-one-out error, exactly.
     ridges : array, shape (L,), optional
         The grid for "cv"; None: 50 values that span the data's own scale.
-    intercept : {"clamped", "free", "none"}, default "clamped"
-        The constant as the weight of one more input, which λ prices too; unpenalised, as in scikit-learn; or none.
+    intercept : {"free", "clamped", "none"}, default "free"
+        The constant: unpenalised, as in scikit-learn; the weight of one more input, which λ prices too; or none.
     intercept_scaling : float, default 1.0
         Value of the clamped input: the larger, the less λ holds the constant.
 
@@ -126,7 +126,7 @@ class LinearRegression(Learnt, RegressionMixin, MultiOutputMixin, RegressorMixin
         *,
         ridge: float | str = 0.0,
         ridges: Any = None,
-        intercept: str = "clamped",
+        intercept: str = "free",
         intercept_scaling: float = 1.0,
     ) -> None:
         self.ridge = ridge
@@ -339,7 +339,7 @@ def ridge_path(
     y: Any,
     ridges: Any = None,
     *,
-    intercept: str = "clamped",
+    intercept: str = "free",
     intercept_scaling: float = 1.0,
     sample_weight: Any = None,
 ) -> RidgePath:
