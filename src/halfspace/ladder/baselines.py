@@ -8,10 +8,10 @@ import numpy as np
 from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.neighbors import KNeighborsClassifier, NearestNeighbors
 
-from halfspace._learnt import Learnt
 from halfspace._typing import FloatArray, Labels, Matrix
 from halfspace.certificates.baselines import ClassCounts, NeighbourErrors
 from halfspace.kernels.products import dense
+from halfspace.models.certified import Certified
 from halfspace.rows.threads import libraries
 from halfspace.solvers.outcome import Outcome
 
@@ -42,7 +42,7 @@ def few_threads(X: Matrix) -> Iterator[None]:
         yield
 
 
-class Majority(Learnt, ClassifierMixin, BaseEstimator):
+class Majority(Certified, ClassifierMixin, BaseEstimator):
     """Predict the class that most examples have; of equals the first."""
 
     learnt: ClassVar[dict[str, Any]] = {"classes_": "distinct(c)", "certificate_": "certificate", "outcome_": Outcome}
@@ -71,7 +71,7 @@ class Majority(Learnt, ClassifierMixin, BaseEstimator):
         return graph("Add", graph.sum(graph("Mul", X, 0.0)), scores)
 
 
-class Neighbours(Learnt, ClassifierMixin, BaseEstimator):
+class Neighbours(Certified, ClassifierMixin, BaseEstimator):
     """Vote of the k nearest examples: scikit-learn's KNeighborsClassifier, k the one that errs least when leaving one out."""
 
     learnt: ClassVar[dict[str, Any]] = {

@@ -14,7 +14,8 @@ from sklearn.utils.validation import check_is_fitted
 from halfspace._learnt import Learnt
 from halfspace._typing import FloatArray, Labels, Matrix
 from halfspace.certificates import Certificate, Verdict
-from halfspace.ladder.calibration import Calibration
+from halfspace.certificates.calibration import Calibration
+from halfspace.certificates.pipeline import Pipeline
 from halfspace.ladder.climbing import (
     Climbed,
     Training,
@@ -309,14 +310,25 @@ class Ladder(Learnt, ClassifierMixin, BaseEstimator):
         return self.calibration_.probabilities(self.decision_function(X))
 
     def verify(self, X: Any, y: Labels) -> Verdict:
-        """Check the winner's certificate against the X and y that were given to `fit`."""
+        """Check everything that predicts against the X and y that were given to `fit`.
+
+        The winner's certificate holds and is about the numbers that predict; the encoder is the one that the training rows
+        make; the probabilities are those that the outputs for rows left out make. Those outputs, like the scores of the rungs,
+        are reported by the run and not proved.
+        """
         check_is_fitted(self, "estimator_")
         y, fitted = checked_labels(y), self.train_.size + self.test_.size
         if y.size != fitted:
             return Verdict.of((False, f"there are {y.size:,} labels, but the ladder was fitted to {fitted:,}"))
-        if not 0 <= self.learnt_.min(initial=0) <= self.learnt_.max(initial=0) < y.size:
+        if not (self.train_.size and self.learnt_.size and 0 <= self.train_.min() <= self.train_.max() < y.size):
             return Verdict.of((False, "it claims to have learnt from rows that there are not"))
-        return self.certificate_.verify(self.encode(take(X, self.learnt_)), y[self.learnt_])
+        about = np.searchsorted(self.train_, self.learnt_)
+        if about.max() >= self.train_.size or not np.array_equal(self.train_[about], self.learnt_):
+            return Verdict.of((False, "the winner learnt from rows that are no training rows"))
+        around = self.encoder_, self.classes_, self.calibration_, self.out_of_fold_
+        model = getattr(self.estimator_, "estimator_", self.estimator_)
+        with one_blas_thread():
+            return Pipeline(*around, vars(model), self.certificate_).verify(take(X, self.train_), y[self.train_], about)
 
     @classmethod
     def check_learnt(cls, fitted: dict[str, Any], sizes: dict[str, int]) -> None:

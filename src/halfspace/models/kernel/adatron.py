@@ -16,7 +16,7 @@ from halfspace.errors import InputError
 from halfspace.kernels import Kernel
 from halfspace.kernels.gram import LazyGram
 from halfspace.models.kernel.cells import Cells, learn_cells
-from halfspace.models.kernel.margin import Claims, KernelPlan, Solved, about_expansion
+from halfspace.models.kernel.margin import Claims, KernelPlan, Solved
 from halfspace.models.kernel.prediction import Expansion, KernelPlaneMixin
 from halfspace.models.multiclass import (
     Task,
@@ -151,6 +151,7 @@ class KernelAdaTron(KernelPlaneMixin, ClassifierMixin, CallbackSupportMixin, Bas
 
     needs: ClassVar[dict[str, tuple[str, ...]]] = {**KernelPlaneMixin.needs, "_solved": ("_lengths", "_caps", "_labels")}
 
+    certificate_: Certificate
     _cells: Cells | None
     _voting: bool
 
@@ -315,19 +316,6 @@ class KernelAdaTron(KernelPlaneMixin, ClassifierMixin, CallbackSupportMixin, Bas
         gap = max(float(part.relative_gap) for part in parts)
         self.outcome_ = fit_outcome(self, gap, [done.outcome.reason for done in runs], "round", unseparated=UNSEPARATED)
         report_outcome(self, gap, EARLY, stacklevel=4)
-
-    @property
-    def certificate_(self) -> Certificate:
-        """Primal and dual value, about the very coefficients that predict: a model whose coefficients changed is refused."""
-        proof: Certificate | None = vars(self).get("certificate_")
-        if proof is None:
-            msg = f"this {type(self).__name__} is not fitted yet: call fit first"
-            raise AttributeError(msg)
-        return about_expansion(proof, self._expansion, self._labels, self.classes_) if hasattr(self, "_labels") else proof
-
-    @certificate_.setter
-    def certificate_(self, proof: Certificate) -> None:
-        self.__dict__["certificate_"] = proof
 
     @cached_property
     def _alpha(self) -> FloatArray:  # type: ignore[override]

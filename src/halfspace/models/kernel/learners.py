@@ -2,13 +2,23 @@
 
 import hashlib
 from copy import copy, deepcopy
+from itertools import repeat
 from typing import Annotated, Any, NamedTuple, Self
 
 import numpy as np
 from scipy import sparse
 
 from halfspace._typing import FloatArray, IntArray, Matrix
-from halfspace.certificates import BudgetedMistakes, Certificate, MistakeBound, Novikoff, PerClass, Projection
+from halfspace.certificates import (
+    BudgetedMistakes,
+    Certificate,
+    KernelBracket,
+    MistakeBound,
+    Novikoff,
+    PerClass,
+    Projection,
+)
+from halfspace.certificates.margins.ballot import Ballot
 from halfspace.kernels import Kernel
 from halfspace.kernels.gram import LazyGram
 from halfspace.models.kernel.prediction import Expansion, Measured, measured, stacked
@@ -177,6 +187,18 @@ class Unbounded:
         page = self._settled()
         return page.log, votes_of(page.log, page.signed.shape[0], self.clock)
 
+    def ballots(self, data: Examples, brackets: list[KernelBracket]) -> list[Ballot | None]:
+        """Return the vote of each problem on the examples of a data set, which all support vectors are of; None without one."""
+        if self.setting.variant != "voted":
+            return [None] * len(brackets)
+        page, found = self._settled(), list[Ballot | None]()
+        for k, bracket in enumerate(brackets):
+            own = page.log.k == k
+            ballot = Ballot(0, page.rows[page.log.row[own]], page.log.change[own], page.log.time[own], self.clock)
+            sign = np.where(data.target == data.positive[k], 1.0, -1.0)
+            found.append(ballot.counted(data.X, sign, bracket))
+        return found
+
     def tally(self, X: Matrix) -> FloatArray:
         """Return the votes for minus those against, as a share of all, shape (n, K)."""
         (log, votes), page = self.votes(), self._settled()
@@ -327,7 +349,8 @@ def mistakes_certificate(
     parts: list[Certificate] = list(seen.parts)
     if isinstance(learner, Unbounded):
         theorem = Novikoff(float(s.min()), float(s.max()))
-        parts = [MistakeBound.of(int(m), part, theorem) for m, part in zip(learner.mistakes, seen.parts, strict=True)]
+        ballots = learner.ballots(data, seen.parts)
+        parts = [MistakeBound.of(*each) for each in zip(learner.mistakes, seen.parts, repeat(theorem), ballots, strict=False)]
     elif s.min() == s.max():
         parts = [_budgeted(learner, data, k, seen) for k in range(len(seen.parts))]
     return parts[0] if len(parts) == 1 else PerClass(tuple(data.classes.tolist()), tuple(parts)), seen
@@ -352,4 +375,5 @@ def _budgeted(learner: OnBudget, data: Examples, k: int, seen: Measured) -> Cert
         positive=bracket.positive,
         passes=max(1, -(-learner.clock // data.y.size)),
         rescale=True,
+        answer=bracket,
     )

@@ -7,14 +7,13 @@ from typing import Annotated, Any, NamedTuple
 import numpy as np
 from scipy import sparse
 
-from halfspace._typing import FloatArray, IntArray, Labels, Matrix
-from halfspace.certificates import Certificate, KernelGap, PerCell, PerClass, PerPair
+from halfspace._typing import FloatArray, IntArray, Matrix
+from halfspace.certificates import KernelGap
 from halfspace.certificates.arithmetic import EPS
 from halfspace.certificates.expansion import Scales, scales
 from halfspace.certificates.margins.bracket import SLACK
 from halfspace.kernels import Kernel
 from halfspace.kernels.gram import LazyGram
-from halfspace.models.kernel.prediction import Expansion
 from halfspace.models.multiclass import Task
 from halfspace.models.parameters import Examples
 from halfspace.models.progress import Reporter
@@ -23,7 +22,7 @@ from halfspace.solvers.kernel.sweep import KernelSweep
 from halfspace.solvers.linear.soft_margin import balanced
 from halfspace.solvers.run import Budget, Progress, Run, run, run_all
 
-__all__ = ["Claims", "KernelPlan", "Solved", "Work", "about_expansion"]
+__all__ = ["Claims", "KernelPlan", "Solved", "Work"]
 
 COARSE = 2.0
 """Where some examples reach so much less far than all do, a claim about them is measured by themselves."""
@@ -211,30 +210,3 @@ class Claims(NamedTuple):
             if done.outcome.reason == "converged" and tol < part.relative_gap < np.inf and paid < 0.9 * tol:
                 short.append((k, 0.95 * (tol - paid)))
         return short
-
-
-def about_expansion(proof: Certificate, expansion: Expansion, labels: Labels, classes: Labels) -> Certificate:
-    """Return a proof with the strengths that the coefficients of an expansion say, for what predicts exists once.
-
-    The numbers stay; the strengths of each `KernelGap`, and their rows among the examples of these labels, are replaced.
-    """
-    number = {label: k for k, label in enumerate(classes.tolist())} if expansion.bias.size > 1 else {}
-
-    def renewed(part: Certificate, mine: IntArray, k: int | None = None) -> Certificate:
-        """Return a proof about the examples `mine`; a gap is about function k, by default that of its positive class."""
-        if isinstance(part, PerCell):
-            cells = [np.flatnonzero(part.cells == j) for j in range(len(part.parts))]
-            return replace(part, parts=tuple(renewed(own, rows) for own, rows in zip(part.parts, cells, strict=True)))
-        if isinstance(part, PerPair):
-            pairs = [np.flatnonzero(np.isin(labels, pair)) for pair, _ in part]
-            return replace(part, parts=tuple(renewed(own, pairs[j], j) for j, own in enumerate(part.parts)))
-        if isinstance(part, PerClass):
-            return replace(part, parts=tuple(renewed(own, mine) for own in part.parts))
-        if not isinstance(part, KernelGap):
-            return part
-        c, rows = expansion.coefficients[number.get(part.positive, 0) if k is None else k], expansion.rows
-        used = (c != 0) & np.isin(rows, mine)
-        strengths = c[used] * np.where(labels[rows[used]] == part.positive, 1.0, -1.0)
-        return replace(part, rows=np.searchsorted(mine, rows[used]), strengths=strengths)
-
-    return renewed(proof, np.arange(labels.size))

@@ -1,6 +1,7 @@
 """The AdaTron: planes of maximal margin, with or without errors."""
 
 import time
+from dataclasses import replace
 from functools import partial
 from typing import Any, ClassVar, Self
 
@@ -10,6 +11,7 @@ from sklearn.callback import CallbackSupportMixin, with_callbacks
 from sklearn.utils import check_random_state
 
 from halfspace._typing import FloatArray, Labels, Matrix
+from halfspace.certificates.margins.bracket import MarginBracket
 from halfspace.certificates.margins.gap import DualityGap
 from halfspace.certificates.margins.separability import Separability
 from halfspace.models.multiclass import (
@@ -261,10 +263,11 @@ class AdaTron(PlaneMixin, ClassifierMixin, CallbackSupportMixin, BaseEstimator):
         self._potentials = signs * (outputs(view, self._W) + self._bias).T
         parts: list[Any] = []
         for k, task in enumerate(tasks):
-            if k in proofs:
-                parts.append(proofs[k])
-                continue
             bias = float(self._bias[k]) if self.intercept == "free" else None
+            if k in proofs:
+                about: dict[str, Any] = {"weights": self._W[k], "clamp": data.clamp, "positive": task.positive, "bias": bias}
+                parts.append(replace(proofs[k], answer=MarginBracket.measure(data.X, data.y, **about)))
+                continue
             draft = DualityGap.draft(self._W[k], self._alpha[k], float(self.C), weight, bias, data.clamp, task.positive)
             v = combined(Problem(view, signs[k], s, data.q), self._alpha[k])
             parts.append(draft.claim(self._potentials[k], v, data.radius, signs[k]))

@@ -175,11 +175,12 @@ class PerceptronCommittee(PredictingMixin, ClassifierMixin, BaseEstimator):
         s = example_weights(self.class_weight, None, data.classes, data.target, type(self).__name__)
         members = self._train(data, s, began)
         self._fitted_clamp, self._fitted_vote, self.classes_ = data.clamp, self.vote, data.classes
-        self.members_, self._radius = np.array([member.W for member in members]), data.radius
+        self.members_ = np.array([member.W for member in members])
         self.n_iter_ = max(member.epochs for member in members)
         classes = tuple(data.classes.tolist())
         common: dict[str, Any] = {"members": self.members_, "vote": self.vote, "clamp": data.clamp}
         self.certificate_ = CommitteeVote.measure(data.X, data.y, classes=classes, **common)
+        self._radius = self.certificate_.radius
         self.disagreement_ = self._count(data.X).disagreement()
         self.outcome_ = self._explained(members)
         return self

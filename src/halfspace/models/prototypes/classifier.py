@@ -12,10 +12,10 @@ from sklearn.utils import check_random_state
 from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted
 
-from halfspace._learnt import Learnt
 from halfspace._typing import FloatArray, IntArray, Labels, Matrix, View
 from halfspace.certificates.prototypes.errors import PrototypeErrors
 from halfspace.errors import InputError
+from halfspace.models.certified import Certified
 from halfspace.models.parameters import (
     LABELLED,
     Examples,
@@ -60,7 +60,7 @@ class RejectCurve(NamedTuple):
     accuracy: FloatArray  # (m,) share of right answers among them
 
 
-class PrototypeClassifier(Learnt, ClassifierMixin, CallbackSupportMixin, BaseEstimator):
+class PrototypeClassifier(Certified, ClassifierMixin, CallbackSupportMixin, BaseEstimator):
     """A classifier by the nearest prototype; of prototypes equally near, the one that comes first answers.
 
     A subclass has its parameters and a rule (`_rule`); if its metric learns, `_learns_metric` is set, `_first_metric` says

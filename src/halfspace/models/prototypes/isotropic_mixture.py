@@ -9,10 +9,10 @@ from sklearn.callback import CallbackSupportMixin, with_callbacks
 from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted
 
-from halfspace._learnt import Learnt
 from halfspace._typing import FloatArray, IntArray, Matrix
 from halfspace.certificates.prototypes.mixture import MixtureLikelihood
 from halfspace.models import parameters as _checks
+from halfspace.models.certified import Certified
 from halfspace.models.parameters import UNLABELLED, read_matrix, require_choice, require_number
 from halfspace.models.progress import Reporter
 from halfspace.models.prototypes.starts import first_prototypes, row_weights
@@ -27,7 +27,7 @@ NO_SPREAD = 1e-140
 """Deviation below which rows count as all the same: squares of the smallest sigma would underflow."""
 
 
-class IsotropicMixture(Learnt, DensityMixin, CallbackSupportMixin, BaseEstimator):
+class IsotropicMixture(Certified, DensityMixin, CallbackSupportMixin, BaseEstimator):
     """A mixture of isotropic Gaussians: prototypes with a width and a weight, and a share of every row in each.
 
     EM raises the likelihood in every step and ends near one of its many maxima. With sigma -> 0 it is K-means.

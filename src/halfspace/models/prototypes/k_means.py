@@ -16,11 +16,11 @@ from sklearn.callback import CallbackSupportMixin, with_callbacks
 from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted
 
-from halfspace._learnt import Learnt
 from halfspace._matrices import admitted
 from halfspace._typing import FloatArray, IntArray, Matrix
 from halfspace.certificates.prototypes.quantisation import Quantisation, dense_blocks, own_squares
 from halfspace.errors import InputError
+from halfspace.models.certified import Certified
 from halfspace.models.parameters import (
     UNLABELLED,
     is_count,
@@ -155,7 +155,7 @@ class _Starts:
         return "passes done" if state.made >= self.count else None
 
 
-class KMeans(Learnt, ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixin, CallbackSupportMixin, BaseEstimator):
+class KMeans(Certified, ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixin, CallbackSupportMixin, BaseEstimator):
     """K-means: each prototype is the mean of the rows nearest to it (Lloyd 1982).
 
     `sklearn.cluster.KMeans` does the work, and the results are its own to the last bit.

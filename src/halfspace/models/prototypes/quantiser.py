@@ -10,9 +10,9 @@ from sklearn.callback import CallbackSupportMixin, with_callbacks
 from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted
 
-from halfspace._learnt import Learnt
 from halfspace._typing import FloatArray, IntArray, Matrix, View
 from halfspace.certificates.prototypes.quantisation import Quantisation
+from halfspace.models.certified import Certified
 from halfspace.models.parameters import (
     UNLABELLED,
     budget_of,
@@ -35,7 +35,9 @@ from halfspace.solvers.run import Progress, run
 __all__ = ["Quantiser"]
 
 
-class Quantiser(Learnt, ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixin, CallbackSupportMixin, BaseEstimator):
+class Quantiser(
+    Certified, ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixin, CallbackSupportMixin, BaseEstimator
+):
     """A model that learns prototypes of rows by presenting these one after another.
 
     A subclass says which rule (`_rule`). It has the parameters `n_prototypes`, `init`, `eta0`, `eta_end`, `max_iter`,

@@ -10,11 +10,11 @@ from sklearn.callback import CallbackSupportMixin, with_callbacks
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils.validation import check_is_fitted
 
-from halfspace._learnt import Learnt
 from halfspace._matrices import admitted
 from halfspace._typing import FloatArray, Matrix
 from halfspace.certificates.regression.filtering import FilterBound, FilterRun
 from halfspace.errors import InputError
+from halfspace.models.certified import Certified
 from halfspace.models.parameters import (
     UNLABELLED,
     budget_of,
@@ -51,7 +51,7 @@ SILENCE = 1e-8
 """Power, relative to the mean, below which a stretch of a signal counts as silent."""
 
 
-class AdaptiveFilter(Learnt, RegressorMixin, CallbackSupportMixin, BaseEstimator):
+class AdaptiveFilter(Certified, RegressorMixin, CallbackSupportMixin, BaseEstimator):
     """Adaline's delta rule on a stream: predict each sample from the last inputs, then learn from the error (LMS, NLMS).
 
     Every column of X is a channel, every row a sample in time; the prediction is made of the last `n_taps` rows. With one tap
