@@ -5,6 +5,8 @@ Numba's cache watches only the file of the cached function, so the tests keep on
 
 import hashlib
 import os
+import sys
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -24,6 +26,14 @@ def source_hash() -> str:
 
 
 os.environ["NUMBA_CACHE_DIR"] = str(ROOT / ".numba_cache" / source_hash())
+
+
+@pytest.fixture(autouse=True)
+def _closed_figures() -> Iterator[None]:
+    """Close what a test has drawn: Matplotlib warns of the twenty-first open figure."""
+    yield
+    if "matplotlib.pyplot" in sys.modules:
+        sys.modules["matplotlib.pyplot"].close("all")
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:

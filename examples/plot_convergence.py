@@ -26,7 +26,7 @@ model = hs.Perceptron(intercept="none", random_state=0).fit(toy.X, toy.y)
 print(model.outcome_)
 print(model.certificate_)
 
-display = MistakeBoundDisplay.from_estimator(model).plot()
+display = MistakeBoundDisplay.from_estimator(model)
 display.ax_.figure.set_layout_engine("constrained")
 
 assert (display.overlap >= display.kappa * display.mistakes - 1e-9).all()

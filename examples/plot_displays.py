@@ -24,8 +24,8 @@ plane = hs.AdaTron(C=1.0, tol=1e-6).fit(X, y)
 print(plane.outcome_)
 
 figure, (left, right) = plt.subplots(1, 2, figsize=(11, 4.5), layout="constrained")
-MarginDisplay.from_estimator(plane, X, y).plot(left)
-stabilities = StabilityDisplay.from_estimator(plane, X, y).plot(right)
+MarginDisplay.from_estimator(plane, X, y, ax=left)
+stabilities = StabilityDisplay.from_estimator(plane, X, y, ax=right)
 
 others = np.setdiff1d(np.arange(y.size), stabilities.support)
 assert stabilities.stabilities[stabilities.support].max() <= 1.001 * stabilities.margin
@@ -47,15 +47,15 @@ points = rng.standard_normal((150, 2)) * 0.8 + np.array([places[name] for name i
 compass = hs.KernelAdaTron("rbf", C=1.0).fit(points, three)
 
 figure, (left, right) = plt.subplots(1, 2, figsize=(11, 5), layout="constrained")
-DecisionSurfaceDisplay.from_estimator(kernel, rings.X, rings.y).plot(left)
-DecisionSurfaceDisplay.from_estimator(compass, points, three).plot(right)
+DecisionSurfaceDisplay.from_estimator(kernel, rings.X, rings.y, ax=left)
+DecisionSurfaceDisplay.from_estimator(compass, points, three, ax=right)
 
 # %%
 # The stabilities of a kernel machine are distances in the kernel's space; of several classes, leads over the next best one.
 
 figure, (left, right) = plt.subplots(1, 2, figsize=(11, 4), layout="constrained")
-StabilityDisplay.from_estimator(kernel, rings.X, rings.y).plot(left)
-StabilityDisplay.from_estimator(compass, points, three).plot(right)
+StabilityDisplay.from_estimator(kernel, rings.X, rings.y, ax=left)
+StabilityDisplay.from_estimator(compass, points, three, ax=right)
 
 # %%
 # How the gap closed, and what the cap does
@@ -63,9 +63,9 @@ StabilityDisplay.from_estimator(compass, points, three).plot(right)
 # Dual and primal value close in on the best one, which makes the claim "no better plane exists, but for this much". Over a path
 # of caps the weights settle and the supports get fewer.
 
-gap = GapDisplay.from_estimator(plane).plot()
+gap = GapDisplay.from_estimator(plane)
 assert gap.gap[-1] <= 1e-6
 
-path = PathDisplay.from_path(hs.adatron_path(X, y, np.logspace(-4, 2, 13))).plot()
+path = PathDisplay.from_path(hs.adatron_path(X, y, np.logspace(-4, 2, 13)))
 assert path.n_support[0] > path.n_support[-1]
 plt.show()

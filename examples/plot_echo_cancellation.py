@@ -91,8 +91,8 @@ for name, canceller in cancellers.items():
         gain[name, stretch] = hs.erle(echo[part], left[name][part], part.stop - part.start)[0]
     print(f"{name:32s}" + "".join(f"{gain[name, stretch]:14.1f}" for stretch in stretches))
 
-display = EchoDisplay.from_signals(echo, left, window=RATE // 4, rate=RATE).plot(
-    plt.subplots(figsize=(8, 3.6), layout="constrained")[1]
+display = EchoDisplay.from_signals(
+    echo, left, window=RATE // 4, rate=RATE, ax=plt.subplots(figsize=(8, 3.6), layout="constrained")[1]
 )
 display.ax_.axvspan(8, 11, color="black", alpha=0.08, linewidth=0)
 display.ax_.axvline(16, color="black", linestyle=":")

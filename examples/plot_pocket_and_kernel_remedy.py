@@ -56,7 +56,7 @@ assert pocket.errors_ < errors
 
 figure, axes = plt.subplots(1, 2, figsize=(10, 4.5), layout="constrained", sharey=True)
 for ax, model, name in zip(axes, (last, pocket), ("last weights", "pocket"), strict=True):
-    MarginDisplay.from_estimator(model, clouds.X, clouds.y).plot(ax)
+    MarginDisplay.from_estimator(model, clouds.X, clouds.y, ax=ax)
     ax.set_title(f"{name}: {int((model.predict(clouds.X) != clouds.y).sum())} errors")
 
 # %%

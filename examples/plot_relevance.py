@@ -66,8 +66,7 @@ assert errors["GMLVQ"] < 0.5 * errors["K-NN, all rows"]
 
 gmlvq = models["GMLVQ"]
 fig, (left, right) = plt.subplots(1, 2, figsize=(9, 3.6), layout="constrained")
-display = RelevanceDisplay.from_estimator(gmlvq)
-display.plot(left)
+display = RelevanceDisplay.from_estimator(gmlvq, ax=left)
 display.plot(right, kind="matrix")
 assert gmlvq.relevances_[:3].sum() > 0.8
 
@@ -80,7 +79,7 @@ directions = np.linalg.eigh(gmlvq.lambda_)[1][:, -2:]
 angle = np.degrees(subspace_angles(directions, plane.T).max())
 print(f"largest angle to the plane {angle:.1f} degrees")
 assert angle < 20.0
-shown = PrototypesDisplay.from_estimator(gmlvq, X_test, y_test).plot()
+shown = PrototypesDisplay.from_estimator(gmlvq, X_test, y_test)
 shown.figure_.tight_layout()
 
 # %%

@@ -7,7 +7,9 @@ from typing import NamedTuple
 
 import numpy as np
 import pytest
+from numba.core import caching
 
+from halfspace import _dispatch
 from halfspace._dispatch import open_function
 from halfspace.rows.views import Clamped, dot
 
@@ -80,3 +82,30 @@ def test_an_unknown_type_is_refused_by_name():
     assert greet(np.ones(3)) == 3
     with pytest.raises(TypeError, match=r"greet has no implementation for Stranger; there are: ndarray"):
         greet(Stranger(1))
+
+
+def doubled(x):
+    return x + x
+
+
+def test_without_a_place_for_the_cache_code_is_compiled_all_the_same(monkeypatch):
+    """In a read-only package without a home directory the fit runs, and one warning says that nothing is kept."""
+    monkeypatch.setattr(caching.CompileResultCacheImpl, "_locator_classes", [])
+    monkeypatch.setenv("NUMBA_CACHE_LOCATOR_CLASSES", "")
+    _dispatch._say_that_nothing_is_kept.cache_clear()
+    with pytest.warns(RuntimeWarning, match="Set the environment variable NUMBA_CACHE_DIR") as said:
+        functions = [_dispatch.compiled(doubled), _dispatch.compiled_as_written(doubled)]
+    assert [function(21.0) for function in functions] == [42.0, 42.0]
+    assert len(said) == 1
+
+
+def test_a_disk_that_is_full_does_not_stop_the_fit(monkeypatch):
+    """Where compiled code cannot be saved the result is there all the same, and a warning says so."""
+
+    def full(*_):
+        raise OSError(28, "No space left on device")
+
+    monkeypatch.setattr(caching.IndexDataCacheFile, "save", full)
+    _dispatch._say_that_nothing_is_kept.cache_clear()
+    with pytest.warns(RuntimeWarning, match="cannot keep its compiled code"):
+        assert _dispatch.compiled(doubled)(np.float32(21.0)) == 42.0

@@ -3,6 +3,7 @@
 import sys
 
 import matplotlib as mpl
+import matplotlib.figure
 import numpy as np
 import pytest
 
@@ -27,7 +28,7 @@ def test_the_margin_display_shows_the_plane_and_its_makers():
     X, y, *_ = hs.data.two_clouds(40, distance=6.0)
     model = hs.Perceptron(random_state=0).fit(X, y)
     figure, axes = plt.subplots()
-    display = MarginDisplay.from_estimator(model, X, y).plot(axes)
+    display = MarginDisplay.from_estimator(model, X, y, ax=axes)
     assert display.ax_ is axes
     assert display.figure_ is figure
     assert len(axes.collections) == 4
@@ -43,7 +44,7 @@ def test_the_bound_display_shows_the_proof_or_refuses():
     import matplotlib.pyplot as plt
 
     toy = hs.data.teacher_student(60, 4, margin=0.1)
-    display = MistakeBoundDisplay.from_estimator(hs.Perceptron(random_state=0).fit(toy.X, toy.y)).plot()
+    display = MistakeBoundDisplay.from_estimator(hs.Perceptron(random_state=0).fit(toy.X, toy.y))
     assert len(display.ax_.lines) == 4
     plt.close(display.ax_.figure)
     X, y, *_ = hs.data.xor()
@@ -57,7 +58,7 @@ def test_the_gap_display_shows_both_values_and_the_gap_of_an_adatron():
 
     X, y, *_ = hs.data.two_clouds(80, distance=2.0)
     model = hs.AdaTron(tol=1e-3).fit(X, y)
-    display = GapDisplay.from_estimator(model).plot()
+    display = GapDisplay.from_estimator(model)
     assert len(display.axes_) == 2
     assert display.axes_[1].get_yscale() == "log"
     assert len(display.axes_[0].lines) == 2
@@ -75,7 +76,7 @@ def test_the_gap_display_shows_the_bracket_of_minover(n_classes):
     X = np.vstack([np.eye(3)[:n_classes] * size for size in (1.0, 2.0, 3.0)])
     model = hs.MinOver(tol=0.2).fit(X, np.tile(np.arange(n_classes), 3))
     figure, axes = plt.subplots(2)
-    display = GapDisplay.from_estimator(model).plot(axes)
+    display = GapDisplay.from_estimator(model, axes=axes)
     assert display.axes_[0] is axes[0]
     assert display.unit == "pushes"
     assert display.lower.ndim == 1
@@ -101,7 +102,7 @@ def test_the_path_display_shows_weights_supports_and_gaps():
 
     X, y, *_ = hs.data.two_clouds(60, n_features=9, distance=1.0)
     path = hs.adatron_path(X, y, [np.inf, 0.001, 1.0])
-    display = PathDisplay.from_path(path).plot()
+    display = PathDisplay.from_path(path)
     assert display.Cs.tolist() == [0.001, 1.0, np.inf]
     assert display.n_support.tolist() == path.n_support[[1, 2, 0]].tolist()
     assert np.isnan(display.gaps).tolist() == [False, False, True]
@@ -128,7 +129,7 @@ def test_the_stability_display_marks_the_support_vectors_up_to_the_margin():
 
     X, y, *_ = hs.data.two_clouds(60, distance=2.0)
     model = hs.AdaTron(tol=1e-8).fit(X, y)
-    display = StabilityDisplay.from_estimator(model, X, y).plot()
+    display = StabilityDisplay.from_estimator(model, X, y)
     length = np.hypot(np.linalg.norm(model.coef_), model.intercept_[0])  # the clamped input is 1
     assert display.margin == pytest.approx(1.0 / length)
     assert display.stabilities == pytest.approx((2 * (y == model.classes_[1]) - 1) * model.decision_function(X) / length)
@@ -156,7 +157,7 @@ def test_the_stability_display_says_what_it_shows():
     )
     assert StabilityDisplay.from_estimator(model, X[:10], y[:10]).support.size == 0
     labels = np.arange(30) % 3
-    several = StabilityDisplay.from_estimator(hs.AdaTron().fit(X, labels), X, labels).plot()
+    several = StabilityDisplay.from_estimator(hs.AdaTron().fit(X, labels), X, labels)
     assert (several.stabilities > 0).mean() == hs.AdaTron().fit(X, labels).score(X, labels)
     assert np.isnan(several.margin)
     with pytest.raises(InputError, match="classes the model knows"):
@@ -170,7 +171,7 @@ def test_the_surface_display_draws_lines_regions_and_rings():
     toy = hs.data.rings(40)
     model = hs.KernelAdaTron("rbf", C=10.0).fit(toy.X, toy.y)
     figure, axes = plt.subplots()
-    display = DecisionSurfaceDisplay.from_estimator(model, toy.X, toy.y, grid_resolution=30).plot(axes)
+    display = DecisionSurfaceDisplay.from_estimator(model, toy.X, toy.y, grid_resolution=30, ax=axes)
     assert display.ax_ is axes
     assert display.figure_ is figure
     assert display.response.shape == (30, 30)
@@ -178,7 +179,7 @@ def test_the_surface_display_draws_lines_regions_and_rings():
     assert len(axes.collections) == 6
     assert display.support.tolist() == model.support_.tolist()
     y = np.arange(40) % 3
-    several = DecisionSurfaceDisplay.from_estimator(hs.KernelAdaTron().fit(toy.X, y), toy.X, y, grid_resolution=30).plot()
+    several = DecisionSurfaceDisplay.from_estimator(hs.KernelAdaTron().fit(toy.X, y), toy.X, y, grid_resolution=30)
     assert several.response.shape == (30, 30, 3)
     plt.close("all")
     with pytest.raises(InputError, match="40 x 1"):
@@ -203,3 +204,24 @@ def test_without_matplotlib_the_extra_is_named(monkeypatch):
     monkeypatch.setitem(sys.modules, "matplotlib.pyplot", None)
     with pytest.raises(ImportError, match=r"halfspace\[plots\]"):
         display.plot()
+
+
+def test_a_kernel_machine_has_a_gap_to_show():
+    """The course of a KernelAdaTron is counted in rounds, bare and inside a search over its grid."""
+    toy = hs.data.xor()
+    model = hs.KernelAdaTron("rbf").fit(toy.X, toy.y)
+    display = GapDisplay.from_estimator(model)
+    assert display.unit == "rounds"
+    assert (display.position == model.history_["round"]).all()
+    assert (display.lower <= display.upper).all()
+    assert display.axes_[1].get_xlabel() == "rounds"
+
+
+def test_displays_draw_at_once():
+    """As in scikit-learn, the picture is there when `from_estimator` returns, on the axes given."""
+    X, y, *_ = hs.data.two_clouds(40, distance=6.0)
+    ax = mpl.figure.Figure().subplots()
+    display = MarginDisplay.from_estimator(hs.Perceptron(random_state=0).fit(X, y), X, y, ax=ax)
+    assert display.ax_ is ax
+    assert ax.collections
+    assert StabilityDisplay.from_estimator(hs.AdaTron().fit(X, y), X, y).figure_.axes

@@ -9,6 +9,7 @@ import halfspace
 ROOT = Path(halfspace.__file__).parent
 
 SPARSE = {
+    "_matrices.py": "sparse rows are put into canonical form where they enter",
     "certificates/": "a check reads the matrix itself, independently of the solvers and their views",
     "kernels/": "a kernel computes on whole matrices, as scikit-learn and SciPy hand them over",
     "tables/": "an encoder makes matrices",

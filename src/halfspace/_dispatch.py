@@ -16,6 +16,7 @@ The sums in the implementations may be reordered (they feed solvers); certificat
 """
 
 import functools
+import warnings
 from collections.abc import Callable
 from typing import Any, Protocol, TypeVar, cast
 
@@ -32,7 +33,7 @@ REORDER = {"reassoc", "contract", "nsz", "arcp"}
 AS_WRITTEN = {"contract", "nnan", "ninf", "nsz", "arcp"}
 """Fused multiply-add, but every sum in the order written: for tricks that rounding makes work."""
 
-OPTIONS: dict[str, Any] = {"cache": True, "nogil": True, "error_model": "numpy", "no_cfunc_wrapper": True}
+OPTIONS: dict[str, Any] = {"nogil": True, "error_model": "numpy", "no_cfunc_wrapper": True}
 """No wrapper for C, which nobody here calls."""
 
 F = TypeVar("F", bound=Callable[..., Any])
@@ -40,12 +41,50 @@ F = TypeVar("F", bound=Callable[..., Any])
 
 def compiled(function: F) -> F:
     """Compile the one way this package does: cached on disk, other threads go on, division by zero gives infinity."""
-    return cast("F", njit(fastmath=REORDER, **OPTIONS)(function))
+    return _cached(function, REORDER)
 
 
 def compiled_as_written(function: F) -> F:
     """Compile likewise, but without leave to reorder sums; NaN and infinity must not occur."""
-    return cast("F", njit(fastmath=AS_WRITTEN, **OPTIONS)(function))
+    return _cached(function, AS_WRITTEN)
+
+
+def _cached(function: F, fastmath: set[str]) -> F:
+    """Compile with a cache on disk, or without one where Numba finds no folder for it, or can no longer write there."""
+    try:
+        dispatcher: Any = njit(cache=True, fastmath=fastmath, **OPTIONS)(function)
+    except RuntimeError as error:
+        if "cannot cache function" not in str(error):
+            raise
+        _say_that_nothing_is_kept()
+        return cast("F", njit(fastmath=fastmath, **OPTIONS)(function))
+    cache: Any = getattr(dispatcher, "_cache", None)  # private to Numba, and not there with the JIT switched off
+    if hasattr(cache, "save_overload"):
+        cache.save_overload = _saving(cache.save_overload)
+    return cast("F", dispatcher)
+
+
+def _saving(save: Callable[..., None]) -> Callable[..., None]:
+    """Return a way to save what was compiled that goes on where it cannot be saved: the disk is full, say."""
+
+    def save_or_go_on(*args: Any) -> None:
+        try:
+            save(*args)
+        except OSError:
+            _say_that_nothing_is_kept()
+
+    return save_or_go_on
+
+
+@functools.cache
+def _say_that_nothing_is_kept() -> None:
+    """Warn, once in a process."""
+    msg = (
+        "halfspace cannot keep its compiled code: neither its own folder nor a cache in the home directory can be written, so"
+        " every process compiles anew, for some seconds at each first use. Set the environment variable NUMBA_CACHE_DIR to a"
+        " folder that can be written."
+    )
+    warnings.warn(msg, RuntimeWarning, stacklevel=2)
 
 
 class OpenFunction(Protocol):

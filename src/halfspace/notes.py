@@ -50,13 +50,17 @@ WORDS: dict[str, str | tuple[str, str]] = {
     "date order": "column {column!r} has dates such as 3/4/2023 that fit both orders; they were read as month/day/year.",
     "query numbers": "query numbers (qid) are ignored.",
     "sheet": "sheet {column!r} was read; the workbook also has {detail}.",
-    "unlabelled": "{count:,} of {detail} rows have no target and are left out.",
+    "unlabelled": "{count:,} of {detail} rows {have} no target and {are} left out.",
     "sample": "a sample of {count:,} of {detail} rows.",
     "own labels": "{detail} contains the labels; the target {column!r} was not used.",
     # tables
     "filled": "Missing values were filled in and marked by an output of their own: {counts}.",
     "misread": "Text that could not be read like the rest of its column counts as missing: {counts}.",
     "left out": ("Column {column!r} was left out: {detail}.", "{n:,} columns were left out: {detail} ({columns})."),
+    "long numbers": (
+        "Column {column!r} has whole numbers that floating point would round; they were read as text.",
+        "{n:,} columns have whole numbers that floating point would round; they were read as text ({columns}).",
+    ),
     "extreme": (
         "Column {column!r} has numbers beyond 1e100; consider scale='rank'.",
         "{n:,} columns have numbers beyond 1e100; consider scale='rank' ({columns}).",
@@ -76,14 +80,18 @@ WORDS: dict[str, str | tuple[str, str]] = {
     "unreadable": "Column {column!r}: {values} cannot be read and {counts_verb} as missing.",
     "unseen": "Column {column!r}: {values} {were} never seen in training.",
     "too wide": "Columns beyond the {detail} that the model knows are ignored.",
+    "guarded": (
+        "Column {column!r}: {values} {were} written with an apostrophe in front, because a spreadsheet would run a cell that"
+        " begins so as a formula; --no-guard leaves it out."
+    ),
     # ladder
     "no test": "Too few rows of each class to hold some out: there is no test.",
     "balanced": (
         "The largest class has {count} % of the rows: rungs are scored by balanced accuracy (recall averaged over the"
         " classes) and learn with balanced class weights."
     ),
-    "single rows": "{count:,} classes have a single training row: they are never tested.",
-    "no time": "The time limit left no time to test the last {count:,} classes for separability from the rest.",
+    "single rows": "{classes} {have} a single training row: {they_are} never tested.",
+    "no time": "The time limit left no time to test the last {classes} for separability from the rest.",
     "contradictions": "Contradicting rows were looked for among the first {count:,} rows only.",
 }
 """Kind to sentence; where there are two, the second is for several columns with the same detail."""
@@ -129,6 +137,10 @@ def _sentence(group: list[Note]) -> str:
         columns=listed((note.column for note in group), show=repr),
         counts=listed(f"{note.column!r} {note.count:,}{note.detail and f' of {note.detail}'}" for note in group),
         values=plural(first.count, "value"),
+        classes=plural(first.count, "class", "classes"),
         were="was" if one else "were",
+        are="is" if one else "are",
+        have="has" if one else "have",
+        they_are="it is" if one else "they are",
         counts_verb="counts" if one else "count",
     )

@@ -2,6 +2,7 @@
 
 import subprocess
 import sys
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -89,17 +90,19 @@ def test_the_theorems_in_numbers():
 
 
 def test_least_squares_backward_error():
-    """The backward error is zero at the minimum, grows away from it, and a better claim than the truth is refused."""
+    """The backward error is rounding at the minimum, grows away from it, and a better claim than the truth is refused."""
     rng = np.random.default_rng(0)
     X, y = rng.standard_normal((30, 3)), np.arange(30) % 2
     best = np.linalg.lstsq(X, 2.0 * y - 1, rcond=None)[0]
     good = LeastSquaresGap.measure(X, y, weights=best, positive=1)
     bad = LeastSquaresGap.measure(X, y, weights=best + 0.1, positive=1)
-    assert good.backward_error < 1e-14
+    assert good.backward_error < 1e-12
     assert bad.backward_error > 1e-3
     assert good.loss < bad.loss
     assert good.verify(X, y)
     assert bad.verify(X, y)
+    assert not replace(good, backward_error=0.0).verify(X, y)
+    assert not replace(good, backward_error=1e-16).verify(X, y)
 
 
 def test_the_multiclass_margin_of_an_orthogonal_problem():

@@ -1,11 +1,14 @@
 """Certificates of regressions: true claims hold, changed ones do not, damaged ones are refused."""
 
 from dataclasses import fields, replace
+from fractions import Fraction
+from operator import mul
 
 import numpy as np
 import pytest
 from scipy import sparse
 
+import halfspace as hs
 from halfspace.certificates import from_json
 from halfspace.certificates.regression.ridge import PerOutput, RidgeGap
 from halfspace.errors import CertificateError, InputError
@@ -77,7 +80,7 @@ def test_json_keeps_every_bit(name):
 def test_hostile_fields_are_refused(name):
     """Fields of another type, shape or range are refused before any arithmetic."""
     claim = CLAIMS[name]()
-    allowed = {("sample_weight", "None"), ("free", "True")}
+    allowed = {("sample_weight", "None"), ("free", "True"), ("rounding", "None")}
     allowed |= {(name, "-1") for name in ("log_likelihood", "log_evidence", "gamma", "clamp", *["constant"] * claim.free)}
     hostile = [None, "1", [], {}, -1, np.nan, np.array([np.nan]), np.ones((2, 2), dtype=int), True]
     for field in fields(claim):
@@ -197,3 +200,34 @@ def test_other_storage_gives_the_same_verdict(stored, offset):
     for model in (LinearRegression(intercept="free"), LinearRegression(ridge=1e-6), BayesianRegression(intercept="free")):
         proof = model.fit(data, Y[:6, 0]).certificate_
         assert proof.verify(stored(data), Y[:6, 0]), str(proof.verify(stored(data), Y[:6, 0]))
+
+
+def exact_objective(X, y, w, c=0.0, ridge=0.0):
+    """Σ (y_i - w·x_i - c)² + λ‖w‖² in rational arithmetic."""
+    rows, w = [[Fraction(float(x)) for x in row] for row in X], [Fraction(float(v)) for v in w]
+    r = [Fraction(float(t)) - sum(map(mul, row, w)) - Fraction(c) for row, t in zip(rows, y, strict=True)]
+    return sum(v * v for v in r) + Fraction(ridge) * sum(v * v for v in w)
+
+
+@pytest.mark.parametrize("apart", [1e-8, 1e-10, 1e-12, 1e-13])
+@pytest.mark.parametrize("intercept", ["free", "none"])
+def test_the_objective_is_within_the_rounding_that_is_claimed(apart, intercept):
+    """Weights of nearly equal columns are huge and cancel: the exact objective lies between the sides claimed, none nearer."""
+    rng = np.random.default_rng(0)
+    x = rng.normal(size=30)
+    A, y = np.c_[x, x + apart * rng.normal(size=30)], rng.normal(size=30)
+    model = LinearRegression(intercept=intercept).fit(A, y)
+    proof = model.certificate_
+    assert proof.verify(A, y)
+    true = exact_objective(A, y, proof.weights, proof.constant)
+    assert abs(true - Fraction(proof.objective)) <= Fraction(proof.rounding)
+    assert abs(true / 30 - Fraction(proof.sigma2)) <= Fraction(proof.rounding) / 30
+    assert not replace(proof, rounding=proof.rounding / 16).verify(A, y)
+    assert not replace(proof, rounding=proof.rounding * 64).verify(A, y)
+    if apart < 1e-11:
+        assert not replace(proof, rounding=None).verify(A, y)
+        assert "between" in str(proof)
+    labels = (y > 0).astype(int)
+    loss = hs.Adaline(intercept="none").fit(A, labels).certificate_
+    assert loss.verify(A, labels)
+    assert abs(exact_objective(A, 2.0 * labels - 1.0, loss.weights) / 2 - Fraction(loss.loss)) <= Fraction(loss.rounding)

@@ -134,4 +134,4 @@ def test_what_is_no_model_is_one_sentence(halfspace, table, tmp_path, content, w
 def test_a_file_is_needed(halfspace, model, tmp_path):
     """Without FILE only models of the built-in data can be checked; a model must be there."""
     assert "name the FILE" in halfspace("certify", model).err
-    assert "there is no model file" in halfspace("certify", tmp_path / "none", model).err
+    assert "there is no file" in halfspace("certify", tmp_path / "none", model).err

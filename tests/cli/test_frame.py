@@ -4,6 +4,7 @@ import json
 import os
 import subprocess
 import sys
+import threading
 
 import click
 import pytest
@@ -192,3 +193,38 @@ def test_a_terminal_without_our_letters_is_no_failure():
     ran = fresh("from halfspace.cli import main\nmain(['schema', 'κ*'])", PYTHONIOENCODING="latin-1")
     assert ran.returncode == 2
     assert "'?*' is not one of" in ran.stderr
+
+
+@pytest.mark.parametrize("command", ["fit", "predict", "separable", "certify", "inspect"])
+def test_a_missing_file_is_said_before_anything_is_imported(command):
+    """A file that is not there costs no import of NumPy, scikit-learn or Numba."""
+    code = (
+        "import sys; from halfspace.cli import main\n"
+        f"try: main([{command!r}, 'no such file', 'nor this'][: 2 + ({command!r} in ('predict', 'certify'))])\n"
+        "except SystemExit as end: print(end.code, [m for m in ('numpy', 'sklearn', 'numba') if m in sys.modules])"
+    )
+    ran = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert ran.stdout.strip() == "2 []"
+    assert ran.stderr == "halfspace: there is no file 'no such file'; check the name and the directory.\n"
+
+
+def test_a_model_may_come_through_a_pipe(answer, model, table, tmp_path):
+    """`inspect` and `certify` read a model file from a pipe."""
+    for command in (("inspect",), ("certify", table)):
+        pipe = tmp_path / command[0]
+        os.mkfifo(pipe)
+        writer = threading.Thread(target=lambda pipe=pipe: pipe.write_bytes(model.read_bytes()))
+        writer.start()
+        found = answer(command[0], pipe, *command[1:])
+        writer.join()
+        assert found.get("n_bytes", model.stat().st_size) == model.stat().st_size
+
+
+def test_a_pipe_is_not_named_for_a_later_check(answer, table, tmp_path):
+    """The command that checks again is offered for files only: a pipe would be empty by then."""
+    pipe = tmp_path / "pipe"
+    os.mkfifo(pipe)
+    writer = threading.Thread(target=lambda: pipe.write_bytes(table.read_bytes()))
+    writer.start()
+    assert answer("fit", pipe, "--target", "kept", "--rungs", "majority", "--save", tmp_path / "m")["recheck"] is None
+    writer.join()

@@ -142,3 +142,29 @@ def test_sparse_columns_are_counted_as_in_training(halfspace, tmp_path):
     assert [row["prediction"] for row in rows_of(ran.out)] == [
         str(v) for v in loaded.predict(sparse.csr_matrix([[0, 9.0, 0], [0, -9.0, 0]]))
     ]
+
+
+LABELS = np.array(["=1+1", "+a", "-b", "@c", "\tx", "-3", "+4.5e3", "plain", "a=b"])
+
+
+def test_csv_does_not_run_in_a_spreadsheet(answer, halfspace, tmp_path):
+    """Labels that a spreadsheet would run get an apostrophe in CSV, numbers and other formats none; --no-guard leaves all."""
+    X = np.arange(LABELS.size, dtype=float)[:, None]
+    hs.save(hs.LVQ(random_state=0).fit(X, LABELS), tmp_path / "m")
+    (tmp_path / "t.csv").write_text("x\n" + "".join(f"{x:.0f}.0\n" for x in X[:, 0]))
+    expected = hs.load(tmp_path / "m").predict(X)
+    guarded = [f"'{label}" if label in LABELS[:5] else label for label in expected]
+    assert set(guarded) >= {"'=1+1", "-3"}
+
+    def written(suffix, *options):
+        out = tmp_path / f"p{suffix}"
+        ran = answer("predict", tmp_path / "m", tmp_path / "t.csv", "--out", out, *options)
+        kept = rows_of(out.read_text()) if suffix == ".csv" else map(json.loads, out.read_text().splitlines())
+        return [row["prediction"] for row in kept], ran["notes"]
+
+    found, said = written(".csv")
+    assert found == guarded
+    assert "5 values were written with an apostrophe in front" in said[0]
+    assert written(".csv", "--no-guard") == (expected.tolist(), [])
+    assert written(".jsonl") == (expected.tolist(), [])
+    assert [row["prediction"] for row in rows_of(halfspace("predict", tmp_path / "m", tmp_path / "t.csv").out)] == guarded

@@ -34,10 +34,24 @@ def written(folder, content, name="t.csv"):
         ("2019,2020,land\n1,2,x\n3,4,y\n", ",", ".", ()),
         ("when,y\n2020-01-01 10:00,1\n2020-01-02 11:00,2\n", ",", ".", ("when", "y")),
         ("word\nthe cat\na dog\n", ",", ".", ("word",)),
+        (",,t\n1,2,x\n3,4,y\n5,6,x\n", ",", ".", ("", "", "t")),
+        (",,x\n1,2,x\n3,4,y\n", ",", ".", ()),
+        ("NA,t\n1,x\n3,y\n", ",", ".", ()),
     ],
     ids=[
         *("commas", "tabs", "semicolons", "no header, decimal comma", "bars", "spaces", "quotes", "numbers only"),
-        *("words and numbers", "words only", "words come again", "pandas", "years", "dates", "one column"),
+        *(
+            "words and numbers",
+            "words only",
+            "words come again",
+            "pandas",
+            "years",
+            "dates",
+            "one column",
+            "nameless",
+            "gaps",
+            "missing",
+        ),
     ],
 )
 def test_the_dialect_is_found(content, delimiter, decimal, header):
@@ -249,3 +263,12 @@ def test_grouped_thousands(tmp_path, content, expected):
     assert "grouped" in {note.kind for note in found.notes}
     words = read(written(tmp_path, 'a,y\n"1,234",0\n"12,34",1\n'), "y").X["a"]
     assert words.to_pylist() == ["1,234", "12,34"]
+
+
+def test_a_row_beyond_the_block_is_said_to_be_too_long(tmp_path):
+    """A cell of megabytes is named by its line and its size, with the limit; it is no open quote."""
+    path = written(tmp_path, f"a,t\n1,x\n2,{'z' * 3_000_000}\n3,y\n")
+    limit = csv.csv.field_size_limit()
+    with pytest.raises(FileError, match=r"the row in line 3 has 3.0 MB, more than the 1 MB that a row may have"):
+        read(path, "t")
+    assert csv.csv.field_size_limit() == limit

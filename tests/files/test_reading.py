@@ -3,7 +3,12 @@
 import gzip
 import io
 import json
+import os
 import sys
+import threading
+import zipfile
+from contextlib import contextmanager
+from decimal import Decimal
 
 import numpy as np
 import pyarrow as pa
@@ -12,7 +17,7 @@ import pytest
 from pyarrow import feather
 
 from halfspace.errors import FileError, InputError
-from halfspace.files import FORMATS, read, stream
+from halfspace.files import FORMATS, opening, read, stream
 from halfspace.files.sampling import Piece, Sample
 from halfspace.notes import Note
 
@@ -70,7 +75,7 @@ def test_all_table_formats_give_the_same_rows(tmp_path, kind, suffix):
     assert found.y.tolist() == ["a", "b", "a", "b"]
     assert found.rows.tolist() == [0, 1, 2, 4]
     assert (found.n_rows, found.target, found.source.columns) == (5, "y", tuple(TABLE.column_names))
-    assert list(map(str, found.notes)) == ["1 of 5 rows have no target and are left out."]
+    assert list(map(str, found.notes)) == ["1 of 5 rows has no target and is left out."]
     assert found.source.n_bytes == path.stat().st_size
 
 
@@ -239,3 +244,87 @@ def test_without_pyarrow_tables_name_the_extra_and_the_rest_works(tmp_path, monk
         read(path, "y")
     np.savez(tmp_path / "t.npz", X=np.eye(2), y=np.arange(2))
     assert read(tmp_path / "t.npz").X.shape == (2, 2)
+
+
+@contextmanager
+def pipe_with(path, content):
+    """Make a pipe that another thread fills once."""
+    os.mkfifo(path)
+    writer = threading.Thread(target=lambda: path.write_bytes(content))
+    writer.start()
+    yield path
+    writer.join()
+
+
+@pytest.mark.parametrize("kind", ["csv", "parquet"])
+def test_a_pipe_is_read_like_a_file(tmp_path, kind):
+    """What can be read only once gives the rows of the file, by `read` and by `stream`, and leaves no copy behind."""
+    path, before = tmp_path / "whole", set(opening.Path(opening.tempfile.gettempdir()).glob("halfspace-*"))
+    path.write_bytes(bytes_of(TABLE, kind))
+    whole = read(path, "y")
+    with pipe_with(tmp_path / "once", path.read_bytes()) as pipe:
+        found = read(pipe, "y")
+    assert found.X.equals(whole.X)
+    assert found.source.n_bytes == path.stat().st_size
+    assert found.source.name == str(pipe)
+    with pipe_with(tmp_path / "again", path.read_bytes()) as pipe:
+        assert sum(batch.X.num_rows for batch in stream(pipe)) == 5
+    assert set(opening.Path(opening.tempfile.gettempdir()).glob("halfspace-*")) <= before
+
+
+def test_pipes_without_a_writer_or_an_end_are_refused(tmp_path, monkeypatch):
+    """A pipe that nobody fills is refused after a while, and one that brings too much before the disk is full."""
+    monkeypatch.setattr(opening, "PATIENCE", 0.05)
+    os.mkfifo(tmp_path / "nobody")
+    with pytest.raises(FileError, match="no program writes to"):
+        read(tmp_path / "nobody", "y")
+    monkeypatch.setattr(opening, "LARGEST_COPY", 10)
+    with pipe_with(tmp_path / "endless", b"a,y\n1,2\n3,4\n") as pipe, pytest.raises(FileError, match="save it to a file first"):
+        read(pipe, "y")
+    with pytest.raises(FileError, match="is a device"):
+        read("/dev/zero", "y")
+
+
+def test_a_file_of_the_target_alone_says_so(tmp_path):
+    """Where there is nothing to predict from, the sentence names the target, not an empty table."""
+    path = tmp_path / "t.csv"
+    path.write_text("t\nx\ny\nx\n")
+    with pytest.raises(FileError, match=r"t\.csv: has no column beside the target 't'"):
+        read(path, "t")
+
+
+def test_a_target_name_that_comes_twice_is_refused(tmp_path):
+    """Which of two columns of that name is meant is asked, not guessed; by number either can be had."""
+    path = tmp_path / "t.csv"
+    path.write_text("a,t,t\n1.5,x,p\n2.5,y,q\n")
+    with pytest.raises(FileError, match="2 columns are named 't'; say which one by its number: --target 1 or 2"):
+        read(path, "t")
+    assert read(path, 1).y.tolist() == ["x", "y"]
+    assert read(path, "2").y.tolist() == ["p", "q"]
+    assert read(path, "t", rows=[1]).y.tolist() == ["y"]  # as a model file names it
+
+
+def test_content_counts_more_than_a_wrong_suffix(tmp_path):
+    """A Parquet file called .csv and a CSV file called .xlsx are read as what they are; other archives are named."""
+    for name, kind in (("t.csv", "parquet"), ("t.xlsx", "csv")):
+        path = tmp_path / name
+        path.write_bytes(bytes_of(TABLE, kind))
+        assert read(path, "y").source.format == kind
+    for entry, message in (("t.csv", "is a zip archive; unpack it first"), ("word/document.xml", "is an office document")):
+        path = tmp_path / "t.npz"
+        with zipfile.ZipFile(path, "w") as archive:
+            archive.writestr(entry, "a,y\n1,2\n")
+        with pytest.raises(FileError, match=message):
+            read(path, "y")
+
+
+def test_long_ids_survive_the_reading_of_a_file(tmp_path):
+    """Sixteen digits in CSV, uint64 and long whole decimals in Parquet keep their values."""
+    (tmp_path / "ids.csv").write_text("id,t\n9007199254740993,a\n9007199254740995,b\n")
+    assert read(tmp_path / "ids.csv", "t").X.column("id").to_pylist() == [9007199254740993, 9007199254740995]
+    ids = [2**63 + 1, 2**63 + 3]
+    decimals = pa.array([*map(Decimal, ids)], type=pa.decimal128(38, 0))
+    pq.write_table(pa.table({"u": pa.array(ids, type=pa.uint64()), "d": decimals, "t": ["a", "b"]}), tmp_path / "ids.parquet")
+    table = read(tmp_path / "ids.parquet", "t").X
+    assert table.column("u").to_pylist() == ids
+    assert [*map(int, table.column("d").to_pylist())] == ids

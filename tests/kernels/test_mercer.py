@@ -220,3 +220,46 @@ def test_bad_questions_are_refused(A, monkeypatch):
 def test_the_public_name():
     """hs.kernels.mercer is the way in."""
     assert hs.kernels.mercer(hs.kernels.RBF(1.0)).holds is True
+
+
+@pytest.mark.parametrize("scale", [1e8, 1e12, 1e100, 1e150])
+def test_what_rounding_hides_is_undecided_and_learnt_from_by_nobody(scale):
+    """tanh of huge products has values of any sign by rounding: neither a kernel nor none, and the reason says so."""
+    X, y = scale * np.random.default_rng(0).normal(size=(20, 3)), np.arange(20) % 2
+    report = mercer(Sigmoid(1.0, -1.0), X)
+    assert report.holds is None
+    assert not report
+    assert report.how == "not decided"
+    assert "hides its sign" in report.reason
+    assert report.verify(X)
+    assert "perhaps a kernel, not decided" in str(report)
+    mended = mercer(Sigmoid(1.0, -1.0), X, repair="clip").matrix
+    assert np.linalg.eigvalsh(mended)[0] > -1e-10
+    if scale < 1e70:
+        for model in (hs.KernelAdaTron(Sigmoid(1.0, -1.0)), hs.KernelMinOver(Sigmoid(1.0, -1.0))):
+            with pytest.raises(InputError, match=r"cannot be told: rounding of up to .* a value hides it"):
+                model.fit(X, y)
+
+
+def test_rounding_without_bound_decides_nothing():
+    """Also where the function's own bound is infinite."""
+    report = mercer(FromFunction(lambda a, b: float(a @ b), error=1e308), np.eye(3))
+    assert (report.holds, report.how) == (None, "not decided")
+
+
+def test_a_fourier_transform_on_the_line_proves_nothing_in_the_plane():
+    """The triangle 1 - |x - x'| is a kernel of numbers; of their distance in the plane it is none."""
+
+    def triangle(a, b):
+        return max(0.0, 1.0 - float(np.linalg.norm(a - b)))
+
+    def on_the_line(a, b):
+        return max(0.0, 1.0 - abs(a[0] - b[0]))
+
+    report = mercer(FromFunction(triangle, shift_invariant=True))
+    assert report.holds is None
+    assert "about rows of one number" in report.reason
+    assert report.verify()
+    assert mercer(FromFunction(on_the_line, shift_invariant=True)).holds
+    grid = 0.3 * np.array([(i, j) for i in range(8) for j in range(8)], dtype=float)
+    assert mercer(FromFunction(triangle, shift_invariant=True), grid).holds is False

@@ -7,6 +7,7 @@ from scipy.interpolate import BSpline as Spline
 from scipy.stats import multivariate_normal
 from sklearn.metrics.pairwise import cosine_similarity, polynomial_kernel, rbf_kernel, sigmoid_kernel
 
+from halfspace import IsotropicMixture
 from halfspace.errors import InputError
 from halfspace.kernels import (
     RBF,
@@ -284,3 +285,15 @@ def test_lengths_near_the_limits_of_floats_do_not_hurt_the_cosine():
     expected = np.array([[1.0, 1.0, 0.0], [1.0, 1.0, 0.0], [0.0, 0.0, 1.0]])
     assert np.allclose(Cosine().exact(X), expected, atol=1e-15)
     assert np.allclose(Cosine().exact(sparse.csr_array(X)), expected, atol=1e-15)
+
+
+def test_our_own_mixture_is_a_model_of_causes():
+    """An IsotropicMixture gives the kernel of its own densities, Σ_c P(c) p(x|c) p(x'|c), a prototype without rows included."""
+    X = np.random.default_rng(0).standard_normal((40, 2)) + np.repeat([[0.0, 0.0], [6.0, 0.0]], 20, axis=0)
+    mixture = IsotropicMixture(2, random_state=0).fit(X)
+    distances = ((X[:, None] - mixture.prototypes_) ** 2).sum(axis=2)
+    densities = np.exp(-0.5 * distances / mixture.sigma_**2) / (2 * np.pi * mixture.sigma_**2)
+    expected = densities * mixture.weights_ @ densities.T
+    np.testing.assert_allclose(ConditionalExpectation(mixture).exact(X), expected, rtol=1e-9)
+    mixture.weights_, mixture.prototypes_ = np.append(mixture.weights_, 0.0), np.vstack([mixture.prototypes_, [[9.0, 9.0]]])
+    np.testing.assert_allclose(ConditionalExpectation(mixture).exact(X), expected, rtol=1e-9)

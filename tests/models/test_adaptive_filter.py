@@ -245,7 +245,7 @@ def test_the_display_draws_a_curve_per_canceller():
     plt = pytest.importorskip("matplotlib.pyplot")
     x, y = call()
     left = {name: AdaptiveFilter(n_taps=6, **options).filter(x, y) for name, options in OPTIONS.items()}
-    display = EchoDisplay.from_signals(y, left, window=50, rate=100.0).plot(plt.figure().subplots())
+    display = EchoDisplay.from_signals(y, left, window=50, rate=100.0, ax=plt.figure().subplots())
     assert [text.get_text() for text in display.ax_.get_legend().get_texts()] == list(OPTIONS)
     assert display.ax_.get_xlabel() == "seconds"
     assert display.time.max() == pytest.approx(3.75)

@@ -93,7 +93,7 @@ def test_the_picture_shows_errors_and_bounds():
     from halfspace.plots import ElbowDisplay
 
     table = elbow(clouds(), [1, 2, 3])
-    display = ElbowDisplay.from_elbow(table).plot()
+    display = ElbowDisplay.from_elbow(table)
     assert_array_equal(display.ax_.lines[0].get_ydata(), table.errors)
     assert_array_equal(display.ax_.lines[1].get_ydata(), table.lowers)
     display.figure_.clf()

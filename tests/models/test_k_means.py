@@ -1,5 +1,6 @@
 """K-means: scikit-learn's results, with outcome and proof."""
 
+import pickle
 from copy import deepcopy
 from itertools import pairwise
 
@@ -54,12 +55,11 @@ def test_results_are_scikit_learns_to_the_bit(case, kind):
 
 
 def test_the_proof_is_made_when_asked_for_and_travels():
-    """The certificate is measured on first reading; a copy made before asks for the data, one made after has it."""
+    """The certificate is measured on first reading, or before a copy or a pickle is made, which then has it."""
     X = clouds()
     model = KMeans(4, random_state=0).fit(X)
-    early = deepcopy(model)
-    assert not hasattr(early, "certificate_")
-    assert early.certify(X).verify(X)
+    assert deepcopy(model).certificate_.verify(X)
+    assert pickle.loads(pickle.dumps(KMeans(4, random_state=0).fit(X))).certificate_.verify(X)  # noqa: S301  (our own)
     assert model.certificate_ is model.certificate_
     assert deepcopy(model).certificate_.verify(X)
     assert model.certificate_.step_gain <= 1e-9 * model.inertia_
@@ -75,6 +75,9 @@ def test_rows_changed_after_the_fit_are_refused(kind):
     (X.data if sparse.issparse(X) else X)[:20] += 0.5
     with pytest.raises(InputError, match="changed"):
         _ = model.certificate_
+    copy = deepcopy(model)  # of a model without a proof
+    assert not hasattr(copy, "certificate_")
+    assert copy.certify(before).verify(before)
     assert model.certify(before).verify(before)
 
 

@@ -21,6 +21,8 @@ from halfspace.certificates import DualityGap, KernelBracket, KernelGap, MarginB
 from halfspace.certificates.expansion import indefiniteness
 from halfspace.kernels import Linear, Polynomial, Precomputed
 
+CLAIMED = {*"lower upper primal dual margin loss objective gap backward_error sigma2 radius error".split()}
+RIDGES = 0.0, 1e-9, 1.0, 1e9
 BLOCK = 25
 """Cases of one test."""
 LARGEST = 1e150
@@ -151,9 +153,17 @@ def ways(rng):
         "KernelMinOver": fitted(hs.KernelMinOver(kernel(rng), intercept=intercept, tol=tol, max_iter=steps)),
         "KernelAdaTron": fitted(hs.KernelAdaTron(kernel(rng), C=C, intercept=intercept, tol=tol, max_iter=steps)),
         "measured": measured(rng, intercept),
+        "Adaline": fitted(hs.Adaline(intercept=either)),
+        "LinearRegression": fitted(hs.LinearRegression(ridge=float(rng.choice(RIDGES)), intercept=intercept)),
         "LVQ": fitted(hs.LVQ(n_prototypes=1, init="mean", max_iter=steps, random_state=seed)),
         "neighbours": lambda X, y: NeighbourErrors.measure(X, y, k=int(rng.integers(1, len(y)))),
     }
+
+
+def targets(rng, X):
+    """Draw real targets: a plane of the examples with or without noise, or anything."""
+    t = X @ rng.normal(size=X.shape[1]) if rng.random() < 0.7 else rng.normal(size=X.shape[0]) * 10.0 ** rng.uniform(-6, 6)
+    return np.asarray(t + rng.choice([0.0, 1e-9, 1.0]) * rng.normal(size=X.shape[0]), dtype=np.float64)
 
 
 def changed(rng, proof):
@@ -187,22 +197,6 @@ def tightest(rng, proof, X, y, names=()):
     return replace(proof, **{name: value + near})
 
 
-CLAIMED = {
-    "lower",
-    "upper",
-    "primal",
-    "dual",
-    "margin",
-    "loss",
-    "objective",
-    "gap",
-    "backward_error",
-    "sigma2",
-    "radius",
-    "error",
-}
-
-
 def moved(rng, X):
     """Return other data: an entry changed, or the same row in another place."""
     other = np.array(X, dtype=np.float64)
@@ -215,7 +209,7 @@ def examine(oracle, rng):
     """Draw a case; return what is wrong with it, each with what led there."""
     X, way = table(rng), ways(rng)
     name = str(rng.choice(list(way)))
-    y = labels(rng, X.shape[0])
+    y = targets(rng, X) if name == "LinearRegression" else labels(rng, X.shape[0])
     given, wrong = stored(rng, X), []
     try:
         proof = way[name](given, y)

@@ -6,7 +6,7 @@ from halfspace.rows.design import Design, column_means
 from halfspace.rows.labels import class_numbers, given_classes, mean_per_class
 from halfspace.rows.operations import fill_squared_norms, gathered, gram, outputs, potentials, squared_norms, take
 from halfspace.rows.threads import beside, in_chunks, libraries, n_workers, one_blas_thread
-from halfspace.rows.views import Clamped, entries_per_row, indices_inside
+from halfspace.rows.views import Clamped, entries_per_row
 from halfspace.solvers.linear.soft_margin import Problem, best_bias, combined, value
 
 
@@ -27,7 +27,6 @@ def test_copies_of_rows_and_their_gram_matrix():
     assert gathered(np.eye(3, dtype=np.float32), np.array([2, 0])).tolist() == [[0.0, 0.0, 1.0], [1.0, 0.0, 0.0]]
     assert np.triu(gram(np.array([[1.0, 2.0]]), np.array([0]), np.array([2.0]))).tolist() == [[4.0, 8.0], [0.0, 16.0]]
     assert entries_per_row(Clamped(np.eye(3), 1.0)) == 4.0
-    assert not indices_inside(np.array([0, 3]), np.array([0, 2]), 2, 3)
 
 
 def test_labels_and_designs():

@@ -196,3 +196,32 @@ def test_codes_are_categories():
     """Text with leading zeros is a code, in the encoder as in a file, unless hardly any value is one."""
     assert names(["007", "010", "007", "020"]) == ["c=007", "c=010", "c=020"]
     assert names([*map(str, range(10, 110)), "007"]) == ["c"]
+
+
+LONG = 2**53 + 1
+
+
+@pytest.mark.parametrize(
+    "column",
+    [
+        pa.array([LONG, LONG + 1, LONG, 5]),
+        pa.array([2**63 + 1, 2**63, 2**63 + 1, 5], type=pa.uint64()),
+        pa.array([decimal.Decimal(LONG), decimal.Decimal(LONG + 1), decimal.Decimal(LONG), None], type=pa.decimal128(38, 0)),
+    ],
+    ids=["int64", "uint64", "decimal"],
+)
+def test_whole_numbers_that_floats_would_round_are_read_as_text_with_a_note(column):
+    """Two ids that differ in the last digit stay two; the note says what was done."""
+    encoder = TableEncoder().fit(pa.table({"id": column}))
+    rows = encoder.transform(pa.table({"id": column}))
+    assert not np.array_equal(rows[0], rows[1])
+    np.testing.assert_array_equal(rows[0], rows[2])
+    assert "Column 'id' has whole numbers that floating point would round; they were read as text." in map(str, encoder.notes_)
+
+
+def test_decimal_numbers_round_as_always():
+    """Prices are numbers, however they are stored."""
+    prices = pa.array([decimal.Decimal("0.1"), decimal.Decimal("19.99"), decimal.Decimal("123456789012345.99")])
+    encoder = TableEncoder(scale="none").fit(pa.table({"price": prices, "text": ["0.1", "19.99", "0.123456789012345678"]}))
+    assert encoder.get_feature_names_out().tolist() == ["price", "text"]
+    assert encoder.notes_ == ()

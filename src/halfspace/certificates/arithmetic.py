@@ -11,6 +11,7 @@ import numpy as np
 from scipy import sparse
 from sklearn.utils import check_array, check_consistent_length, column_or_1d
 
+from halfspace._matrices import admitted
 from halfspace._typing import FloatArray, Label, Labels, Matrix
 from halfspace.errors import InputError
 
@@ -18,15 +19,19 @@ __all__ = [
     "as_rows",
     "block_squares",
     "both_signs",
+    "checked_rows",
     "combination",
+    "exponent",
     "held",
     "known_labels",
+    "largest_entry",
     "matching",
     "norm",
     "one_weight_each",
     "potentials_and_sums",
     "radius",
     "rounding",
+    "scaled",
     "signs",
     "some_weight",
     "squares",
@@ -41,10 +46,16 @@ EXACT_ENTRIES = 200_000
 
 def as_rows(X: Matrix, y: Labels) -> tuple[Any, Labels]:
     """Check examples and labels handed to a checker: an array or CSR matrix of finite floats, one label per row."""
-    rows = check_array(X, accept_sparse="csr", dtype=[np.float64, np.float32], input_name="X")
+    rows = checked_rows(X)
     labels = column_or_1d(y)
     check_consistent_length(rows, labels)
     return rows, labels
+
+
+def checked_rows(X: Matrix) -> Any:
+    """Check examples handed to a checker: the numbers that a model would see, finite, sparse ones in canonical form."""
+    X = admitted(X, "verify")
+    return check_array(X, accept_sparse="csr", dtype=[np.float64, np.float32], input_name="X")
 
 
 def signs(y: Labels, positive: Label) -> FloatArray:
@@ -151,12 +162,18 @@ def block_squares(block: Any) -> FloatArray:
     return np.asarray(np.einsum("ij,ij->i", block, block))
 
 
+def largest_entry(X: Matrix) -> float:
+    """Return the largest absolute value in X, without a copy of the data."""
+    values = X.data if sparse.issparse(X) else X
+    return max(float(values.max(initial=0.0)), -float(values.min(initial=0.0)))
+
+
 def radius(X: Matrix, clamp: float) -> float:
     """Return the length R of the longest row, clamped input included, rounded up."""
-    values = X.data if sparse.issparse(X) else X
-    largest = max(float(values.max(initial=0.0)), -float(values.min(initial=0.0)))  # without a copy of the data
+    largest = max(largest_entry(X), abs(clamp))
     if largest > 0.0 and not 1e-100 < largest < 1e100:  # squares would be lost: scale first
-        return largest * radius(X / largest, clamp / largest)
+        e = int(np.frexp(largest)[1])
+        return float(np.ldexp(radius(scaled(X, e), float(np.ldexp(clamp, -e))), e))
     return float(np.sqrt(squares(X).max() + clamp * clamp) * (1 + (X.shape[1] + 8) * EPS))
 
 
@@ -178,6 +195,23 @@ def shares(strengths: FloatArray) -> FloatArray:
     scaled = unit_scale(strengths)
     share: FloatArray = scaled / scaled.sum()
     return share
+
+
+def exponent(*parts: Any) -> int:
+    """Return e such that 2^-e brings the largest of all numbers near 1; 0 where its square is neither lost nor too large."""
+    largest = max(largest_entry(part if sparse.issparse(part) else np.asarray(part)) for part in parts)
+    return 0 if largest == 0.0 or 1e-60 < largest < 1e60 else int(np.frexp(largest)[1])
+
+
+def scaled(values: Any, e: int) -> Any:
+    """Return an array or CSR matrix over 2^e, exactly but for what becomes too small for a float; itself for e = 0."""
+    if e == 0:
+        return values
+    if sparse.issparse(values):
+        return sparse.csr_array(
+            (np.ldexp(values.data.astype(np.float64), -e), values.indices, values.indptr), shape=values.shape
+        )
+    return np.ldexp(np.asarray(values, dtype=np.float64), -e)
 
 
 def rounding(terms: int, R: float) -> float:

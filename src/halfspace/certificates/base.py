@@ -18,11 +18,11 @@ import numpy as np
 from halfspace._text import plain
 from halfspace._typing import Labels, Matrix
 from halfspace.certificates.arithmetic import as_rows
-from halfspace.certificates.fields import faults, revived
+from halfspace.certificates.fields import faults, reports, revived
 from halfspace.errors import CertificateError, InputError
 from halfspace.kernels import Kernel
 
-__all__ = ["Certificate", "Unlabelled", "Verdict", "check", "from_json"]
+__all__ = ["Certificate", "Unlabelled", "Verdict", "apart", "check", "from_json"]
 
 FORMAT = 1
 
@@ -67,7 +67,12 @@ class Verdict:
 
 
 class Certificate(ABC):
-    """A claim that `verify` re-derives from the data."""
+    """A claim that `verify` re-derives from the data.
+
+    Every field is one of three things, and its annotation says which (`halfspace.certificates.fields`): proved, that is
+    recomputed or a witness of what is; a parameter of the question, so that another value makes another claim, checked for
+    itself; or reported by the run, which `verify` cannot confirm and the text prints apart.
+    """
 
     kinds: ClassVar[dict[str, type["Certificate"]]] = {}
 
@@ -84,7 +89,7 @@ class Certificate(ABC):
         Returns
         -------
         Verdict
-            True only if every field is sound and every number was confirmed.
+            True only if every field is sound and every number was confirmed, but for those that `reports` lists.
         """
         sound = self.well_formed()
         if not sound:
@@ -92,6 +97,10 @@ class Certificate(ABC):
         X, y = self.read(X, y)
         with np.errstate(all="ignore"):  # what is not finite is refused, not warned of
             return self.confirm(X, y)
+
+    def reports(self) -> list[str]:
+        """Return in words what the run says of itself and `verify` cannot confirm, such as how many mistakes it made."""
+        return reports(self)
 
     def read(self, X: Matrix, y: Labels | None) -> tuple[Any, Labels]:
         """Check what is handed in: finite examples, and one label each."""
@@ -120,7 +129,8 @@ class Certificate(ABC):
 
     def to_dict(self) -> dict[str, Any]:
         """Return the certificate as plain numbers, strings, lists and dictionaries."""
-        body = {f.name: _plain(getattr(self, f.name)) for f in fields(self)}  # type: ignore[arg-type]
+        known = [f for f in fields(self) if not (f.default is None and getattr(self, f.name) is None)]  # type: ignore[arg-type]
+        body = {f.name: _plain(getattr(self, f.name)) for f in known}
         return {"kind": type(self).__name__, **body}
 
     def to_json(self, path: str | Path | None = None) -> str:
@@ -129,6 +139,12 @@ class Certificate(ABC):
         if path is not None:
             Path(path).write_text(text, encoding="utf-8")
         return text
+
+
+def apart(claim: str, certificate: Certificate) -> str:
+    """Return a claim in words, and after it what is only reported."""
+    said = certificate.reports()
+    return f"{claim}; reported by the run, not proved: {', '.join(said)}" if said else claim
 
 
 class Unlabelled(Certificate, abstract=True):
@@ -247,7 +263,7 @@ def check(path: str | Path, X: Matrix, y: Labels | None = None) -> Verdict:
     Returns
     -------
     Verdict
-        True only if every number was confirmed.
+        True only if every number was confirmed, but for those the run reports of itself (`Certificate.reports`).
 
     Examples
     --------

@@ -12,7 +12,7 @@ import numpy as np
 from scipy import sparse
 
 from halfspace._typing import FloatArray, IntArray, Label, Labels, Matrix
-from halfspace.certificates.arithmetic import block_squares, known_labels, unit_scale
+from halfspace.certificates.arithmetic import as_rows, block_squares, known_labels, unit_scale
 from halfspace.certificates.base import Certificate, Verdict
 
 __all__ = ["ClassCounts", "NeighbourErrors"]
@@ -82,7 +82,7 @@ class NeighbourErrors(Certificate):
     1 neighbour: at most 0 of 4 examples misled, leaving one out True False
     """
 
-    k: Annotated[int, "int >= 1"]
+    k: Annotated[int, "int >= 1", "asked"]
     errors: Annotated[int, "int >= 0"]
     n: Annotated[int, "int >= 0"]
     classes: Annotated[tuple[Label, ...], "tuple(K) of label"]
@@ -94,6 +94,7 @@ class NeighbourErrors(Certificate):
     @classmethod
     def measure(cls, X: Matrix, y: Labels, *, k: int) -> Self:
         """Count on examples X, shape (n, d), with labels y, shape (n,); k < n."""
+        X, y = as_rows(X, y)
         classes, target = np.unique(y, return_inverse=True)
         right = surely_right(X, target, k)
         return cls(k, int(target.size - right.sum()), int(target.size), tuple(classes.tolist()))

@@ -17,6 +17,7 @@ from halfspace._typing import FloatArray, IntArray, Matrix
 from halfspace.certificates.arithmetic import EPS
 from halfspace.errors import InputError
 from halfspace.kernels import Kernel
+from halfspace.kernels.mercer import HIDDEN
 
 __all__ = ["Scales", "indefiniteness", "outputs", "proved_scales", "scales", "squares_of"]
 
@@ -129,6 +130,11 @@ def indefiniteness(kernel: Kernel, X: Matrix) -> tuple[float, str | None]:
         return 0.0, f"the kernel {kernel} is not symmetric: k(x, x') and k(x', x) differ by up to {skew:.3g}; use their mean"
     K = 0.5 * (K + K.T)
     shift = (n + 8) * EPS * float(np.abs(K.diagonal()).sum()) + n * error
+    if not (shift <= HIDDEN * float(np.abs(K).max()) or (kernel.is_precomputed and np.isfinite(shift))):
+        return 0.0, (
+            f"whether the kernel {kernel} is positive semi-definite on these examples cannot be told: rounding of up to "
+            f"{error:.2g} a value hides it; scale the features down, or choose other parameters"
+        )
     try:
         np.linalg.cholesky(K + shift * np.eye(n))
     except np.linalg.LinAlgError:

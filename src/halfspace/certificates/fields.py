@@ -17,6 +17,10 @@ No array from a file reaches arithmetic or compiled code before it was compared 
 
 A field that is not annotated so is judged by its type: float "finite", int "int", bool, str, Kernel, Any "label"; a type of
 ours, or a union of such types, by its own fields.
+
+A second word of the annotation says what a field of a certificate is to the checker. Without one it is *proved*: recomputed,
+or a witness that something recomputed depends on. "asked": a parameter of the question; with another value it is another
+claim, which is checked for itself. "reported": what the run says of itself, which no data can confirm; it is printed apart.
 """
 
 import re
@@ -32,7 +36,19 @@ from halfspace import kernels
 from halfspace.errors import ModelFileError
 from halfspace.kernels import Kernel
 
-__all__ = ["Record", "Scope", "check", "check_fields", "faults", "is_label", "is_plain", "revived", "type_name"]
+__all__ = [
+    "Record",
+    "Scope",
+    "check",
+    "check_fields",
+    "faults",
+    "is_label",
+    "is_plain",
+    "reports",
+    "revived",
+    "roles",
+    "type_name",
+]
 
 PATTERN = re.compile(
     r"(?P<kind>\w+)(?:\((?P<axes>[\w,]*)\))?(?: (?P<sign>>=?|in) (?P<low>-?\d+(?:e-?\d+)?)(?:\.\.(?P<high>\w+))?)?"
@@ -269,6 +285,58 @@ def _spec(hint: Any) -> Any:
     if get_origin(hint) is Annotated:
         return hint.__metadata__[0]
     return [_spec(get_args(hint)[0])] if get_origin(hint) is list else SIMPLY.get(hint, hint)
+
+
+@cache
+def roles(kind: Any) -> dict[str, str]:
+    """Return what every field of a certificate or theorem is to the checker: "proved", "asked" or "reported".
+
+    Examples
+    --------
+    >>> from halfspace.certificates import MistakeBound
+    >>> roles(MistakeBound)
+    {'mistakes': 'reported', 'bound': 'proved', 'bracket': 'proved', 'theorem': 'proved'}
+    """
+    hints = get_type_hints(kind, include_extras=True)
+    return {name: [*getattr(hints[name], "__metadata__", ()), "proved", "proved"][1] for name in _names(kind)}
+
+
+def reports(thing: Any) -> list[str]:
+    """Return in words what the run says of itself, in a certificate, its theorem and its parts; a default says nothing.
+
+    Examples
+    --------
+    >>> from halfspace.certificates import Novikoff, Projection
+    >>> reports(Projection(budget=10, lost=0.5)), reports(Novikoff())
+    (['budget 10', 'lost 0.5'], [])
+    """
+    kind: Any = type(thing)
+    found = []
+    for name, role in roles(kind).items():
+        value = getattr(thing, name)
+        if hasattr(value, "_fields"):
+            found += reports(value)
+        elif isinstance(value, tuple) and role == "proved":
+            found += [said for part in value if hasattr(part, "reports") for said in part.reports()]
+        elif role == "reported":
+            found += _in_a_report(name, value, _default(thing, name))
+    return found
+
+
+def _default(thing: Any, name: str) -> Any:
+    defaults = getattr(thing, "_field_defaults", None)
+    return defaults.get(name) if defaults is not None else thing.__dataclass_fields__[name].default
+
+
+def _in_a_report(name: str, value: Any, default: Any) -> list[str]:
+    """Say one reported value: a count, a number by name, or how many numbers there are; nothing where it is the default."""
+    if isinstance(value, tuple | np.ndarray):
+        return [f"{name} ({len(value):,} values)"] if len(value) else []
+    if value == default:
+        return []
+    if isinstance(value, int | np.integer) and name.endswith("s"):
+        return [f"{value:,} {name.removesuffix('s') if value == 1 else name}"]
+    return [f"{name} {value:,}" if isinstance(value, int | np.integer) else f"{name} {value:.4g}"]
 
 
 def _names(kind: Any) -> Any:

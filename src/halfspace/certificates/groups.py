@@ -215,9 +215,8 @@ class PerCell(Certificate):
         return max(_gap(part) for part in self.parts)
 
     def consistent(self) -> list[tuple[bool, str]]:
-        """Check that there are cells, and none within a cell."""
-        flat = not any(isinstance(part, PerCell) for part in self.parts)
-        return [(len(self.parts) > 0, "there are no cells"), (flat, "a cell is made of cells")]
+        """Check that there are cells, each of one label or with gaps between two values."""
+        return [(len(self.parts) > 0, "there are no cells"), (all(map(_bounded, self.parts)), "a cell has no duality gap")]
 
     def confirm(self, X: Matrix, y: Labels) -> Verdict:
         """Check the cells, then every part on the examples of its cell."""
@@ -236,6 +235,13 @@ class PerCell(Certificate):
             empty = Verdict.of((False, "no example is in it"))
             verdicts.append((f"cell {k}", part.confirm(X[mine], y[mine]) if mine.size else empty))
         return Verdict.all_of(verdicts)
+
+
+def _bounded(part: Any) -> bool:
+    """Tell whether a part is of one label, a duality gap, or made of gaps by class or by pair."""
+    if isinstance(part, PerClass | PerPair):
+        return all(map(_bounded, part.parts))
+    return isinstance(part, OneLabel) or (hasattr(part, "primal") and hasattr(part, "dual"))
 
 
 def _gap(part: Any) -> float:
@@ -268,5 +274,6 @@ def _misplaced(X: Matrix, cells: IntArray, centres: FloatArray) -> int:
         scores = _scores(rows, centres)
         lengths = squares(rows)
         own = np.take_along_axis(scores, np.maximum(mine, 0)[:, None], axis=1)[:, 0]
-        wrong += int(np.count_nonzero((mine >= 0) & ~(own <= scores.min(axis=1) + ROUNDING * (lengths + size))))
+        most = scores.min(axis=1) + ROUNDING * (lengths + size)
+        wrong += int(np.count_nonzero((mine >= 0) & ~((own <= most) & np.isfinite(lengths + size))))
     return wrong

@@ -5,7 +5,8 @@ Exit codes, the same for every command:
     0    it was done, and every claim that was checked holds
     1    a claim was refuted (`certify`)
     2    no answer: bad usage, bad input, a full disk, or a failure of the program itself
-    130  interrupted before there was a result (128 + the number of the signal, as shells have it; 141: the reader left)
+    130  interrupted (128 + the number of the signal, as shells have it; 141: the reader left): `fit` has printed and written
+         the best it had found by then, if there was any
 
 With `--json` standard output holds one JSON object and nothing else; `halfspace schema NAME` prints its schema. Everything
 that is not the answer (progress, notes, errors) goes to standard error.

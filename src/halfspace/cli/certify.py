@@ -15,6 +15,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from halfspace import __version__
+from halfspace._paths import is_lasting
 from halfspace._text import plural
 from halfspace.certificates import Certificate, Verdict, from_json
 from halfspace.certificates.base import from_dict
@@ -23,6 +24,7 @@ from halfspace.cli.reading import as_numbers, labels, read_data
 from halfspace.cli.text import shortened
 from halfspace.errors import CertificateError, FileError, InputError, ModelFileError
 from halfspace.files import Dataset, stream
+from halfspace.files.opening import on_disk
 from halfspace.modelfiles import read_tree
 from halfspace.notes import sentences
 from halfspace.tables import TableEncoder
@@ -100,7 +102,7 @@ def _check(claim: Claim, file: str | None, target: str | None, format_: str | No
     except FileError:
         raise
     except InputError as error:  # it is a table, but has not these rows
-        n_rows = sum(batch.X.shape[0] for batch in stream(file, format=format_)) if file not in {None, "-"} else 0
+        n_rows = sum(batch.X.shape[0] for batch in stream(file, format=format_)) if file and is_lasting(file) else 0
         return Checked(Path(file or "").name, n_rows), _same_size(claim, n_rows) and Verdict.of((False, str(error)))
     checked = Checked(data.source.name, data.n_rows, int(data.rows.size), tuple(sentences(data.notes)))
     return checked, _same_size(claim, data.n_rows) and _verify(claim, data)
@@ -125,12 +127,10 @@ def _verify(claim: Claim, data: Dataset) -> Verdict:
 
 def _claim_of(model: str) -> Claim:
     """Read the claim of a model file, or of a JSON file."""
-    path = Path(model)
-    if not path.is_file():
-        refuse(f"there is no model file {model}")
-    with path.open("rb") as file:
-        is_json = file.read(1) == b"{"
-    return _claim_of_json(path) if is_json else _claim_of_model(model)
+    with on_disk(model) as path:
+        with path.open("rb") as file:
+            is_json = file.read(1) == b"{"
+        return _claim_of_json(path) if is_json else _claim_of_model(str(path))
 
 
 def _claim_of_json(path: Path) -> Claim:
@@ -150,7 +150,7 @@ def _claim_of_json(path: Path) -> Claim:
         msg = f"{path} has the format {body.get('format')!r}, which this version does not know; update halfspace"
         raise CertificateError(msg)
     try:
-        rows = None if body["rows"] is None else _row_numbers(body["rows"])
+        rows = np.arange(int(body["n_rows"])) if body["rows"] is None else _row_numbers(body["rows"])
         encoder = TableEncoder(scale=str(body["scale"]))
         return Claim(from_dict(body["certificate"]), encoder.fit_transform, body["target"], int(body["n_rows"]), rows)
     except (KeyError, TypeError, ValueError, OverflowError) as error:

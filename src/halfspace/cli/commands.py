@@ -9,12 +9,13 @@ from typing import Any
 import click
 
 from halfspace import __version__
+from halfspace._paths import fault_of, sheet_of
 from halfspace.cli.frame import CommandLine
 from halfspace.cli.schemas import names
 
 __all__ = ["main"]
 
-FORMATS = ("csv", "parquet", "arrow", "jsonl", "svmlight", "npz")
+FORMATS = ("csv", "tsv", "excel", "parquet", "arrow", "jsonl", "svmlight", "npz")
 KERNELS = ("rbf", "linear", "poly", "laplacian", "cosine", "sigmoid")
 SCALES = ("standard", "rank", "none")
 
@@ -51,6 +52,21 @@ with_max_time: Decorator = click.option(
 to_file = click.Path(dir_okay=False)
 
 
+class InputFile(click.Path):
+    """A file to be read: one that cannot be is refused here, before anything heavy is imported."""
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
+        """Return the path as it was given."""
+        path = super().convert(value, param, ctx)
+        fault = "" if self.allow_dash and path == "-" else fault_of(sheet_of(str(path))[0])
+        if fault:
+            raise click.ClickException(fault)
+        return path
+
+
+from_model, from_file = InputFile(), InputFile(allow_dash=True)
+
+
 @click.group(
     cls=CommandLine,
     example="halfspace fit table.csv --target churn --report report.html --save model.halfspace",
@@ -60,9 +76,11 @@ to_file = click.Path(dir_okay=False)
 def main() -> None:
     """From a file to the simplest model that is good enough, with its proof.
 
-    FILE may be CSV, TSV, Parquet, Arrow, JSON lines, svmlight (text also as .gz) or .npz; `-` is standard input.
+    FILE may be CSV, TSV, Excel (.xlsx; book.xlsx#Sheet names a sheet), Parquet, Arrow, JSON lines, svmlight (text also as .gz)
+    or .npz; `-` is standard input, and a pipe will do.
 
-    Exit codes: 0 done, 1 a claim was refuted, 2 bad usage or input, 130 interrupted.
+    Exit codes: 0 done, 1 a claim was refuted, 2 bad usage or input, 130 interrupted (what was found by then is
+    printed and kept).
     """
 
 
@@ -71,7 +89,7 @@ def main() -> None:
     short_help="Find the simplest model that is good enough, from baselines to kernels.",
     example="halfspace fit table.csv --target churn --report report.html --save model.halfspace",
 )
-@click.argument("file", required=False, type=click.Path(allow_dash=True))
+@click.argument("file", required=False, type=from_file)
 @with_target
 @click.option("--save", type=to_file, metavar="MODEL", help="Write the model, with its preprocessing and its proof.")
 @click.option("--report", type=to_file, metavar="HTML", help="Write a report: one HTML page that opens offline.")
@@ -99,7 +117,8 @@ def fit(**options: Any) -> None:
     simplest rung within one standard error of the best wins; rungs that can no longer win are skipped.
 
     The report and the model are written only if asked for. Without FILE the built-in breast-cancer data are used, and
-    halfspace-report.html and model.halfspace are written here unless other names are given. Ctrl-C keeps the best so far.
+    halfspace-report.html and model.halfspace are written here unless other names are given. Ctrl-C keeps the best so far: it is
+    printed and written, and the exit code is 130.
     """
 
 
@@ -108,10 +127,16 @@ def fit(**options: Any) -> None:
     short_help="Predict the rows of a file with a saved model.",
     example="halfspace predict model.halfspace new.csv --proba --out predictions.csv",
 )
-@click.argument("model", type=click.Path())
-@click.argument("file", type=click.Path(allow_dash=True))
+@click.argument("model", type=from_model)
+@click.argument("file", type=from_file)
 @click.option("--proba", is_flag=True, help="Add a column of probabilities per class.")
 @click.option("--out", type=to_file, metavar="OUT", help="Write .csv, .parquet or .jsonl; by default CSV on standard output.")
+@click.option(
+    "--guard/--no-guard",
+    default=True,
+    show_default=True,
+    help="In CSV, write an apostrophe before labels that a spreadsheet would run as a formula, such as =1+1.",
+)
 @with_format
 @as_object_itself
 def predict(**options: Any) -> None:
@@ -128,7 +153,7 @@ def predict(**options: Any) -> None:
     short_help="Decide whether planes separate the classes, and prove it.",
     example="halfspace separable table.csv --target churn --out proof.json",
 )
-@click.argument("file", type=click.Path(allow_dash=True))
+@click.argument("file", type=from_file)
 @with_target
 @with_max_time
 @click.option("--out", type=to_file, metavar="JSON", help="Write the proof, for `halfspace certify JSON FILE`.")
@@ -150,8 +175,8 @@ def separable(**options: Any) -> None:
     short_help="Check a model's proof against the data, trusting no solver.",
     example="halfspace certify model.halfspace table.csv",
 )
-@click.argument("model", type=click.Path())
-@click.argument("file", required=False, type=click.Path(allow_dash=True))
+@click.argument("model", type=from_model)
+@click.argument("file", required=False, type=from_file)
 @click.option("--target", metavar="COL", help="Column of the labels, if it has another name in FILE.")
 @with_format
 @as_object
@@ -170,7 +195,7 @@ def certify(**options: Any) -> None:
     short_help="Show what a model file holds.",
     example="halfspace inspect model.halfspace",
 )
-@click.argument("model", type=click.Path())
+@click.argument("model", type=from_model)
 @click.option("--top", type=click.IntRange(min=1), default=10, show_default=True, help="Weights and examples to list.")
 @as_object
 def inspect(**options: Any) -> None:

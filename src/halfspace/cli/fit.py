@@ -5,8 +5,9 @@ from dataclasses import dataclass
 from typing import Any
 
 from halfspace import __version__
+from halfspace._paths import is_lasting
 from halfspace._text import listed, plural
-from halfspace.cli.frame import Answer, clean, notes, refuse
+from halfspace.cli.frame import INTERRUPTED, NO_ANSWER, Answer, clean, notes, refuse
 from halfspace.cli.ladders import Watch, facts, summary
 from halfspace.cli.origin import describe
 from halfspace.cli.outputs import check_outputs
@@ -86,14 +87,12 @@ def run(**given: Any) -> Answer:
         },
         **facts(ladder),
         "notes": sentences([*data.notes, *ladder.notes_]),
-        "model": options.model_path,
-        "report": options.report_path,
-        "recheck": _recheck(options),
     }
     notes(sentences(ladder.notes_))
-    failure = _write(ladder, options, data)
-    body |= {"error": failure} if failure else {}
-    return Answer(body, _text(body, summary(ladder)), 2 if failure else 0, failure=failure)
+    written, failure = _write(ladder, options, data)
+    body |= {**written, "recheck": _recheck(options, written["model"])} | ({"error": failure} if failure else {})
+    interrupted = INTERRUPTED if ladder.outcome_.reason == "interrupted" else 0
+    return Answer(body, _text(body, summary(ladder)), NO_ANSWER if failure else interrupted, failure=failure)
 
 
 def _rungs(names: str | None) -> tuple[str, ...] | None:
@@ -109,21 +108,25 @@ def _rungs(names: str | None) -> tuple[str, ...] | None:
     return rungs
 
 
-def _write(ladder: Any, options: Options, data: Dataset) -> str:
-    """Write model and report; return what went wrong, so that the table of a long climb is printed all the same."""
+def _write(ladder: Any, options: Options, data: Dataset) -> tuple[dict[str, str | None], str]:
+    """Write model and report; return where they are, and what went wrong: the table is printed all the same."""
+    written: dict[str, str | None] = {"model": None, "report": None}
     failures = []
     if options.model_path:
         try:
             save(ladder, options.model_path)
+            written["model"] = options.model_path
         except (OSError, ModelFileError) as error:
             failures.append(f"the model was not written to {options.model_path}: {_reason(error)}")
     if options.report_path:
-        paths = {"model_path": None if failures else options.model_path, "file_path": options.file}
+        lasting = options.file is None or is_lasting(options.file)
+        paths = {"model_path": written["model"], "file_path": options.file if lasting else "FILE"}
         try:
             write(ladder, data.X, labels(data), options.report_path, dataset=data, **paths)
+            written["report"] = options.report_path
         except (OSError, FileError) as error:
             failures.append(f"the report was not written to {options.report_path}: {_reason(error)}")
-    return "; ".join(failures)
+    return written, "; ".join(failures)
 
 
 def _reason(error: Exception) -> str:
@@ -131,12 +134,12 @@ def _reason(error: Exception) -> str:
     return getattr(error, "strerror", None) or str(error)
 
 
-def _recheck(options: Options) -> str | None:
+def _recheck(options: Options, model: str | None) -> str | None:
     """Return the command that checks the proof again, if there is a model file and a file to check it against."""
-    if options.model_path is None or options.file == "-":
+    if model is None or not (options.file is None or is_lasting(options.file)):
         return None
     form = f" --format {options.format_}" if options.format_ else ""
-    return command(options.model_path, options.file, built_in=options.file is None) + form
+    return command(model, options.file, built_in=options.file is None) + form
 
 
 def _text(body: dict[str, Any], found: str) -> str:
@@ -151,7 +154,7 @@ def _text(body: dict[str, Any], found: str) -> str:
     parts = [f"{data['source']}: {used}, {plural(data['n_columns'], 'column')}, {named}", "", found]
     if body["recheck"]:
         parts.append(f"Check it: {body['recheck']}")
-    elif body["model"] is None:
+    elif body["model"] is None and "error" not in body:
         parts.append("Add --save MODEL to keep the model and its proof, --report HTML for a report.")
     parts += [f"{name}: {body[key]}" for name, key in (("Model", "model"), ("Report", "report")) if body[key]]
     return "\n".join(parts)

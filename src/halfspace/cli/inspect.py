@@ -1,6 +1,5 @@
 """`halfspace inspect`: what a model file holds."""
 
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -10,6 +9,7 @@ from halfspace._text import listed, plural
 from halfspace.cli.frame import Answer, clean
 from halfspace.cli.ladders import facts, summary
 from halfspace.cli.text import shortened, table
+from halfspace.files.opening import on_disk
 from halfspace.ladder import Ladder
 from halfspace.modelfiles import load
 from halfspace.notes import sentences
@@ -23,7 +23,8 @@ PLAIN = (type(None), bool, int, float, str, list, tuple)
 
 def run(model: str, top: int = 10) -> Answer:
     """Describe a model file; at most `top` weights per class and `top` examples are listed."""
-    held = load(model)
+    with on_disk(model) as file:
+        held, n_bytes = load(file), file.stat().st_size
     ladder = held if isinstance(held, Ladder) and hasattr(held, "estimator_") else None
     inner = held if ladder is None else ladder.estimator_
     fitted = hasattr(held, "classes_") or hasattr(held, "columns_")
@@ -34,7 +35,7 @@ def run(model: str, top: int = 10) -> Answer:
         "model": model,
         "kind": type(held).__name__,
         "fitted": fitted,
-        "n_bytes": Path(model).stat().st_size,
+        "n_bytes": n_bytes,
         "params": {name: value for name, value in held.get_params(deep=False).items() if isinstance(value, PLAIN)},
         "trained_on": _trained_on(getattr(held, "origin_", None)),
         "ladder": None if ladder is None else facts(ladder),

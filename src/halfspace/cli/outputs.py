@@ -8,13 +8,18 @@ from pathlib import Path
 from typing import IO, Any, BinaryIO, Protocol
 
 import pyarrow as pa
+import pyarrow.compute as pc
 from pyarrow import csv, parquet
 
 from halfspace._text import plain
 from halfspace.cli.frame import refuse
 from halfspace.modelfiles.writing import whole_file
+from halfspace.notes import Note, total
 
-__all__ = ["Writer", "check_outputs", "complete_file", "writer_for"]
+__all__ = ["Writer", "check_outputs", "complete_file", "without_formulas", "writer_for"]
+
+FORMULA, NUMBER = r"^[=+\-@\t\r\n]", r"^[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?$"
+"""How cells begin that a spreadsheet runs, and those among them that are plain numbers all the same."""
 
 
 def check_outputs(inputs: list[str | None], outputs: dict[str, str | None], *, devices: bool = False) -> None:
@@ -106,6 +111,20 @@ _KINDS: dict[str, Callable[[Any], Writer]] = {
     ".parquet": lambda file: _ByArrow(lambda schema: parquet.ParquetWriter(file, schema)),
     ".jsonl": _Lines,
 }
+
+
+def without_formulas(table: pa.Table, said: list[Note]) -> pa.Table:
+    """Return a table whose text begins with an apostrophe where a spreadsheet would run it; how often goes to `said`."""
+    for place, column in enumerate(table.columns):
+        if not pa.types.is_string(column.type):
+            continue
+        runs = pc.and_not(pc.match_substring_regex(column, FORMULA), pc.match_substring_regex(column, NUMBER))
+        count = pc.sum(runs).as_py() or 0
+        if count:
+            said[:] = total([*said, Note("guarded", table.column_names[place], count)])
+            guarded = pc.if_else(runs, pc.binary_join_element_wise("'", column, ""), column)
+            table = table.set_column(place, table.column_names[place], guarded)
+    return table
 
 
 def writer_for(name: str, file: IO[bytes]) -> Writer:

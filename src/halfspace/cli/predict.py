@@ -13,7 +13,7 @@ from scipy import sparse
 from halfspace import __version__
 from halfspace._text import plural
 from halfspace.cli.frame import Answer, as_json, notes, refuse
-from halfspace.cli.outputs import check_outputs, complete_file, writer_for
+from halfspace.cli.outputs import check_outputs, complete_file, without_formulas, writer_for
 from halfspace.cli.reading import as_numbers
 from halfspace.files import stream
 from halfspace.ladder import Ladder
@@ -25,7 +25,14 @@ __all__ = ["run"]
 
 
 def run(
-    model: str, file: str, *, proba: bool = False, out: str | None = None, format_: str | None = None, wants_json: bool = False
+    model: str,
+    file: str,
+    *,
+    proba: bool = False,
+    out: str | None = None,
+    guard: bool = True,
+    format_: str | None = None,
+    wants_json: bool = False,
 ) -> Answer:
     """Predict a file and write a table: to `out`, to standard output, or into the JSON object."""
     check_outputs([model, file], {"--out": out}, devices=True)
@@ -39,13 +46,15 @@ def run(
     types = {"first_index": origin.get("first_index"), **{name: origin.get(name, ()) for name in ("texts", "day_first")}}
     spool = tempfile.TemporaryFile() if wants_json and out is None else None  # noqa: SIM115  (closed when it was printed)
     place: AbstractContextManager[IO[bytes]] = complete_file(out) if out else nullcontext(spool or sys.stdout.buffer)
+    name = out or ("rows.jsonl" if spool else "rows.csv")
+    guard = guard and name.lower().endswith(".csv")
     with place as target:
-        writer = writer_for(out or ("rows.jsonl" if spool else "rows.csv"), target)
+        writer = writer_for(name, target)
         with closing(stream(file, format=format_, **types)) as batches:
             n_rows = 0
             for batch in batches:
                 table = _predicted(fitted, batch, proba=proba, said=said)
-                writer.write(table)
+                writer.write(without_formulas(table, said) if guard else table)
                 n_rows += table.num_rows
             writer.close()
     body = {

@@ -22,6 +22,7 @@ from typing import Any
 import numpy as np
 
 from halfspace import __version__
+from halfspace._paths import is_lasting
 from halfspace._text import plural
 from halfspace._typing import Label, Labels, Matrix
 from halfspace.certificates import Certificate, PerClass, Separability
@@ -75,7 +76,7 @@ def run(
         "notes": said,
     }
     form = ["--format", reading["format_"]] if reading.get("format_") else []
-    check = shlex.join(["halfspace", "certify", out, file, *form]) if out and file != "-" else ""
+    check = shlex.join(["halfspace", "certify", out, file, *form]) if out and is_lasting(file) else ""
     return Answer(body, _text(body, check))
 
 

@@ -21,7 +21,7 @@ from halfspace.errors import FileError
 from halfspace.files.kinds import MISSING, Columns, TextReader, unique_names
 from halfspace.files.opening import OpenedFile, explained
 from halfspace.files.sampling import Piece
-from halfspace.files.text import LineStream, line_blocks
+from halfspace.files.text import LONGEST_LINE, LineStream, line_blocks
 from halfspace.notes import Note
 
 __all__ = ["Dialect", "Reader", "dialect_of", "is_header", "trimmed"]
@@ -94,8 +94,14 @@ class Reader(TextReader):
         lines = chain.from_iterable(io.StringIO(b.decode(), newline="") for b in line_blocks(self.file, []))
         reader = csv.reader(lines, delimiter=self._dialect.delimiter, strict=True)
         name, expected, begin = self.file.name, len(self.names), 1
+        usual = csv.field_size_limit(LONGEST_LINE)  # of the whole process: put back below
         try:
             for row in reader:
+                if sum(map(len, row)) > self._block:
+                    return (
+                        f"{name}: the row in line {begin} has {sum(map(len, row)) / 1e6:,.1f} MB, more than the "
+                        f"{self._block >> 20} MB that a row may have; shorten its longest cell, or leave out that column."
+                    )
                 if row and len(row) != expected:
                     return (
                         f"{name}: line {begin} has {len(row)} fields where {expected} are expected, as in the first row; "
@@ -104,6 +110,8 @@ class Reader(TextReader):
                 begin = reader.line_num + 1
         except csv.Error:
             return f"{name}: the row that begins in line {begin} does not end; a quote in it is probably not closed."
+        finally:
+            csv.field_size_limit(usual)
         return ""
 
 
@@ -222,9 +230,11 @@ def is_header(rows: list[list[str]]) -> bool:
     numeric = [bool(column) and all(map(_is_number, column)) for column in columns]
     above = [_is_number(cell) for cell, is_numeric in zip(first, numeric, strict=True) if is_numeric]
     named = [cell not in MISSING for cell, is_numeric in zip(first, numeric, strict=True) if is_numeric]
-    if above:
-        words = sum(name and not number for name, number in zip(named, above, strict=True))
+    words = sum(name and not number for name, number in zip(named, above, strict=True))
+    if words or any(above):
         return words > sum(above)
-    if any(map(_is_number, first)):
+    if any(map(_is_number, first)) or any(cell and is_numeric for cell, is_numeric in zip(first, numeric, strict=True)):
         return False
-    return len(set(first)) == len(first) and not any(cell in column for cell, column in zip(first, columns, strict=True))
+    names = [cell for cell in first if cell]  # columns may be nameless
+    new = not any(cell in column for cell, column in zip(first, columns, strict=True))
+    return new and 0 < len(set(names)) == len(names)

@@ -50,6 +50,8 @@ DATES = (ISO, OFFSET, DOTS, EITHER, MONTH_FIRST, DAY_FIRST)
 KINDS = (WHOLE, NUMBER, TRUTH, *DATES)
 SPELLED = {kind.name: kind for kind in (ISO, DOTS, MONTH_FIRST, DAY_FIRST)}
 CODE = r"^[+-]?0\d"
+SURE_DIGITS = 15
+"""Every whole number of so many digits is a float."""
 GROUPED = {".": (",", r"^[+-]?\d{1,3}(,\d{3})+(\.\d+)?$"), ",": (".", r"^[+-]?\d{1,3}(\.\d{3})+(,\d+)?$")}
 """By decimal mark: the character that groups thousands, and numbers that have it."""
 
@@ -277,7 +279,9 @@ def _plain_type(kind: Any) -> Any:
         return _plain_type(kind.value_type)
     if t.is_large_string(kind) or t.is_string_view(kind):
         return pa.string()
-    if t.is_decimal(kind) or t.is_float16(kind) or t.is_uint64(kind):
+    if t.is_decimal(kind):  # those of long whole numbers, such as ids, stay as they are
+        return kind if kind.scale <= 0 and kind.precision > SURE_DIGITS else pa.float64()
+    if t.is_float16(kind):
         return pa.float64()
     if t.is_nested(kind) or t.is_binary(kind) or t.is_large_binary(kind) or t.is_fixed_size_binary(kind):
         return None

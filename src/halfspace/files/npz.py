@@ -78,7 +78,7 @@ class Reader:
             check_unpacked_size(file, archive)
             entries = {info.filename.removesuffix(".npy"): info for info in archive.infolist()}
         if "[Content_Types].xml" in entries:
-            msg = f"{file.name}: is an Office document, not a NumPy archive; give --format excel if it is a workbook."
+            msg = f"{file.name}: is an Office document, not a NumPy archive; leave out --format if it is a workbook."
             raise FileError(msg)
         self._sparse = all(part in entries for part in CSR_PARTS)
         if not self._sparse and "X" not in entries:

@@ -1,4 +1,4 @@
-"""Opening: from a path, or standard input, to bytes that can be read again from the start, and the format they are in."""
+"""Opening: from a path, a pipe or standard input to bytes that can be read again from the start, and the format they are in."""
 
 import gzip
 import os
@@ -7,18 +7,21 @@ import shutil
 import struct
 import sys
 import tempfile
+import time
 import tokenize
 import zipfile
 import zlib
 from collections.abc import Iterator
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import BinaryIO, cast
+from typing import Any, BinaryIO, cast
 
+from halfspace._paths import fault_of, sheet_of
+from halfspace._text import listed
 from halfspace.errors import FileError, InputError
 
-__all__ = ["FORMATS", "OpenedFile", "check_unpacked_size", "explained", "format_of", "opened"]
+__all__ = ["FORMATS", "OpenedFile", "check_unpacked_size", "explained", "format_of", "on_disk", "opened"]
 
 SUFFIXES = {
     ".csv": "csv",
@@ -53,6 +56,12 @@ STRANGERS = {
     b"%PDF": "a PDF document; save the table as CSV",
     b"\xd0\xcf\x11\xe0": "an old (.xls) or encrypted Excel workbook; save it as .xlsx without a password",
 }
+
+CHUNK = 1 << 20
+LARGEST_COPY = 64 << 30
+"""Bytes of a pipe that are copied at most; half of what is free on the disk, if that is less."""
+PATIENCE = 5.0
+"""Seconds to wait for a program that writes to a pipe."""
 
 NUMBER = rb"[+-]?(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d+)?"
 SVMLIGHT_LINE = re.compile(rb"\s*" + NUMBER + rb"(\s+qid:\d+)?(\s+\d+:\S+)+\s*(#.*)?")
@@ -122,43 +131,79 @@ def check_unpacked_size(file: OpenedFile, archive: zipfile.ZipFile) -> None:
 
 @contextmanager
 def opened(path: str | Path) -> Iterator[OpenedFile]:
-    """Open a path, or spool standard input for "-" into a temporary file that is removed at the end."""
-    if str(path) != "-":
-        book, mark, sheet = str(path).rpartition("#")
-        if mark and Path(book).suffix.lower() in {".xlsx", ".xlsm"} and not Path(path).exists():
-            yield replace(_checked(Path(book), Path(book).name), sheet=sheet)
-        else:
-            yield _checked(Path(path), Path(path).name)
+    """Open a path, or "-" for standard input; what can be read only once is copied to a temporary file first."""
+    if str(path) == "-":
+        source: Any = getattr(sys.stdin, "buffer", sys.stdin)
+        if source is None or source.isatty():
+            msg = "standard input: expected data, as in `halfspace fit - --target y < table.csv`; got a terminal."
+            raise FileError(msg)
+        with _copied(source, "standard input") as copy:
+            yield _checked(copy, "standard input")
         return
-    source = getattr(sys.stdin, "buffer", sys.stdin)
-    if source is None or source.isatty():
-        msg = "standard input: expected data, as in `halfspace fit - --target y < table.csv`; got a terminal."
-        raise FileError(msg)
-    with tempfile.TemporaryDirectory(prefix="halfspace-") as folder:
-        spooled = Path(folder) / "stdin"
+    book, sheet = sheet_of(path)
+    if fault := fault_of(book):
+        raise FileError(fault)
+    with on_disk(book) as found:
+        yield replace(_checked(found, book.name if found == book else str(book)), sheet=sheet)
+
+
+@contextmanager
+def on_disk(path: str | Path) -> Iterator[Path]:
+    """Return a path that can be read any number of times: the one given, or for a pipe that of a temporary copy."""
+    path = Path(path)
+    if not path.is_fifo():
+        yield path
+        return
+    with os.fdopen(os.open(path, os.O_RDONLY | os.O_NONBLOCK), "rb") as pipe:  # or opening would wait for a writer for ever
+        begin = _begin(pipe.fileno(), str(path))
+        os.set_blocking(pipe.fileno(), True)
+        with _copied(pipe, str(path), begin) as copy:
+            yield copy
+
+
+def _begin(pipe: int, name: str) -> bytes:
+    """Return what a pipe holds at once; refuse one that no program writes to. A slow writer is waited for elsewhere."""
+    last = time.monotonic() + PATIENCE
+    while time.monotonic() <= last:
         try:
-            with spooled.open("wb") as out:
-                shutil.copyfileobj(source, out, 1 << 20)
+            begin = os.read(pipe, CHUNK)
+        except BlockingIOError:  # there is a writer, which has not written yet
+            return b""
+        if begin:
+            return begin
+        time.sleep(0.01)
+    msg = f"{name}: is an empty pipe that no program writes to; start the program that fills it, or give a file."
+    raise FileError(msg)
+
+
+@contextmanager
+def _copied(source: BinaryIO, name: str, begin: bytes = b"") -> Iterator[Path]:
+    """Copy what can be read only once to a temporary file that is removed at the end."""
+    with tempfile.TemporaryDirectory(prefix="halfspace-") as folder:
+        copy, most = Path(folder) / Path(name).name, min(LARGEST_COPY, shutil.disk_usage(folder).free // 2)
+        try:
+            with copy.open("wb") as out:
+                chunk = begin or source.read(CHUNK)
+                while chunk:
+                    if out.tell() + len(chunk) > most:
+                        msg = f"{name}: has more than {most / 1e9:,.1f} GB, the most that is copied to a temporary file; "
+                        raise FileError(msg + "save it to a file first.")
+                    out.write(chunk)
+                    chunk = source.read(CHUNK)
         except OSError as error:
-            msg = f"standard input: cannot be copied to a temporary file ({error.strerror}); save it to a file first."
+            msg = f"{name}: cannot be copied to a temporary file ({error.strerror}); save it to a file first."
             raise FileError(msg) from error
-        yield _checked(spooled, "standard input")
+        yield copy
 
 
 def _checked(path: Path, name: str) -> OpenedFile:
-    """Look at a path and its first bytes; refuse what is not a file with something in it."""
-    if path.is_dir():
-        msg = f"{name or path}: is a directory; give a file."
-        raise FileError(msg)
+    """Look at the first bytes of a file on disk; refuse one with nothing in it, and formats that we do not read."""
     try:
         with path.open("rb") as stream:
             magic = stream.read(6)
         n_bytes = path.stat().st_size
-    except (FileNotFoundError, NotADirectoryError):
-        msg = f"there is no file {str(path)!r}; check the name and the directory."
-        raise FileError(msg) from None
-    except (OSError, ValueError) as error:
-        msg = f"{name}: cannot be opened ({getattr(error, 'strerror', None) or error})."
+    except OSError as error:
+        msg = f"{name}: cannot be opened ({error.strerror or error})."
         raise FileError(msg) from error
     if not magic:
         msg = f"{name}: the file is empty; expected a table with a header and rows."
@@ -171,7 +216,10 @@ def _checked(path: Path, name: str) -> OpenedFile:
 
 
 def format_of(file: OpenedFile, asked: str | None = None) -> str:
-    """Tell the format: as asked for, else by the suffix (`.gz` taken off), else by the first bytes."""
+    """Tell the format: as asked for, else as binary files begin, else by the suffix (`.gz` taken off), else by the first lines.
+
+    A table of text that is called a workbook, as some programs export them, is read as text.
+    """
     if asked is not None:
         found = {"tsv": "csv", **{name: name for name in FORMATS}}.get(asked)
         if found is None:
@@ -179,19 +227,31 @@ def format_of(file: OpenedFile, asked: str | None = None) -> str:
             raise InputError(msg)
         return found
     suffixes = [s.lower() for s in Path(file.name).suffixes if s.lower() != ".gz"]
-    return SUFFIXES.get(suffixes[-1] if suffixes else "", "") or _format_of_bytes(file)
+    named, head = SUFFIXES.get(suffixes[-1] if suffixes else "", ""), file.head()
+    found = _binary_format(file, head)
+    if found or (named and (named != "excel" or b"\0" in head)):
+        return found or named
+    return _format_of_text(file, head)
 
 
-def _format_of_bytes(file: OpenedFile) -> str:
-    """Tell the format from the first bytes; text that is nothing else is CSV."""
-    head = file.head()
-    for mark, found in MAGIC.items():
-        if head.startswith(mark):
-            return found
-    if head.startswith(b"PK"):
-        with suppress(zipfile.BadZipFile, OSError), zipfile.ZipFile(file.path) as archive:
-            return "excel" if "xl/workbook.xml" in archive.namelist() else "npz"
+def _binary_format(file: OpenedFile, head: bytes) -> str:
+    """Tell the format of a binary file from how it begins; empty for any other."""
+    if not head.startswith(b"PK\x03\x04"):
+        return next((found for mark, found in MAGIC.items() if head.startswith(mark)), "")
+    with explained(file.name, "a workbook (.xlsx) or a NumPy archive (.npz)"), zipfile.ZipFile(file.path) as archive:
+        entries = archive.namelist()
+    if any(entry.lower().startswith("xl/") for entry in entries):
+        return "excel"
+    if any(entry.endswith(".npy") for entry in entries):
         return "npz"
+    office = any(entry.startswith(("[Content_Types]", "mimetype", "word/", "ppt/")) for entry in entries)
+    what = "an office document, but no .xlsx workbook; save the table as .xlsx" if office else "a zip archive; unpack it first"
+    msg = f"{file.name}: is {what}. It holds {listed(sorted(entries))}."
+    raise FileError(msg)
+
+
+def _format_of_text(file: OpenedFile, head: bytes) -> str:
+    """Tell the format from the first lines; text that is nothing else is CSV."""
     text = head.removeprefix(b"\xef\xbb\xbf").lstrip()
     if text.startswith(b"{"):
         return "jsonl"

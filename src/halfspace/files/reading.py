@@ -283,7 +283,8 @@ class _Reading:
         column = None
         for piece in self.reader.pieces(BATCH_ROWS):
             if self.reader.names and column is None:
-                column = column_named(target, self.reader.names, self.file.name)
+                again = [note.column for note in self.reader.notes if note.kind == "renamed" and note.detail == target]
+                column = column_named(target, self.reader.names, self.file.name, again if check else ())
             self.keep.add(self.n_rows, piece, self._labelled(piece, column))
             self.n_rows += piece.X.shape[0]
             if isinstance(self.keep, Sample) and self.keep.is_full:
@@ -323,6 +324,9 @@ class _Reading:
             X, y, rows = X.take(order) if column else X[order], None if y is None else y[order], rows[order]
         if column is not None:
             y, X = X.column(column), X.drop_columns([column])
+            if not X.num_columns:
+                msg = f"{self.file.name}: has no column beside the target {column!r}; expected at least one to predict it from."
+                raise FileError(msg)
         labels = None if y is None else self._labels(y, column, check=check)
         details = (*(("gzip",) if self.file.gzipped else ()), *self.reader.details)
         columns = getattr(self.reader, "columns", None)

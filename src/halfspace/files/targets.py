@@ -5,6 +5,7 @@ a quantity or with a different name in every row is refused.
 """
 
 import difflib
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -22,13 +23,20 @@ LARGEST_WHOLE = 2.0**53
 """Beyond, neighbouring whole numbers are the same double."""
 
 
-def column_named(target: str | int | None, names: tuple[str, ...], file: str) -> str:
-    """Return the name of the target column: `target` itself, or the column at that place (from 0; -1 is the last)."""
+def column_named(target: str | int | None, names: tuple[str, ...], file: str, again: Sequence[str] = ()) -> str:
+    """Return the name of the target column: `target` itself, or the column at that place (from 0; -1 is the last).
+
+    `again` holds the names given to further columns that the file calls by the name of the target: which one is meant?
+    """
     columns = listed(names, 20)
     if target is None:
         msg = f"{file}: name the column that holds the classes with --target (target=); the columns are: {columns}."
         raise FileError(msg)
     text = str(target)
+    if text in names and again:
+        places = " or ".join(str(names.index(name)) for name in (text, *again))
+        msg = f"{file}: {1 + len(again)} columns are named {text!r}; say which one by its number: --target {places}."
+        raise FileError(msg)
     if text in names:
         return text
     place = int(text) if text.removeprefix("-").isdecimal() else None

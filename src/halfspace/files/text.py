@@ -13,7 +13,7 @@ from halfspace.errors import FileError
 from halfspace.files.opening import OpenedFile, explained
 from halfspace.notes import Note
 
-__all__ = ["LineStream", "line_blocks"]
+__all__ = ["LONGEST_LINE", "LineStream", "line_blocks"]
 
 BLOCK = 8 << 20
 LONGEST_LINE = 64 << 20

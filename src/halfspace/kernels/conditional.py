@@ -63,8 +63,8 @@ class ConditionalExpectation(Kernel):
         if known is None:
             return
         priors = np.asarray(known, dtype=np.float64)
-        if priors.ndim != 1 or not np.isfinite(priors).all() or (priors <= 0).any():
-            msg = f"ConditionalExpectation: priors must be numbers > 0, one per class, got {known!r}"
+        if priors.ndim != 1 or not np.isfinite(priors).all() or (priors < 0).any() or not priors.any():
+            msg = f"ConditionalExpectation: priors must be numbers >= 0, one per class and not all 0, got {known!r}"
             raise InputError(msg)
         object.__setattr__(self, "priors", tuple(priors.tolist()))
 
@@ -94,7 +94,8 @@ class ConditionalExpectation(Kernel):
         if P.shape[1] != len(self.priors):
             msg = f"ConditionalExpectation: {len(self.priors)} priors, but p(c|x) for {P.shape[1]} classes"
             raise InputError(msg)
-        P = P / np.sqrt(self.priors)
+        roots = np.sqrt(self.priors)
+        P = np.divide(P, roots, out=np.zeros_like(P), where=roots > 0)  # what never occurs explains no row
         return P * np.exp(self.model.score_samples(A))[:, None] if self.has_density else P
 
     def values(self, A: Any, B: Any) -> FloatArray:

@@ -13,6 +13,7 @@ from sklearn.kernel_approximation import Nystroem, RBFSampler
 from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted, validate_data
 
+from halfspace._matrices import admitted
 from halfspace._typing import FloatArray, Labels, Matrix
 from halfspace.errors import InputError
 from halfspace.kernels.base import Kernel
@@ -68,6 +69,7 @@ class _Map(TransformerMixin, BaseEstimator):
 
     def _checked(self, X: Matrix, *, reset: bool) -> Any:
         """Return rows, checked as scikit-learn does."""
+        X = admitted(X, type(self).__name__)
         return validate_data(self, X, accept_sparse="csr", dtype=[np.float64, np.float32], reset=reset)
 
     def __sklearn_tags__(self) -> Any:

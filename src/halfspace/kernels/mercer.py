@@ -2,7 +2,8 @@
 
 A function k is a kernel, an inner product in some space, if and only if Σ c_i c_j k(x_i, x_j) >= 0 for all points and
 coefficients (Mercer; Aronszajn 1950). Points and coefficients for which that sum is negative settle the matter, and anybody can
-check them. Nothing is called indefinite that rounding could explain.
+check them. Nothing is called indefinite that rounding could explain, and nothing a kernel whose negative eigenvalues rounding
+could hide, or that was looked at in one dimension only: there is a third answer, undecided, with its reason.
 
 Three parts: the Fourier transform of a shift-invariant function, the search for a witness, and the report.
 """
@@ -26,6 +27,10 @@ POINTS = 1 << 13
 """Points of the finer grid on the positive half line."""
 FADED = 1e-7
 """What g must stay below, relative to g(0), to count as gone."""
+VAGUE = 1e-2
+"""A transform known only to this share of its largest value decides nothing."""
+HIDDEN = 1e-3
+"""Rounding of the eigenvalues beyond this share of the largest could hide a negative one that matters."""
 
 
 class _Transform(NamedTuple):
@@ -36,6 +41,7 @@ class _Transform(NamedTuple):
     error: float
     highest_frequency: float
     extent: float  # where the function has faded away
+    highest: float
 
 
 def _samples(kernel: Kernel, t: Any) -> FloatArray:
@@ -86,7 +92,16 @@ def _fourier_transform(kernel: Kernel) -> _Transform | None:
     error = float(np.abs(fine[:kept] - coarse[:kept]).max()) + 2.0 * T * rest
     omega = 2.0 * np.pi * np.arange(kept) / (padded * step)
     at = int(fine[:kept].argmin())
-    return _Transform(float(fine[at]), float(omega[at]), error, float(omega[-1]), T)
+    return _Transform(float(fine[at]), float(omega[at]), error, float(omega[-1]), T, float(fine[:kept].max()))
+
+
+def _sees_one_number(kernel: Kernel) -> bool:
+    """Tell whether the function looks at the first of several numbers only, as far as a few points tell."""
+    A = np.random.default_rng(0).normal(size=(16, 3))
+    try:
+        return bool(np.array_equal(kernel.exact(A, np.zeros((1, 3)))[:, 0], _samples(kernel, A[:, 0])))
+    except InputError:  # it takes rows of one number only
+        return True
 
 
 LARGEST = 10_000
@@ -100,6 +115,11 @@ class _Spectrum(NamedTuple):
     vectors: FloatArray  # (n, n), in columns
     matrix: FloatArray  # (n, n), symmetric
     error: float
+
+    @property
+    def decides(self) -> bool:
+        """Whether the signs that matter are known: rounding is small beside the largest eigenvalue, or below the smallest."""
+        return bool(self.error <= HIDDEN * np.abs(self.values).max() or self.values[0] > self.error)
 
 
 class _Witness(NamedTuple):
@@ -196,7 +216,7 @@ class MercerReport:
         Whether it is positive semi-definite; None if that is not decided.
     how : str
         "by construction" and "by Fourier transform" speak of all data, "on these data" of the rows given, "by a witness"
-        of points that were found by search; "not decided".
+        of points that were found by search; "not decided" where rounding, or what was looked at, leaves it open.
     reason : str
         Why, as a sentence.
     smallest_eigenvalue : float or None
@@ -246,7 +266,7 @@ class MercerReport:
             return self.holds is False and value < -error
         if self.how == "by construction":
             return self.holds is True and self.kernel.reason() is not None
-        again = mercer(self.kernel, X)
+        again = mercer(self.kernel, None if self.smallest_eigenvalue is None else X)
         return again.how == self.how and again.holds == self.holds
 
 
@@ -323,7 +343,10 @@ def _on_data(kernel: Kernel, X: Matrix, repair: Repair | None) -> MercerReport:
     witness = _shortest_witness(found, rounding) if lowest < -found.error else None
     if witness is None:
         text = f"the smallest eigenvalue of {K.shape[0]} rows is {lowest:.4g}, rounding at most {found.error:.2g}"
-        return replace(report, reason=text)
+        if found.decides:
+            return replace(report, reason=text)
+        hidden = f"{text}, which hides its sign; scale the rows down, or choose other parameters"
+        return replace(report, holds=None, how="not decided", reason=hidden)
     rows, c = witness
     value = _quadratic_form(found.matrix[np.ix_(rows, rows)], c, rounding)[0]
     text = f"{rows.size} of the rows {'has' if rows.size == 1 else 'have'} Σ c_i c_j k(x_i, x_j) = {value:.4g}"
@@ -340,7 +363,7 @@ def _points(kernel: Kernel, X: Matrix, rows: IntArray) -> Any:
 def _repaired(report: MercerReport, found: _Spectrum, K: FloatArray, repair: Repair) -> MercerReport:
     """Add the mended matrix; one that needs no mending stays as it is."""
     lowest = found.values[0]
-    if lowest >= -found.error:
+    if lowest >= (-found.error if found.decides else 0.0):
         return replace(report, matrix=found.matrix, changed=float(np.linalg.norm(found.matrix - K) / np.linalg.norm(K)))
     if repair == "shift":
         mended = found.matrix - lowest * np.eye(K.shape[0])
@@ -356,11 +379,16 @@ def _by_transform(kernel: FromFunction) -> MercerReport:
     found = _fourier_transform(kernel)
     if found is None:
         return _by_search(kernel)
-    lowest, frequency, error, highest, extent = found
+    lowest, frequency, error, farthest, extent, highest = found
     report = MercerReport(kernel, holds=True, how="by Fourier transform", reason="", error=error)
     if lowest >= -error:
-        text = f"it is nowhere below {lowest:.2g} up to ω = {highest:.3g}, error about {error:.2g} (numerical)"
-        return replace(report, reason=text)
+        text = f"it is nowhere below {lowest:.2g} up to ω = {farthest:.3g}, error about {error:.2g} (numerical)"
+        if error <= VAGUE * highest and _sees_one_number(kernel):
+            return replace(report, reason=text)
+        why = (
+            "too vague to decide" if error > VAGUE * highest else "but that is about rows of one number; give rows X to look at"
+        )
+        return replace(report, holds=None, how="not decided", reason=f"the Fourier transform: {text}, {why}")
     text = f"it is {lowest:.3g} at ω = {frequency:.3g}, error about {error:.2g} (numerical)"
     step = min(np.pi / (8.0 * frequency) if frequency > 0.0 else np.inf, extent / 64.0)
     grid = (np.arange(128) * step)[:, None]  # up to eight periods of the wave that has a negative share

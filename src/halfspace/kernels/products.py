@@ -13,6 +13,7 @@ import numpy as np
 from scipy import sparse
 from sklearn.utils import check_array
 
+from halfspace._matrices import admitted
 from halfspace._typing import FloatArray, Matrix
 from halfspace.errors import InputError
 
@@ -31,6 +32,7 @@ def checked(X: Matrix, name: str, who: str) -> Any:
         with np.errstate(all="ignore"):
             if np.isfinite(X.sum()):  # as of rows that a model has checked before: nothing else can be wrong
                 return X
+    X = admitted(X, who, name)
     try:
         return check_array(X, accept_sparse="csr", dtype=[np.float64, np.float32], input_name=name, estimator=who)
     except (TypeError, ValueError) as error:

@@ -4,7 +4,8 @@ import json
 from pathlib import Path
 from typing import Any
 
-from halfspace.errors import ModelFileError
+from halfspace.errors import FileError, ModelFileError
+from halfspace.files.opening import on_disk
 from halfspace.modelfiles.codec import Decoder, Encoder
 from halfspace.modelfiles.container import parse, read, write
 from halfspace.modelfiles.format1 import Format1Decoder
@@ -85,8 +86,11 @@ def read_tree(path: str | Path) -> "Tree":
         Parts of it are decoded when asked for, and import only what they need.
     """
     try:
-        contents = read(path)
+        with on_disk(path) as file:
+            contents = read(file)
         node = _root(parse(contents.tree))
+    except FileError as error:
+        raise ModelFileError(str(error)) from error
     except (ModelFileError, MemoryError, OverflowError) as error:
         raise _named(path, error) from error
     decoder = (Format1Decoder if contents.format == 1 else Decoder)(contents.arrays)

@@ -12,12 +12,13 @@ from scipy import sparse
 from sklearn.utils import check_array, check_random_state
 from sklearn.utils.validation import validate_data
 
+from halfspace._matrices import admitted, canonical
 from halfspace._typing import FloatArray, IntArray, Labels, Matrix, View
 from halfspace.errors import InputError
 from halfspace.rows.labels import read_classes
 from halfspace.rows.operations import fill_squared_norms, squared_norms
 from halfspace.rows.threads import beside
-from halfspace.rows.views import indices_inside, view_of
+from halfspace.rows.views import view_of
 from halfspace.solvers.outcome import Outcome
 
 __all__ = [
@@ -168,47 +169,45 @@ class Examples:
         return np.array([1]) if self.classes.size == 2 else np.arange(self.classes.size)
 
 
-def read_matrix(estimator: Any, X: Matrix, y: Any = "no_validation", *, reset: bool) -> Any:
-    """Run scikit-learn's checks, except for the search for NaN, which `usable_rows` does faster."""
+def read_matrix(estimator: Any, X: Matrix, y: Any = "no_validation", *, reset: bool, **rules: Any) -> Any:
+    """Run scikit-learn's checks, except for the search for NaN, which `usable_rows` does faster.
+
+    Numbers that would be rounded are refused, and sparse rows are put into canonical form: see `admitted`. `rules` are
+    further ones for `validate_data`.
+    """
     if isinstance(X, np.ndarray) and X.dtype.kind in "mM":
         msg = f"{type(estimator).__name__}: X holds {X.dtype}, not numbers. Turn dates into numbers first."
         raise InputError(msg)
     try:
-        return _validated(estimator, X, y, reset=reset)
+        X = admitted(X, type(estimator).__name__)
+        return validate_data(
+            estimator, X, y, reset=reset, accept_sparse="csr", dtype=list(FLOATS), order="C", ensure_all_finite=False, **rules
+        )
     except OverflowError as error:
         msg = f"{type(estimator).__name__}: X holds numbers too large for floating point. Scale the features."
         raise InputError(msg) from error
 
 
-def _validated(estimator: Any, X: Matrix, y: Any, *, reset: bool) -> Any:
-    """Run scikit-learn's checks."""
-    return validate_data(
-        estimator, X, y, reset=reset, accept_sparse="csr", dtype=list(FLOATS), order="C", ensure_all_finite=False
-    )
-
-
 def is_ready(estimator: Any, X: Matrix) -> bool:
     """Tell whether X needs no conversion: a float array in C order or a CSR matrix of the known width, without column names."""
     known = getattr(estimator, "n_features_in_", None)
-    stored = X.format == "csr" if sparse.issparse(X) else isinstance(X, np.ndarray) and X.flags.c_contiguous
+    stored = canonical(X, type(estimator).__name__) is X if sparse.issparse(X) else _in_c_order(X)
     return bool(stored and X.ndim == 2 and X.shape[0] > 0 and X.shape[1] == known and X.dtype in FLOATS) and not hasattr(
         estimator, "feature_names_in_"
     )
 
 
+def _in_c_order(X: Matrix) -> bool:
+    """Tell whether X is an array in C order."""
+    return isinstance(X, np.ndarray) and bool(X.flags.c_contiguous)
+
+
 def usable_rows(X: Matrix, clamp: float, owner: str) -> tuple[View, FloatArray]:
     """Return the view of X and its squared norms, shape (n,); refuse NaN, infinity, and values too large."""
-    view = _sound_view(X, clamp, owner)
+    view = view_of(X, clamp)
     q = squared_norms(view)
     _refuse_unusable(X, q, owner)
     return view, q
-
-
-def _sound_view(X: Matrix, clamp: float, owner: str) -> View:
-    """Return the view of X; refuse a damaged sparse matrix."""
-    if sparse.issparse(X):
-        _check_sparse(X, owner)
-    return view_of(X, clamp)
 
 
 def _refuse_unusable(X: Matrix, q: FloatArray, owner: str) -> None:
@@ -217,15 +216,6 @@ def _refuse_unusable(X: Matrix, q: FloatArray, owner: str) -> None:
     if not longest < LARGEST:
         check_array(X, accept_sparse="csr", input_name="X", estimator=owner)
         msg = f"{owner}: X holds values so large that products overflow. Scale the features, e.g. with StandardScaler."
-        raise InputError(msg)
-
-
-def _check_sparse(X: Matrix, owner: str) -> None:
-    """Refuse a sparse matrix whose index arrays point outside it: compiled code would follow them."""
-    rows, columns = X.shape
-    starts, indices = X.indptr, X.indices
-    if starts.size != rows + 1 or not indices_inside(indices, starts, min(indices.size, X.data.size), columns):
-        msg = f"{owner}: the sparse matrix X is damaged: its index arrays point outside its {rows} rows and {columns} columns."
         raise InputError(msg)
 
 
@@ -246,7 +236,7 @@ def read_examples(estimator: Any, X: Matrix, y: Labels, clamp: float) -> Example
     """
     owner = type(estimator).__name__
     X, y = read_matrix(estimator, X, y, reset=True)
-    view = _sound_view(X, clamp, owner)
+    view = view_of(X, clamp)
     classes, target = read_classes(y, owner)
     q = np.empty(target.size)
     filled = beside(fill_squared_norms, view, q)

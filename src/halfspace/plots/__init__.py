@@ -1,7 +1,7 @@
 """Pictures: matplotlib displays in scikit-learn's style. Needs the extra `[plots]`.
 
-`Display.from_estimator(...)` reads the numbers, `.plot(ax=None)` draws them; after that `ax_` (or `axes_`) and `figure_` are
-there for changes and for saving.
+`Display.from_estimator(..., ax=None)` reads the numbers and draws them; `ax_` (or `axes_`) and `figure_` are there for changes
+and for saving. `.plot(ax)` draws them once more.
 """
 
 from halfspace.plots.convergence import GapDisplay, MistakeBoundDisplay

@@ -6,7 +6,7 @@ import numpy as np
 
 from halfspace._typing import FloatArray
 
-__all__ = ["class_colours", "grid_around", "input_names", "place", "place_panels", "training_support"]
+__all__ = ["class_colours", "grid_around", "innermost", "input_names", "place", "place_panels", "training_support"]
 
 TWO = ("#b2182b", "#2166ac")
 """Colours of the negative and the positive class, distinguishable by colour-blind readers too."""
@@ -50,8 +50,17 @@ def grid_around(rows: FloatArray, resolution: int, room: float) -> tuple[FloatAr
 
 
 def input_names(model: Any, count: int) -> list[str]:
-    """Return the names of the columns that a model was fitted to, or "input 0", "input 1", ..."""
+    """Return the names of the columns that a model was fitted to (by a ladder: encoded), or "input 0", "input 1", ..."""
+    if hasattr(model, "encoder_"):
+        return [str(name) for name in model.encoder_.get_feature_names_out()]
     return [str(name) for name in getattr(model, "feature_names_in_", [f"input {j}" for j in range(count)])]
+
+
+def innermost(model: Any) -> Any:
+    """Return the model inside a ladder or a choice by cross-validation."""
+    while hasattr(model, "estimator_"):
+        model = model.estimator_
+    return model
 
 
 def class_colours(count: int) -> list[str]:

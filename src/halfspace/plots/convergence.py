@@ -8,7 +8,7 @@ import numpy as np
 from halfspace._typing import FloatArray
 from halfspace.certificates import Novikoff
 from halfspace.errors import InputError
-from halfspace.plots.axes import place, place_panels
+from halfspace.plots.axes import innermost, place, place_panels
 
 __all__ = ["GapDisplay", "MistakeBoundDisplay"]
 
@@ -48,11 +48,13 @@ class GapDisplay:
         return (self.upper - self.lower) / self.upper
 
     @classmethod
-    def from_estimator(cls, estimator: Any, *, seconds: bool = False) -> Self:
-        """Read the course of a fitted `AdaTron` or `MinOver` over its iterations (pushes), or over seconds."""
+    def from_estimator(cls, estimator: Any, *, seconds: bool = False, axes: Any = None) -> Self:
+        """Draw the course of a fitted `AdaTron` or `MinOver`, with or without a kernel, over its iterations or over seconds."""
+        estimator = innermost(estimator)
         course, name = getattr(estimator, "history_", {}), type(estimator).__name__
         if "primal" in course:
-            unit, value, columns = "iterations", "objective", (course["iteration"], course["dual"], course["primal"])
+            unit = "iterations" if "iteration" in course else "rounds"
+            value, columns = "objective", (course[unit.removesuffix("s")], course["dual"], course["primal"])
         elif "push" in course:
             unit, value, columns = "pushes", "margin", (course["push"], course["lower"], course["upper"])
         else:
@@ -67,7 +69,7 @@ class GapDisplay:
             msg = f"this {name} found no plane, so there is no gap to show; its `outcome_` says why: {estimator.outcome_}"
             raise InputError(msg)
         position, unit = (np.asarray(course["seconds"], dtype=float), "seconds") if seconds else (position, unit)
-        return cls(position[known], lower[known], upper[known], unit, value)
+        return cls(position[known], lower[known], upper[known], unit, value).plot(axes)
 
     def plot(self, axes: Any = None) -> Self:
         """Draw on the two axes given, or on new ones; `axes_` and `figure_` hold them."""
@@ -111,8 +113,8 @@ class MistakeBoundDisplay:
     radius: float
 
     @classmethod
-    def from_estimator(cls, estimator: Any) -> Self:
-        """Read a fitted two-class `Perceptron` that converged."""
+    def from_estimator(cls, estimator: Any, *, ax: Any = None) -> Self:
+        """Draw the proof of a fitted two-class `Perceptron` that converged."""
         bracket = getattr(estimator.certificate_, "bracket", None)
         plain = getattr(estimator.certificate_, "theorem", None) == Novikoff()
         if bracket is None or bracket.lower <= 0 or not plain or not hasattr(estimator, "coef_"):
@@ -122,7 +124,7 @@ class MistakeBoundDisplay:
         from_zero = [
             np.append(0.0, column) for column in (course["mistakes"], course["overlap"], np.sqrt(course["squared_norm"]))
         ]
-        return cls(from_zero[0], from_zero[1], from_zero[2], bracket.lower, bracket.radius)
+        return cls(from_zero[0], from_zero[1], from_zero[2], bracket.lower, bracket.radius).plot(ax)
 
     def plot(self, ax: Any = None) -> Self:
         """Draw on the axes given, or on new ones; `ax_` and `figure_` hold them."""

@@ -40,7 +40,13 @@ class EchoDisplay:
 
     @classmethod
     def from_signals(
-        cls, observed: FloatArray, residuals: dict[str, FloatArray], *, window: int, rate: float | None = None
+        cls,
+        observed: FloatArray,
+        residuals: dict[str, FloatArray],
+        *,
+        window: int,
+        rate: float | None = None,
+        ax: Any = None,
     ) -> Self:
         """Compare residuals of cancellers with the observed signal (n,), in windows of `window` samples, `rate` a second."""
         if not isinstance(residuals, dict) or not residuals:
@@ -50,7 +56,7 @@ class EchoDisplay:
         n = len(observed)
         starts = np.arange(0, n, window)
         middle: FloatArray = np.asarray(0.5 * (starts + np.minimum(starts + window, n)), dtype=np.float64)
-        return cls(middle / np.float64(rate), levels, "seconds") if rate else cls(middle, levels)
+        return (cls(middle / np.float64(rate), levels, "seconds") if rate else cls(middle, levels)).plot(ax)
 
     def plot(self, ax: Any = None) -> Self:
         """Draw on the axes given, or on new ones; `ax_` and `figure_` hold them."""

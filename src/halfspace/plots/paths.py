@@ -54,14 +54,14 @@ class PathDisplay:
     names: list[str]
 
     @classmethod
-    def from_path(cls, path: Any) -> Self:
-        """Read an `AdaTronPath`, as `adatron_path` returns it."""
+    def from_path(cls, path: Any, *, axes: Any = None) -> Self:
+        """Draw an `AdaTronPath`, as `adatron_path` returns it."""
         order, first = np.argsort(path.Cs), path.models[0]
         inputs = input_names(first, path.coefs.shape[2])
         classes = [f" ({label})" for label in first.classes_] if path.coefs.shape[1] > 1 else [""]
         names = [name + of for of in classes for name in inputs]
         weights, gaps = path.coefs.reshape(order.size, -1), np.array([_gap(certificate) for certificate in path.certificates])
-        return cls(path.Cs[order], weights[order], path.n_support[order], gaps[order], names)
+        return cls(path.Cs[order], weights[order], path.n_support[order], gaps[order], names).plot(axes)
 
     def plot(self, axes: Any = None) -> Self:
         """Draw on the three axes given, or on new ones; `axes_` and `figure_` hold them."""
@@ -107,9 +107,9 @@ class ElbowDisplay:
     lowers: FloatArray
 
     @classmethod
-    def from_elbow(cls, elbow: Any) -> Self:
-        """Read an `Elbow`, as `elbow` returns it."""
-        return cls(elbow.Ks, elbow.errors, elbow.lowers)
+    def from_elbow(cls, elbow: Any, *, ax: Any = None) -> Self:
+        """Draw an `Elbow`, as `elbow` returns it."""
+        return cls(elbow.Ks, elbow.errors, elbow.lowers).plot(ax)
 
     def plot(self, ax: Any = None) -> Self:
         """Draw on the axes given, or on new ones; `ax_` and `figure_` hold them."""

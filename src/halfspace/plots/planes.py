@@ -51,8 +51,10 @@ class DecisionSurfaceDisplay:
     support: IntArray
 
     @classmethod
-    def from_estimator(cls, estimator: Any, X: Matrix, y: Labels, *, grid_resolution: int = 200, eps: float = 0.1) -> Self:
-        """Evaluate a fitted model on a grid around examples X, shape (n, 2), with labels y, shape (n,).
+    def from_estimator(
+        cls, estimator: Any, X: Matrix, y: Labels, *, grid_resolution: int = 200, eps: float = 0.1, ax: Any = None
+    ) -> Self:
+        """Draw a fitted model on a grid around examples X, shape (n, 2), with labels y, shape (n,).
 
         `eps` is the room around them, as a share of their range. Support vectors are ringed if these are the examples that
         the model was fitted to.
@@ -66,7 +68,8 @@ class DecisionSurfaceDisplay:
         xx0, xx1 = grid_around(rows, grid_resolution, eps)
         outputs = np.asarray(estimator.decision_function(np.column_stack([xx0.ravel(), xx1.ravel()])))
         response = outputs.reshape(*xx0.shape, *outputs.shape[1:])
-        return cls(rows, np.asarray(y), xx0, xx1, response, estimator.classes_, training_support(estimator, rows.shape[0]))
+        support = training_support(estimator, rows.shape[0])
+        return cls(rows, np.asarray(y), xx0, xx1, response, estimator.classes_, support).plot(ax)
 
     def plot(self, ax: Any = None) -> Self:
         """Draw on the axes given, or on new ones; `ax_` and `figure_` hold them."""
@@ -145,8 +148,8 @@ class MarginDisplay:
     title: str = ""
 
     @classmethod
-    def from_estimator(cls, estimator: Any, X: Matrix, y: Labels) -> Self:
-        """Read a fitted two-class model with `coef_` and `alpha_` on its training examples X, shape (n, 2)."""
+    def from_estimator(cls, estimator: Any, X: Matrix, y: Labels, *, ax: Any = None) -> Self:
+        """Draw a fitted two-class model with `coef_` and `alpha_` on its training examples X, shape (n, 2)."""
         X = np.asarray(X, dtype=float)
         if X.shape[1] != 2 or len(estimator.classes_) != 2:
             msg = f"MarginDisplay shows two features and two classes; got {X.shape[1]} and {len(estimator.classes_)}."
@@ -157,7 +160,7 @@ class MarginDisplay:
             raise InputError(msg)
         signs = np.where(np.asarray(y) == estimator.classes_[1], 1.0, -1.0)
         distances = signs * (X @ plane[:2] + plane[2]) / np.linalg.norm(plane[:2])
-        return cls(X, signs, estimator.alpha_, plane, float(distances.min()), str(estimator.certificate_))
+        return cls(X, signs, estimator.alpha_, plane, float(distances.min()), str(estimator.certificate_)).plot(ax)
 
     def plot(self, ax: Any = None) -> Self:
         """Draw on the axes given, or on new ones; `ax_` and `figure_` hold them."""

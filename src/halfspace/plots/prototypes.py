@@ -7,7 +7,7 @@ import numpy as np
 
 from halfspace._typing import FloatArray, Labels, Matrix
 from halfspace.errors import InputError
-from halfspace.plots.axes import MARKERS, class_colours, grid_around, input_names, place
+from halfspace.plots.axes import MARKERS, class_colours, grid_around, innermost, input_names, place
 
 __all__ = ["PrototypesDisplay", "RelevanceDisplay"]
 
@@ -53,8 +53,8 @@ class PrototypesDisplay:
     regions: tuple[FloatArray, FloatArray, Labels] | None
 
     @classmethod
-    def from_estimator(cls, estimator: Any, X: Matrix, y: Labels | None = None, *, axes: Any = None) -> Self:
-        """Read a fitted model with prototypes and show it among examples X, shape (n, d), with labels y, shape (n,).
+    def from_estimator(cls, estimator: Any, X: Matrix, y: Labels | None = None, *, axes: Any = None, ax: Any = None) -> Self:
+        """Draw a fitted model with prototypes among examples X, shape (n, d), with labels y, shape (n,).
 
         `axes` are the numbers of the two inputs to show. By default they are those of a model with two inputs; else a
         classifier with a learnt metric is shown in the two leading coordinates of its `transform`. Without y, rows get the
@@ -68,7 +68,7 @@ class PrototypesDisplay:
         owned = np.asarray(getattr(estimator, "prototype_labels_", np.arange(len(estimator.prototypes_))))
         if axes is None and d != 2:
             points, prototypes = (_learnt(estimator, part) for part in (rows, estimator.prototypes_))
-            return cls(points, shown, prototypes, owned, ("first direction", "second direction"), None)
+            return cls(points, shown, prototypes, owned, ("first direction", "second direction"), None).plot(ax)
         pair = _pair(axes, d)
         inputs = input_names(estimator, d)
         names = (inputs[pair[0]], inputs[pair[1]])
@@ -77,7 +77,7 @@ class PrototypesDisplay:
             xx0, xx1 = grid_around(rows, GRID, 0.1)
             found = np.asarray(estimator.predict(np.column_stack([xx0.ravel(), xx1.ravel()])))
             regions = xx0, xx1, found.reshape(xx0.shape)
-        return cls(rows[:, pair], shown, np.asarray(estimator.prototypes_)[:, pair], owned, names, regions)
+        return cls(rows[:, pair], shown, np.asarray(estimator.prototypes_)[:, pair], owned, names, regions).plot(ax)
 
     def plot(self, ax: Any = None) -> Self:
         """Draw on the axes given, or on new ones; `ax_` and `figure_` hold them."""
@@ -161,21 +161,27 @@ class RelevanceDisplay:
     classes: list[str]
 
     @classmethod
-    def from_estimator(cls, estimator: Any, feature_names: Any = None) -> Self:
-        """Read the metric of a fitted GRLVQ or GMLVQ; the names default to the columns it was fitted to."""
+    def from_estimator(
+        cls, estimator: Any, feature_names: Any = None, *, kind: str = "bars", label: str | None = None, ax: Any = None
+    ) -> Self:
+        """Draw the metric of a fitted GRLVQ or GMLVQ, or of a ladder that one of them won.
+
+        The names default to the columns it was fitted to; `kind`, `label` and `ax` are those of `plot`.
+        """
+        given, estimator = estimator, innermost(estimator)
         if not hasattr(estimator, "relevances_"):
             msg = "RelevanceDisplay shows the relevances_ of a fitted GRLVQ or GMLVQ; "
             raise InputError(msg + f"got {type(estimator).__name__}, which has none")
         relevances = np.atleast_2d(estimator.relevances_)
         d = relevances.shape[1]
-        feature_names = input_names(estimator, d) if feature_names is None else feature_names
+        feature_names = input_names(given, d) if feature_names is None else feature_names
         if len(feature_names) != d:
             msg = f"RelevanceDisplay: feature_names must name the {d} inputs of the model, got {len(feature_names)} names"
             raise InputError(msg)
         omega = np.asarray(getattr(estimator, "omega_", np.zeros(0)))
         matrix = None if omega.ndim < 2 else np.stack([part.T @ part for part in omega.reshape(-1, *omega.shape[-2:])])
         classes = [str(label) for label in estimator.classes_] if relevances.shape[0] > 1 else [""]
-        return cls(relevances, matrix, [str(name) for name in feature_names], classes)
+        return cls(relevances, matrix, [str(name) for name in feature_names], classes).plot(ax, kind=kind, label=label)
 
     def plot(self, ax: Any = None, *, kind: str = "bars", label: str | None = None) -> Self:
         """Draw on the axes given, or on new ones; `ax_` and `figure_` hold them.

@@ -9,7 +9,7 @@ from halfspace._typing import FloatArray, IntArray, Labels, Matrix
 from halfspace.errors import InputError
 from halfspace.models.kernel.prediction import KernelPlaneMixin
 from halfspace.models.planes.prediction import PlaneMixin
-from halfspace.plots.axes import TWO, place, training_support
+from halfspace.plots.axes import TWO, innermost, place, training_support
 
 __all__ = ["StabilityDisplay"]
 
@@ -48,8 +48,8 @@ class StabilityDisplay:
     quantity: str = "stability y f(x) / ‖w‖"
 
     @classmethod
-    def from_estimator(cls, estimator: Any, X: Matrix, y: Labels) -> Self:
-        """Read a fitted model on examples X, shape (n, d), with labels y, shape (n,).
+    def from_estimator(cls, estimator: Any, X: Matrix, y: Labels, *, ax: Any = None) -> Self:
+        """Draw a fitted model on examples X, shape (n, d), with labels y, shape (n,).
 
         Support vectors are marked if these are the examples that the model was fitted to.
         """
@@ -62,13 +62,13 @@ class StabilityDisplay:
         if scores.ndim == 2:
             own = scores[np.arange(y.size), number]
             scores[np.arange(y.size), number] = -np.inf
-            return cls(own - scores.max(axis=1), support, np.nan, "output of the right class minus the largest other")
+            return cls(own - scores.max(axis=1), support, np.nan, "output of the right class minus the largest other").plot(ax)
         potentials = np.where(number == 1, scores, -scores)
         length = _length(estimator)
         unit, quantity = (1.0, "potential y f(x)") if length is None else (length, "stability y f(x) / ‖w‖")
-        soft = "C" in getattr(_innermost(estimator), "get_params", dict)()
+        soft = "C" in getattr(innermost(estimator), "get_params", dict)()
         margin = 1.0 / unit if soft else float(potentials.min()) / unit
-        return cls(potentials / unit, support, margin if margin > 0 else np.nan, quantity)
+        return cls(potentials / unit, support, margin if margin > 0 else np.nan, quantity).plot(ax)
 
     def plot(self, ax: Any = None) -> Self:
         """Draw on the axes given, or on new ones; `ax_` and `figure_` hold them."""
@@ -97,16 +97,9 @@ class StabilityDisplay:
         return edges
 
 
-def _innermost(model: Any) -> Any:
-    """Return the model inside a ladder or a choice by cross-validation."""
-    while hasattr(model, "estimator_"):
-        model = model.estimator_
-    return model
-
-
 def _length(model: Any) -> float | None:
     """Return ‖w‖ of a two-class model, clamped weight included; None where it has no single plane, or none is known."""
-    inner = _innermost(model)
+    inner = innermost(model)
     if isinstance(inner, PlaneMixin):
         length = float(np.linalg.norm(inner._answer()[0][0]))  # noqa: SLF001  (a picture of what a model knows)
     elif isinstance(inner, KernelPlaneMixin) and getattr(inner, "_cells", None) is None:

@@ -1,7 +1,6 @@
 """A certificate in words: what it claims, for a reader who has never seen one."""
 
 import shlex
-from dataclasses import fields
 from functools import singledispatch
 from os import PathLike
 from typing import Any
@@ -20,12 +19,14 @@ from halfspace.certificates import (
     Separability,
 )
 from halfspace.certificates.baselines import ClassCounts, NeighbourErrors
+from halfspace.certificates.fields import roles
 from halfspace.certificates.margins.gap import Enclosure
 from halfspace.report.findings import Claim
 
 __all__ = ["claim", "command", "words"]
 
 MOST_PARTS = 10
+REPORTED = "reported by the run, not proved"
 NAMES = {
     "primal": "objective of the model (primal)",
     "dual": "lower bound for any model (dual)",
@@ -34,7 +35,6 @@ NAMES = {
     "lower": "best margin, at least",
     "upper": "best margin, at most",
     "radius": "length of the longest row",
-    "mistakes": "mistakes in training",
     "bound": "mistakes, at most",
     "backward_error": "backward error",
     "bias": "free bias",
@@ -92,13 +92,14 @@ def _(certificate: LeastSquaresGap) -> str:
 
 @words.register
 def _(certificate: MistakeBound) -> str:
-    made = f"The perceptron rule made {plural(certificate.mistakes, 'mistake')} in training"
+    reported = f"{REPORTED.capitalize()}: {', '.join(certificate.reports())}."
     margin = (
         f"The margin of the best plane is between {number(certificate.bracket.lower)} and {number(certificate.bracket.upper)}"
     )
     if certificate.bound == float("inf"):
-        return f"{made}. There is no bound on them, because the plane does not separate the training rows. {margin}."
-    return f"{made}, and by theorem it cannot make more than {number(certificate.bound)}. {margin}."
+        return f"These weights do not separate the rows, so no theorem bounds the mistakes of the rule. {margin}. {reported}"
+    most = f"{number(certificate.bound)} mistakes on these rows"
+    return f"By theorem the rule cannot make more than {most}. {margin}. {reported}"
 
 
 @words.register
@@ -112,6 +113,8 @@ def _(certificate: Separability) -> str:
         return f"A plane has every training row at least {number(certificate.margin)} on its side, in exact arithmetic."
     if certificate.verdict == "inseparable":
         rows = plural(certificate.obstacle.size, "witness row proves", "witness rows prove")
+        if not certificate.intercept:
+            return f"No plane through the origin separates the classes, which {rows} in exact arithmetic."
         return f"No plane separates the classes: their convex hulls intersect, which {rows} in exact arithmetic."
     most = (
         ""
@@ -167,14 +170,20 @@ def _numbers(certificate: Certificate) -> tuple[tuple[str, str], ...]:
     if isinstance(certificate, PerPair):
         return tuple((f"{shown(a, 30)} or {shown(b, 30)}", shown(part, 200)) for (a, b), part in certificate)
     if isinstance(certificate, MistakeBound):
-        return (*_scalars(certificate), *_scalars(certificate.bracket))
+        return (*_scalars(certificate), *_scalars(certificate.bracket), *_reported(certificate))
     gap = [(NAMES["relative_gap"], number(certificate.relative_gap))] if isinstance(certificate, Enclosure | PerCell) else []
-    return (*_scalars(certificate), *gap)
+    return (*_scalars(certificate), *gap, *_reported(certificate))
+
+
+def _reported(certificate: Certificate) -> list[tuple[str, str]]:
+    """Return what the run says of itself, apart from what is proved."""
+    said = certificate.reports()
+    return [(REPORTED, ", ".join(said))] if said else []
 
 
 def _scalars(certificate: Certificate) -> list[tuple[str, str]]:
-    """Return the fields that are single numbers or words; the bias only if it is free."""
-    values = {field.name: getattr(certificate, field.name) for field in fields(certificate)}  # type: ignore[arg-type]
+    """Return the fields that are single numbers or words and not only reported; the bias only if it is free."""
+    values = {name: getattr(certificate, name) for name, role in roles(type(certificate)).items() if role != "reported"}
     if not values.pop("free", True):
         values.pop("bias", None)
     label = values.pop("positive", None)

@@ -18,7 +18,8 @@ from typing import Any, NamedTuple
 import numpy as np
 from scipy import sparse
 
-from halfspace._dispatch import compiled, open_function
+from halfspace._dispatch import open_function
+from halfspace._matrices import canonical
 from halfspace._typing import FloatArray, Matrix, View
 
 __all__ = [
@@ -29,7 +30,6 @@ __all__ = [
     "axpy",
     "dot",
     "entries_per_row",
-    "indices_inside",
     "n_columns",
     "n_rows",
     "sqlength",
@@ -288,23 +288,6 @@ def _unsigned(indices: Any, largest: int = 2**64) -> Any:
     return _writable(indices).view(np.uint32 if indices.dtype.itemsize == 4 else np.uint64)
 
 
-@compiled
-def _inside(indices: Any, starts: Any, entries: int, columns: int) -> bool:
-    if starts[0] != 0 or starts[starts.size - 1] > entries:
-        return False
-    sound = True
-    for i in range(starts.size - 1):
-        sound &= starts[i] <= starts[i + 1]
-    for p in range(indices.size):
-        sound &= indices[p] < columns
-    return sound
-
-
-def indices_inside(indices: Any, starts: Any, entries: int, columns: int) -> bool:
-    """Tell whether the index arrays of a CSR matrix stay within its entries and columns."""
-    return bool(_inside(_unsigned(indices), _unsigned(starts), entries, columns))
-
-
 def view_of(X: Matrix, clamp: float = 0.0) -> View:
     """Make the view of a checked matrix, without copying it where that can be avoided.
 
@@ -330,9 +313,7 @@ def view_of(X: Matrix, clamp: float = 0.0) -> View:
     rows: View
     if sparse.issparse(X):
         matrix = X.tocsr()
-        if not matrix.has_canonical_format:
-            matrix = matrix.copy()
-            matrix.sum_duplicates()
+        matrix = matrix if matrix.has_canonical_format else canonical(matrix, "view_of")
         numbers, starts = (_unsigned(part, max(matrix.shape[1], matrix.nnz)) for part in (matrix.indices, matrix.indptr))
         rows = CSR(_writable(matrix.data), numbers, starts, int(matrix.shape[1]))
     else:

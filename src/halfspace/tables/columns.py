@@ -12,15 +12,15 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from halfspace._matrices import LARGEST_WHOLE, rounded
 from halfspace._typing import FloatArray
 from halfspace.errors import InputError
 
-__all__ = ["arranged", "as_table", "is_table", "kind_of", "moments_of", "numbers_of", "parts_of", "texts_of"]
+__all__ = ["arranged", "as_table", "is_table", "kind_of", "moments_of", "numbers_of", "parts_of", "texts_of", "would_round"]
 
 Moments = NDArray[np.datetime64]
 
 SECONDS_PER = {"s": 1.0, "ms": 1e3, "us": 1e6, "ns": 1e9}
-LARGEST_WHOLE = 2.0**53
 
 
 @cache
@@ -130,6 +130,17 @@ def numbers_of(column: Any) -> tuple[FloatArray, int]:
         return column.cast(whole).cast(pa.float64(), safe=False).to_numpy() / per_second, 0
     values: FloatArray = column.cast(pa.float64(), safe=False).to_numpy()
     return values, 0
+
+
+def would_round(column: Any) -> bool:
+    """Tell whether floats would round some of the whole numbers in a column: ids, say, of which two could become equal."""
+    if isinstance(column, np.ndarray):
+        return False
+    pa, _, _ = arrow()
+    if pa.types.is_integer(column.type):
+        return rounded(column.drop_null().to_numpy()) is not None
+    whole = pa.types.is_decimal(column.type) and column.type.scale <= 0
+    return whole and rounded(np.array([int(value) for value in column.drop_null().to_pylist()], dtype=object)) is not None
 
 
 def texts_of(column: Any) -> Any:

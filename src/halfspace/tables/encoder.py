@@ -10,7 +10,8 @@ from sklearn.utils import check_array
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from halfspace._learnt import Learnt
-from halfspace._text import listed
+from halfspace._matrices import admitted
+from halfspace._text import listed, plural
 from halfspace._typing import FloatArray, Labels, Matrix
 from halfspace.errors import InputError
 from halfspace.notes import Note
@@ -150,6 +151,7 @@ class TableEncoder(Learnt, TransformerMixin, BaseEstimator):
         if isinstance(X, np.ndarray) and X.dtype.kind in "mM":
             msg = f"TableEncoder: X is an array of {X.dtype}. Give dates as a column of a table, or turn them into numbers."
             raise InputError(msg)
+        X = admitted(X, "TableEncoder")
         rules = {"accept_sparse": "csr", "dtype": "numeric", "ensure_all_finite": False}
         if fitted:
             return validate_data(self, X, reset=False, **rules)
@@ -163,7 +165,8 @@ class TableEncoder(Learnt, TransformerMixin, BaseEstimator):
         dropped = tuple((name, one.reason) for name, one in zip(columns, learned, strict=True) if one.recipe is None)
         if len(dropped) == len(columns):
             reasons = "; ".join(f"{name!r}: {reason}" for name, reason in dropped[:5])
-            msg = f"TableEncoder: no usable column in {table.shape[0]} sample(s). {reasons}. Give a column whose values differ."
+            found = plural(table.shape[0], "sample")
+            msg = f"TableEncoder: no usable column in {found}. {reasons}. Give a column whose values differ."
             raise InputError(msg)
         kept = [one.recipe | {"column": j} for j, one in enumerate(learned) if one.recipe is not None]
         widths = [recipes.width(recipe) for recipe in kept]
@@ -320,6 +323,7 @@ def _notes_of_fit(columns: tuple[str, ...], learned: list[recipes.Learned], n_ro
     yield from (Note("left out", name, detail=one.reason) for name, one in every if one.recipe is None)
     yield from (Note("filled", name, one.gaps, f"{n_rows:,}") for name, one, _ in kept if one.gaps)
     yield from (Note("misread", name, one.lost) for name, one, _ in kept if one.lost)
+    yield from (Note("long numbers", name) for name, one in every if one.long)
     yield from (Note("extreme", name) for name, _, recipe in kept if recipe["kind"] == "number" and recipe["parts"][0]["huge"])
     yield from (Note("pooled", name) for name, _, recipe in kept if recipe["kind"] == "category" and recipe["other"])
 

@@ -17,7 +17,7 @@ import numpy as np
 
 from halfspace._typing import FloatArray, Matrix
 from halfspace.tables import categories, numbers
-from halfspace.tables.columns import arrow, kind_of, moments_of, numbers_of, parts_of, texts_of, trimmed_text
+from halfspace.tables.columns import arrow, kind_of, moments_of, numbers_of, parts_of, texts_of, trimmed_text, would_round
 
 MOMENTS = {"year", "month", "day", "weekday", "hour", "day number"}
 __all__ = ["Counts", "Learned", "learn", "learn_matrix", "suffixes", "width", "write", "write_matrix"]
@@ -39,6 +39,7 @@ class Learned(NamedTuple):
     reason: str = ""
     lost: int = 0
     gaps: int = 0
+    long: bool = False  # whole numbers that floats would round were read as text
 
 
 class Counts(NamedTuple):
@@ -51,6 +52,8 @@ class Counts(NamedTuple):
 def learn(column: Any, name: str, scale: str, max_categories: int) -> Learned:
     """Learn what to do with a column, shape (n,)."""
     kind = kind_of(column)
+    if kind == "number" and would_round(column):
+        return _learn_category(column, max_categories, switch=False)._replace(long=True)
     if kind == "number":
         return _learn_number(column, name, scale)
     if kind == "moment":

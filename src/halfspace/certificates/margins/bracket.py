@@ -75,9 +75,10 @@ class Sides(NamedTuple):
     terms: int  # longest chain of additions behind either side
 
     def outward(self) -> tuple[float, float]:
-        """Return both sides moved apart by several rounding errors, and within what the radius allows."""
-        slack = SLACK * rounding(self.terms, self.radius)
-        return max(self.lower - slack, -self.radius), max(min(self.upper + slack, self.radius), 0.0)
+        """Return both sides moved apart by several rounding errors, and within what the radius, itself rounded, allows."""
+        error = rounding(self.terms, self.radius)
+        edge = self.radius + error  # who checks may sum the squares of the same rows in another order
+        return max(self.lower - SLACK * error, -edge), max(min(self.upper + SLACK * error, edge), 0.0)
 
 
 class Bracket(Certificate, abstract=True):
@@ -157,10 +158,10 @@ class MarginBracket(Bracket):
     weights: Annotated[FloatArray, "finite(D)"]
     rows: Annotated[IntArray, "int(m) >= 0"]
     strengths: Annotated[FloatArray, "finite(m) >= 0"]
-    clamp: float
-    positive: Label
+    clamp: Annotated[float, "finite", "asked"]
+    positive: Annotated[Label, "label", "asked"]
     bias: float = 0.0
-    free: bool = False
+    free: Annotated[bool, "bool", "asked"] = False
 
     @classmethod
     def measure(
@@ -288,15 +289,15 @@ class KernelBracket(Bracket):
     lower: Annotated[float, "real"]
     upper: Annotated[float, "real >= 0"]
     radius: Annotated[float, "finite >= 0"]
-    kernel: Kernel
+    kernel: Annotated[Kernel, "kernel", "asked"]
     support: Annotated[IntArray, "int(p) >= 0"]
     coefficients: Annotated[FloatArray, "finite(p)"]
     rows: Annotated[IntArray, "int(m) >= 0"]
     strengths: Annotated[FloatArray, "finite(m) >= 0"]
-    clamp: float
-    positive: Label
+    clamp: Annotated[float, "finite", "asked"]
+    positive: Annotated[Label, "label", "asked"]
     bias: float = 0.0
-    free: bool = False
+    free: Annotated[bool, "bool", "asked"] = False
 
     @property
     def separable(self) -> bool | None:
@@ -471,7 +472,7 @@ class KeslerBracket(Bracket):
     rows: Annotated[IntArray, "int(m) >= 0"]
     rivals: Annotated[IntArray, "int(m) in 0..K"]
     strengths: Annotated[FloatArray, "finite(m) >= 0"]
-    clamp: float
+    clamp: Annotated[float, "finite", "asked"]
     classes: Annotated[tuple[Label, ...], "classes(K)"]
 
     @classmethod

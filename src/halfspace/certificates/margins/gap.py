@@ -50,7 +50,7 @@ class Enclosure(Certificate, abstract=True):
     sample_weight: FloatArray | None
     rows: IntArray
     strengths: FloatArray
-    positive: Label
+    positive: Annotated[Label, "label", "asked"]
 
     what: ClassVar[str]
     loosest: ClassVar[float]
@@ -214,15 +214,15 @@ class DualityGap(Enclosure):
 
     primal: Annotated[float, "real >= 0"]
     dual: Annotated[float, "finite >= 0"]
-    C: Annotated[float, "real > 0"]
-    sample_weight: Annotated[FloatArray | None, "finite(n) >= 0 | none"]
+    C: Annotated[float, "real > 0", "asked"]
+    sample_weight: Annotated[FloatArray | None, "finite(n) >= 0 | none", "asked"]
     weights: Annotated[FloatArray, "finite(D)"]
     rows: Annotated[IntArray, "int(m) >= 0"]
     strengths: Annotated[FloatArray, "finite(m) >= 0"]
     bias: float
-    free: bool
-    clamp: float
-    positive: Label
+    free: Annotated[bool, "bool", "asked"]
+    clamp: Annotated[float, "finite", "asked"]
+    positive: Annotated[Label, "label", "asked"]
 
     what, loosest, loose_of_lowest, least_shown = "weights cost", 1e-9, True, 1e-12
 
@@ -374,15 +374,15 @@ class KernelGap(Enclosure):
 
     primal: Annotated[float, "real >= 0"]
     dual: Annotated[float, "finite >= 0"]
-    C: Annotated[float, "real > 0"]
-    sample_weight: Annotated[FloatArray | None, "finite(n) >= 0 | none"]
-    kernel: Kernel
+    C: Annotated[float, "real > 0", "asked"]
+    sample_weight: Annotated[FloatArray | None, "finite(n) >= 0 | none", "asked"]
+    kernel: Annotated[Kernel, "kernel", "asked"]
     rows: Annotated[IntArray, "int(m) >= 0"]
     strengths: Annotated[FloatArray, "finite(m) >= 0"]
     bias: float
-    free: bool
-    clamp: float
-    positive: Label
+    free: Annotated[bool, "bool", "asked"]
+    clamp: Annotated[float, "finite", "asked"]
+    positive: Annotated[Label, "label", "asked"]
 
     what, loosest, loose_of_lowest, least_shown = "function costs", 1e-7, False, 1e-10
 
@@ -409,8 +409,12 @@ class KernelGap(Enclosure):
         """
         X, y = as_rows(X, y)
         draft = cls.draft(kernel.resolved(X), strengths, C, sample_weight, bias, clamp, positive)
+        return draft.measured(X, signs(y, positive))
+
+    def measured(self, X: Matrix, sign: FloatArray) -> Self:
+        """Claim what these strengths prove about checked examples with labels ±1 in `sign`."""
         with np.errstate(all="ignore"):
-            return draft._claiming(draft._sums(X, signs(y, positive)))  # noqa: SLF001  (its own kind)
+            return self._claiming(self._sums(X, sign))
 
     def claim(
         self,

@@ -20,7 +20,7 @@ import numpy as np
 
 from halfspace._typing import FloatArray, IntArray, Label, Labels, Matrix
 from halfspace.certificates.arithmetic import EPS, as_rows, both_signs, signs
-from halfspace.certificates.base import Certificate, Verdict
+from halfspace.certificates.base import Certificate, Verdict, apart
 from halfspace.certificates.expansion import outputs, proved_scales, squares_of
 from halfspace.certificates.fields import faults
 from halfspace.certificates.margins.bracket import SLACK, KernelBracket, KeslerBracket, MarginBracket, different, within
@@ -44,10 +44,10 @@ class Novikoff(NamedTuple):
     64.0
     """
 
-    slowest: Annotated[float, "finite > 0"] = 1.0
-    fastest: Annotated[float, "finite > 0"] = 1.0
-    margin: Annotated[float, "finite >= 0"] = 0.0
-    start: Annotated[float, "finite >= 0"] = 0.0
+    slowest: Annotated[float, "finite > 0", "reported"] = 1.0
+    fastest: Annotated[float, "finite > 0", "reported"] = 1.0
+    margin: Annotated[float, "finite >= 0", "reported"] = 0.0
+    start: Annotated[float, "finite >= 0", "reported"] = 0.0
 
     def bound(self, radius: float, kappa: float) -> float:
         """Return the most mistakes on examples of length at most `radius` with margin `kappa`; infinite if kappa <= 0."""
@@ -76,9 +76,9 @@ class PassiveAggressiveBound(NamedTuple):
     4.0
     """
 
-    cap: Annotated[float, "real > 0"] = np.inf
-    softness: Annotated[float, "finite >= 0"] = 0.0
-    start: Annotated[float, "finite >= 0"] = 0.0
+    cap: Annotated[float, "real > 0", "reported"] = np.inf
+    softness: Annotated[float, "finite >= 0", "reported"] = 0.0
+    start: Annotated[float, "finite >= 0", "reported"] = 0.0
 
     def bound(self, radius: float, kappa: float) -> float:
         """Return the most mistakes on examples of length at most `radius` with margin `kappa`; infinite if kappa <= 0."""
@@ -99,14 +99,23 @@ class Projection(NamedTuple):
     4.0
     """
 
-    budget: Annotated[int, "int >= 1"]
-    lost: Annotated[float, "finite >= 0"] = 0.0
+    budget: Annotated[int, "int >= 1", "reported"]
+    lost: Annotated[float, "finite >= 0", "reported"] = 0.0
 
     def bound(self, norm: float, loss: float) -> float:
         """Return the most mistakes against a competitor of this length and summed loss."""
         with np.errstate(over="ignore"):
             half = 0.5 * np.float64(norm)
             return float(np.square(half + np.sqrt(np.square(half) + loss + self.lost * norm)))
+
+
+UNBOUNDED = "no bound on the mistakes, as these weights do not separate the rows"
+
+
+def _at_most(bound: float) -> str:
+    """Say a bound on a number of mistakes, which is whole."""
+    most = np.floor(bound * (1 + 1e-9))
+    return f"at most {most:,.0f} mistake{'' if most == 1 else 's'}"
 
 
 def bound_holds(mistakes: int, claimed: float, bound: float) -> list[tuple[bool, str]]:
@@ -125,13 +134,13 @@ class MistakeBound(Certificate):
     Parameters
     ----------
     mistakes : int
-        Mistakes made while learning.
+        Mistakes made while learning, as the run reports them: the data can only contradict a number above the bound.
     bound : float
         The most the theorem allows; infinite while no separating plane is known.
     bracket : MarginBracket, KeslerBracket or KernelBracket
         Margin bracket on the same examples; its lower side is the margin in the bound, its radius the length of examples.
     theorem : Novikoff or PassiveAggressiveBound
-        The theorem, with the parameters of the run.
+        The theorem, with the parameters of the run as the run reports them.
 
     Examples
     --------
@@ -139,12 +148,12 @@ class MistakeBound(Certificate):
     >>> X, y = np.array([[1.0], [-1.0]]), np.array([1, 0])
     >>> proof = hs.Perceptron(intercept="none").fit(X, y).certificate_
     >>> print(proof)
-    1 mistake, at most 1 by Novikoff's theorem; 1 <= kappa* <= 1
+    at most 1 mistake by Novikoff's theorem; 1 <= kappa* <= 1; reported by the run, not proved: 1 mistake
     >>> bool(proof.verify(X, y))
     True
     """
 
-    mistakes: Annotated[int, "int >= 0"]
+    mistakes: Annotated[int, "int >= 0", "reported"]
     bound: Annotated[float, "real >= 0"]
     bracket: Bracket
     theorem: Novikoff | PassiveAggressiveBound
@@ -155,15 +164,16 @@ class MistakeBound(Certificate):
         return cls(int(mistakes), theorem.bound(bracket.radius, bracket.lower), bracket, theorem)
 
     def __str__(self) -> str:
-        made = f"{self.mistakes:,} mistake{'' if self.mistakes == 1 else 's'}"
-        if np.isinf(self.bound):
-            return f"{made}, no bound, as these weights do not separate the rows; {self.bracket}"
         name = "Novikoff's theorem" if isinstance(self.theorem, Novikoff) else "Crammer et al.'s theorem"
-        return f"{made}, at most {np.floor(self.bound * (1 + 1e-9)):,.0f} by {name}; {self.bracket}"
+        most = f"{_at_most(self.bound)} by {name}" if np.isfinite(self.bound) else UNBOUNDED
+        return apart(f"{most}; {self.bracket}", self)
 
     def consistent(self) -> list[tuple[bool, str]]:
-        """Check the arithmetic that needs no data."""
-        return bound_holds(self.mistakes, self.bound, self.theorem.bound(self.bracket.radius, self.bracket.lower))
+        """Check the arithmetic that needs no data, and that the margin is that of the rule's own weights."""
+        return [
+            (not getattr(self.bracket, "free", False), "the theorem is not about a free bias"),
+            *bound_holds(self.mistakes, self.bound, self.theorem.bound(self.bracket.radius, self.bracket.lower)),
+        ]
 
     def confirm(self, X: Matrix, y: Labels) -> Verdict:
         """Recompute the margin and the radius behind the bound."""
@@ -194,7 +204,7 @@ class BudgetedMistakes(Certificate):
     Parameters
     ----------
     mistakes : int
-        Mistakes made on the stream.
+        Mistakes made on the stream, as the run reports them.
     bound : float
         The most the theorem allows; infinite where it is silent about this competitor.
     norm, loss : float
@@ -208,7 +218,7 @@ class BudgetedMistakes(Certificate):
     scale : float
         What the kernel is divided by, so that k(x, x) + clamp² <= scale.
     theorem : Projection
-        The theorem, with the parameters of the run.
+        The theorem, with the parameters of the run as the run reports them; `budget` does not enter the bound.
     positive : label
         The label that counts as +1.
     passes : int
@@ -221,29 +231,28 @@ class BudgetedMistakes(Certificate):
     >>> g = np.array([1.0, -1.0, 0.0, 0.0])
     >>> proof = BudgetedMistakes.measure(2, X, y, kernel=RBF(0.5), coefficients=g, theorem=Projection(4), positive=1)
     >>> print(proof)
-    2 mistakes, at most 2 with a budget of 4, against a competitor of length 1.414 and loss 0.2358
+    at most 2 mistakes, against a competitor of length 1.414 and loss 0.2358; reported by the run, not proved: 2 mistakes, ...
     >>> bool(proof.verify(X, y)), bool(proof.verify(X, 1 - y))
     (True, False)
     """
 
-    mistakes: Annotated[int, "int >= 0"]
+    mistakes: Annotated[int, "int >= 0", "reported"]
     bound: Annotated[float, "real >= 0"]
     norm: Annotated[float, "finite >= 0"]
     loss: Annotated[float, "finite >= 0"]
-    kernel: Kernel
+    kernel: Annotated[Kernel, "kernel", "asked"]
     rows: Annotated[IntArray, "int(m) >= 0"]
     coefficients: Annotated[FloatArray, "finite(m)"]
-    clamp: float
-    scale: Annotated[float, "finite > 0"]
+    clamp: Annotated[float, "finite", "asked"]
+    scale: Annotated[float, "finite > 0", "asked"]
     theorem: Projection
-    positive: Label
-    passes: Annotated[int, "int >= 1"] = 1
+    positive: Annotated[Label, "label", "asked"]
+    passes: Annotated[int, "int >= 1", "asked"] = 1
 
     def __str__(self) -> str:
-        made = f"{self.mistakes:,} mistake{'' if self.mistakes == 1 else 's'}"
-        most = f"at most {np.floor(self.bound * (1 + 1e-9)):,.0f}" if np.isfinite(self.bound) else "no bound"
+        most = _at_most(self.bound) if np.isfinite(self.bound) else "no bound on the mistakes"
         against = f"against a competitor of length {self.norm:.4g} and loss {self.loss:.4g}"
-        return f"{made}, {most} with a budget of {self.theorem.budget:,}, {against}"
+        return apart(f"{most}, {against}", self)
 
     @classmethod
     def measure(

@@ -5,9 +5,9 @@ Gordan's theorem. Of the two statements exactly one is true:
     some (w, b) has  y_i (w·x_i + b) > 0  for all i;
     some λ >= 0, λ != 0, has  Σ λ_i y_i (x_i, 1) = 0.
 
-The second says that the convex hulls of the classes intersect: Σ λ_i x_i over the one equals Σ λ_i x_i over the other. By
-Carathéodory's theorem D + 1 examples are enough, with D = d + 1 inputs (d without an intercept). Reference: Gordan 1873;
-Schrijver 1986, section 7.8.
+The second says that the convex hulls of the classes intersect: Σ λ_i x_i over the one equals Σ λ_i x_i over the other; without
+an intercept, that the hull of the examples y_i x_i contains the origin. By Carathéodory's theorem D + 1 examples are enough,
+with D = d + 1 inputs (d without an intercept). Reference: Gordan 1873; Schrijver 1986, section 7.8.
 
 Why a float residual is not a proof. A sum such as 1e-17 may be the rounding of 0 or of 1e-17, and between the two lies the
 verdict: hulls that touch, or a plane through a gap that thin. Floats are fractions, so both statements can be checked in
@@ -81,8 +81,8 @@ class Separability(Certificate):
     margin: Annotated[float, "finite >= 0"]
     multipliers: Annotated[dict[int, Fraction], "dict"]
     bracket: MarginBracket | None
-    intercept: bool
-    positive: Label
+    intercept: Annotated[bool, "bool", "asked"]
+    positive: Annotated[Label, "label", "asked"]
 
     @classmethod
     def by_plane(cls, weights: FloatArray, margin: float, *, intercept: bool, positive: Label) -> Self:
@@ -113,8 +113,9 @@ class Separability(Certificate):
             rows = ", ".join(map(str, self.obstacle[:5])) + (", ..." if self.obstacle.size > 5 else "")
             if self.obstacle.size == 1:
                 return f"inseparable: an example is zero (row {rows}), in exact arithmetic"
-            witnesses = f"{self.obstacle.size} witness rows: {rows}"
-            return f"inseparable: the classes' convex hulls intersect ({witnesses}), in exact arithmetic"
+            origin = "the convex hull of the examples times ±1 contains the origin"
+            hulls = "the classes' convex hulls intersect" if self.intercept else origin
+            return f"inseparable: {hulls} ({self.obstacle.size} witness rows: {rows}), in exact arithmetic"
         return f"undecided: {self.bracket}"
 
     def to_dict(self) -> dict[str, Any]:
@@ -171,7 +172,7 @@ class Separability(Certificate):
         if self.obstacle.max() >= X.shape[0]:
             return Verdict.of((False, f"a row outside 0..{X.shape[0] - 1}"))
         zero = _signed_sum_vanishes(self.multipliers, X, signs(y, self.positive), clamp)
-        return Verdict.of((zero, "the signed sum of the examples is not exactly zero"))
+        return Verdict.of((zero, "the signed sum of the examples is not exactly zero, or the multipliers do not sum to 1"))
 
 
 def certain_margin(X: Matrix, y: FloatArray, weights: FloatArray, clamp: float) -> tuple[float, IntArray]:
@@ -235,7 +236,7 @@ def _open_question(proof: Separability, bracket: MarginBracket) -> list[tuple[bo
 
 
 def _signed_sum_vanishes(multipliers: dict[int, Fraction], X: Matrix, y: FloatArray, clamp: float) -> bool:
-    """Tell whether Σ λ_i y_i x̃_i = 0 exactly, over a common denominator."""
+    """Tell whether Σ λ_i y_i x̃_i = 0 and Σ λ_i = 1 exactly, over a common denominator."""
     least = fmpz(1)
     for share in multipliers.values():
         least = least.lcm(fmpz(share.denominator))
@@ -244,4 +245,6 @@ def _signed_sum_vanishes(multipliers: dict[int, Fraction], X: Matrix, y: FloatAr
     common = int(least)
     rows = np.array(list(multipliers), dtype=np.int64)
     shares = [share.numerator * (common // share.denominator) for share in multipliers.values()]
-    return combination_vanishes(X, rows, [int(y[row]) * share for row, share in zip(rows, shares, strict=True)], clamp)
+    return sum(shares) == common and combination_vanishes(
+        X, rows, [int(y[row]) * share for row, share in zip(rows, shares, strict=True)], clamp
+    )

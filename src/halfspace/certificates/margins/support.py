@@ -61,7 +61,7 @@ class SupportBounds(Certificate):
     examples: Annotated[int, "int > 0"]
     leave_one_out: Annotated[float, "finite >= 0"]
     compression: Annotated[float, "finite >= 0"]
-    delta: Annotated[float, "finite > 0"]
+    delta: Annotated[float, "finite > 0", "asked"]
 
     def __str__(self) -> str:
         return (

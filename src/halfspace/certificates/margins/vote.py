@@ -3,8 +3,8 @@
 Members are planes. A member's vote is the side of its plane, or with more than two classes its plane of largest output. By
 majority, a tie goes to the class of larger summed stability, then to the lowest. Otherwise summed stabilities decide alone.
 
-A vote within rounding of a plane may fall on either side, depending on the order of a sum. The checker counts such examples
-and allows the claims to be off by as many; an output that is exactly zero because the weights are counts as -1.
+A vote within rounding of a plane may fall on either side, depending on the order of a sum. The claims may be off by what such
+votes can change, and by no more; an output that is zero because all its terms are counts as -1.
 """
 
 from dataclasses import dataclass
@@ -96,7 +96,7 @@ class CommitteeVote(Certificate):
     members: Annotated[FloatArray, "finite(M,K,D)"]
     vote: str
     radius: Annotated[float, "finite >= 0"]
-    clamp: float
+    clamp: Annotated[float, "finite", "asked"]
     classes: Annotated[tuple[Label, ...], "classes(c)"]
 
     def __str__(self) -> str:
@@ -129,20 +129,34 @@ class CommitteeVote(Certificate):
         outputs, lengths = _outputs(X, self.members, self.clamp)
         count = count_votes(outputs, lengths, self.vote, R)
         finite = bool(np.isfinite(outputs).all() and np.isfinite(R))
-        errors = int((np.array(self.classes)[count.choice] != y).sum())
-        share = float(count.disagreement().mean())
-        unsure = int(
-            _undecided(outputs, lengths, count.scores, self.vote, (self.members.shape[2] + len(self.members), R)).sum()
-        )
+        wrong, share = np.array(self.classes)[count.choice] != y, float(count.disagreement().mean())
+        votes, choices = self._undecided(X, outputs, lengths, count.scores, R)
+        certain, possible = int((wrong & ~choices).sum()), int((wrong | choices).sum())
+        against = ((count.votes != count.choice[:, None]) & ~votes).mean(axis=1)
+        least, most = np.where(choices, 0.0, against).mean(), np.where(choices, 1.0, against + votes.mean(axis=1)).mean()
         return Verdict.of(
             (finite, "the outputs overflow"),
-            (abs(self.errors - errors) <= unsure, f"there are {errors} errors, not {self.errors}"),
+            (certain <= self.errors <= possible, f"there are {int(wrong.sum())} errors, not {self.errors}"),
             (
-                abs(self.disagreement - share) <= unsure / y.size + 1e-12,
+                bool(least - 1e-12 <= self.disagreement <= most + 1e-12),
                 f"the disagreement is {share:.6g}, not {self.disagreement:.6g}",
             ),
             (abs(self.radius - R) <= 1e-9 * R, f"the radius is {R:.6g}, not {self.radius:.6g}"),
         )
+
+    def _undecided(self, X: Matrix, outputs: FloatArray, lengths: FloatArray, scores: FloatArray, R: float) -> tuple[Any, Any]:
+        """Tell which votes, shape (n, M), and choices, shape (n,), rounding could change: of each sum, by its own terms."""
+        M = outputs.shape[1]
+        error, majority = rounding(self.members.shape[2] + M, 1.0), self.vote == "majority"
+        votes, choices = _gap(outputs) < error * R * lengths.max(axis=1), _gap(scores) < error * (1.0 if majority else R)
+        near = np.flatnonzero(votes.any(axis=1) | choices)
+        if near.size:
+            sizes, _ = _outputs(abs(X[near]), np.abs(self.members), abs(self.clamp))
+            votes[near] = _gap(outputs[near]) < 2.0 * error * sizes.max(axis=2)
+            stability = (sizes / np.where(lengths > 0, lengths, 1.0)).mean(axis=1).max(axis=1)
+            choices[near] = _gap(scores[near]) < 2.0 * error * stability / (R if majority and R > 0 else 1.0)
+        moved = 2.0 * votes.sum(axis=1)  # votes that go to the rival
+        return votes, choices | (majority & (moved > 0) & (M * _gap(scores) <= moved + 2.0 * TIE_BREAK))
 
 
 def _outputs(X: Matrix, members: FloatArray, clamp: float) -> tuple[FloatArray, FloatArray]:
@@ -159,10 +173,3 @@ def _gap(values: FloatArray) -> FloatArray:
         return np.abs(values[..., 0])
     top: FloatArray = np.sort(values, axis=-1)
     return top[..., -1] - top[..., -2]
-
-
-def _undecided(outputs: FloatArray, lengths: FloatArray, scores: FloatArray, vote: str, size: tuple[int, float]) -> Any:
-    """Tell for which examples, shape (n,), a vote or the choice could change by rounding: sums of `size[0]` terms."""
-    terms, R = size
-    members = _gap(outputs) < rounding(terms, R) * lengths.max(axis=1)
-    return members.any(axis=1) | (_gap(scores) < rounding(terms, 1.0 if vote == "majority" else R))

@@ -5,7 +5,7 @@ A row is given the label of its nearest prototype, d_k(x) = ‖Ω(x - w_k)‖².
 - errors: rows whose nearest prototype has another label; near ties may fall either way;
 - radius: no row that is right becomes wrong by a move shorter than this, in the units of the inputs;
 - cost: Σ s_i f(μ_i) of generalised LVQ, μ = (d+ - d-) / (d+ + d-), and the relative length of its gradient;
-- costs: the course of a batch method, which never rises and ends in that cost.
+- costs: the course of a batch method never rises and ends in that cost; its other values are reported by the run.
 
 Claims give away four times their rounding, the checker demands one.
 
@@ -33,7 +33,7 @@ from scipy.special import expit
 
 from halfspace._typing import FloatArray, IntArray, Label, Labels, Matrix
 from halfspace.certificates.arithmetic import EPS, as_rows, block_squares, held, one_weight_each
-from halfspace.certificates.base import Certificate, Verdict
+from halfspace.certificates.base import Certificate, Verdict, apart
 from halfspace.errors import InputError
 
 __all__ = ["PrototypeErrors", "Prototypes", "Survey", "survey"]
@@ -192,7 +192,7 @@ def _lengths(given: Prototypes, norms: list[float]) -> FloatArray:
         sums: FloatArray = (each[:, None] + each) * (1.0 + growth)
         return sums
     images = _lambda(given.W, given.omega)
-    rounding = growth * norms[0] ** 2 * float(np.sqrt(block_squares(given.W).max()))
+    rounding = growth * norms[0] * norms[0] * float(np.sqrt(block_squares(given.W).max()))
     return 2.0 * np.array([np.sqrt(block_squares(images - image)) * (1.0 + growth) + rounding for image in images])
 
 
@@ -310,7 +310,7 @@ class PrototypeErrors(Certificate):
     sample_weight : ndarray, shape (n,), or None
         Weights s_i of the rows in the cost, if not all 1.
     costs : ndarray, shape (steps,)
-        The cost in the course of a batch method; empty for other methods.
+        The cost in the course of a batch method, as the run reports it; empty for other methods.
 
     Examples
     --------
@@ -328,15 +328,15 @@ class PrototypeErrors(Certificate):
     prototypes: Annotated[FloatArray, "finite(P,d)"]
     prototype_labels: Annotated[tuple[Label, ...], "tuple(P) of label"]
     omega: Annotated[FloatArray | None, "finite(d) | finite(m,d) | finite(c,m,d) | none"]
-    beta: Annotated[float | None, "finite >= 0 | none"]
-    sample_weight: Annotated[FloatArray | None, "finite(n) >= 0 | none"]
-    costs: Annotated[FloatArray, "finite(t)"]
+    beta: Annotated[float | None, "finite >= 0 | none", "asked"]
+    sample_weight: Annotated[FloatArray | None, "finite(n) >= 0 | none", "asked"]
+    costs: Annotated[FloatArray, "finite(t)", "reported"]
 
     def __str__(self) -> str:
         count = f"{self.errors:,} error{'' if self.errors == 1 else 's'}"
         safe = f"rows that are right stay so within {self.radius:.3g}, half of all rows within {self.median_radius:.3g}"
         cost = "" if self.cost is None else f"; cost {self.cost:.6g}, relative gradient {self.gradient:.2g}"
-        return f"{len(self.prototype_labels):,} prototypes: {count}; {safe}{cost}"
+        return apart(f"{len(self.prototype_labels):,} prototypes: {count}; {safe}{cost}", self)
 
     @classmethod
     def measure(

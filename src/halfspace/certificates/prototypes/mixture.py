@@ -19,7 +19,7 @@ import numpy as np
 
 from halfspace._typing import FloatArray, Labels, Matrix
 from halfspace.certificates.arithmetic import EPS, as_rows, one_weight_each
-from halfspace.certificates.base import Unlabelled, Verdict
+from halfspace.certificates.base import Unlabelled, Verdict, apart
 from halfspace.certificates.prototypes.quantisation import dense_blocks
 
 __all__ = ["MixtureLikelihood"]
@@ -67,7 +67,7 @@ class MixtureLikelihood(Unlabelled):
     sample_weight : ndarray, shape (n,), or None
         Weights s_i of the rows, if not all 1.
     course : tuple of float
-        L at the start and after every step; the last one is `log_likelihood`.
+        L at the start and after every step, as the run reports it; the last one is `log_likelihood`.
 
     Examples
     --------
@@ -85,16 +85,17 @@ class MixtureLikelihood(Unlabelled):
     weights: Annotated[FloatArray, "finite(K) >= 0"]
     prototypes: Annotated[FloatArray, "finite(K,d)"]
     sigmas: Annotated[FloatArray, "finite(K) > 0"]
-    rule: str
-    floor: Annotated[float, "finite >= 0"]
-    sample_weight: Annotated[FloatArray | None, "finite(n) >= 0 | none"]
-    course: Annotated[tuple[float, ...], "tuple(t) of finite"] = ()
+    rule: Annotated[str, "str", "asked"]
+    floor: Annotated[float, "finite >= 0", "asked"]
+    sample_weight: Annotated[FloatArray | None, "finite(n) >= 0 | none", "asked"]
+    course: Annotated[tuple[float, ...], "tuple(t) of finite", "reported"] = ()
 
     def __str__(self) -> str:
         K, a_row = self.weights.size, self.log_likelihood / self.rows
         gain = 0.0 if self.gain <= 1e-12 * abs(self.log_likelihood) else self.gain
         centres = "1 centre" if K == 1 else f"{K} centres"
-        return f"log-likelihood {self.log_likelihood:.4g} ({a_row:.4g} a row) with {centres}, one more step gains {gain:.2g}"
+        level = f"log-likelihood {self.log_likelihood:.4g} ({a_row:.4g} a row)"
+        return apart(f"{level} with {centres}, one more step gains {gain:.2g}", self)
 
     @classmethod
     def measure(

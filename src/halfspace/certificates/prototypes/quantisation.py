@@ -87,7 +87,7 @@ class Quantisation(Unlabelled):
     prototypes: Annotated[FloatArray, "finite(K,d)"]
     labels: Annotated[IntArray, "int(n) in 0..K"]
     sizes: Annotated[FloatArray, "finite(K)"]
-    sample_weight: Annotated[FloatArray | None, "finite(n) >= 0 | none"]
+    sample_weight: Annotated[FloatArray | None, "finite(n) >= 0 | none", "asked"]
 
     def __str__(self) -> str:
         gain = 0.0 if self.step_gain <= 1e-12 * self.error else self.step_gain

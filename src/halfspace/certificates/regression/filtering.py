@@ -27,7 +27,7 @@ from numpy.lib.stride_tricks import sliding_window_view
 from scipy import sparse
 
 from halfspace._typing import FloatArray, Labels, Matrix
-from halfspace.certificates.arithmetic import EPS, held, squares
+from halfspace.certificates.arithmetic import EPS, as_rows, held, squares
 from halfspace.certificates.base import Certificate, Verdict
 
 __all__ = ["FilterBound", "FilterRun", "most_errors"]
@@ -103,11 +103,11 @@ class FilterBound(Certificate):
     bound: Annotated[float, "finite >= 0"]
     weights: Annotated[FloatArray, "finite(d,taps)"]
     samples: Annotated[int, "int in 1..9007199254740992"]
-    normalised: bool
-    rate: Annotated[float, "finite >= 0"]
-    delta: Annotated[float, "finite >= 0"]
-    threshold: Annotated[float, "real >= 0"]
-    hangover: Annotated[int, "int in 0..9007199254740992"]
+    normalised: Annotated[bool, "bool", "asked"]
+    rate: Annotated[float, "finite >= 0", "asked"]
+    delta: Annotated[float, "finite >= 0", "asked"]
+    threshold: Annotated[float, "real >= 0", "asked"]
+    hangover: Annotated[int, "int in 0..9007199254740992", "asked"]
 
     def __str__(self) -> str:
         return (
@@ -124,6 +124,7 @@ class FilterBound(Certificate):
     @classmethod
     def measure(cls, X: Matrix, y: Labels, *, n_taps: int, **rule: Any) -> Self:
         """Run a filter of n_taps on the inputs X (n, d) and observations y (n,), and claim what it did."""
+        X, y = as_rows(X, y)
         shape = np.zeros((X.shape[1], n_taps))
         replay = cls(0.0, 0.0, 0.0, 0.0, shape, X.shape[0], **rule)
         learnt, run = replay.replayed(X, np.asarray(y, dtype=np.float64), known=False)

@@ -23,6 +23,8 @@ from halfspace.certificates.regression.ridge import fits, read_targets
 __all__ = ["GaussianPosterior", "Sums"]
 
 BLOCK = 1 << 20
+FINEST = 1e-9
+"""No claim is finer than this: sums in another order must confirm it."""
 COARSEST = 0.1
 """Numbers that are right only to this are no posterior."""
 
@@ -82,8 +84,8 @@ class GaussianPosterior(Certificate):
     log_evidence : float
         Log probability of the targets.
     precision : float
-        Largest relative error of any of these, with room for rounding: of the mean in posterior standard deviations, of an
-        entry of the covariance relative to its two variances.
+        Largest relative error of any of these, rounding included: of the mean in posterior standard deviations, of an entry
+        of the covariance relative to its two variances, of the log evidence relative to the sum of its parts.
     clamp : float
         Value of the clamped input; 0 for none.
     sample_weight : ndarray, shape (n,), or None
@@ -100,16 +102,16 @@ class GaussianPosterior(Certificate):
 
     alpha: Annotated[float, "finite >= 1e-300"]
     beta: Annotated[float, "finite >= 1e-300"]
-    maximised: Annotated[tuple[str, ...], "tuple(k) of str"]
+    maximised: Annotated[tuple[str, ...], "tuple(k) of str", "asked"]
     weights: Annotated[FloatArray, "finite(D)"]
     covariance: Annotated[FloatArray, "finite(D,D)"]
     constant: float
-    free: bool
+    free: Annotated[bool, "bool", "asked"]
     gamma: float
     log_evidence: float
     precision: Annotated[float, "finite >= 0"]
-    clamp: float
-    sample_weight: Annotated[FloatArray | None, "finite(n) >= 0 | none"]
+    clamp: Annotated[float, "finite", "asked"]
+    sample_weight: Annotated[FloatArray | None, "finite(n) >= 0 | none", "asked"]
 
     def __str__(self) -> str:
         count = f"{self.weights.size} weight{'' if self.weights.size == 1 else 's'}"
@@ -138,9 +140,9 @@ class GaussianPosterior(Certificate):
             evidence = _log_evidence(sums, alpha, beta, truth)
             fields = (alpha, beta, maximised, held(weights), held(covariance), constant, free, gamma, evidence)
             claim = cls(*fields, 0.0, clamp, sample_weight)
-            found = max(value for value, _ in claim._errors(sums))
-            lost = np.sqrt(weights.size) * EPS * _magnified(sums, beta, truth.T)
-        return cls(*fields, max(1e-9, 8.0 * float(found + lost)), clamp, sample_weight)
+            found = max(value for value, _ in claim._errors(sums, truth))
+            precision = max(FINEST, 8.0 * (found + _lost(sums, beta, truth.T)))
+        return cls(*fields, precision, clamp, sample_weight)
 
     def read(self, X: Matrix, y: Labels | None) -> tuple[Any, Labels]:
         """Check what is handed in: finite examples, and one real target each."""
@@ -161,13 +163,18 @@ class GaussianPosterior(Certificate):
         if not shaped:
             return shaped
         s = np.ones(y.shape[0]) if self.sample_weight is None else self.sample_weight
-        errors = self._errors(_sums(X, y[:, 0], s, self))
-        return Verdict.of(*((bool(value <= self.precision), text) for value, text in errors))
+        sums = _sums(X, y[:, 0], s, self)
+        truth = _Posterior.of(sums, self.alpha, self.beta)
+        errors, lost = self._errors(sums, truth), _lost(sums, self.beta, truth.T)
+        loosest = max(FINEST, 64.0 * (max(value for value, _ in errors) + lost))
+        return Verdict.of(
+            *((bool(value + lost <= self.precision), text) for value, text in errors),
+            (bool(self.precision <= loosest), f"all numbers are right to {loosest:.2g}, not only to {self.precision:.2g}"),
+        )
 
-    def _errors(self, sums: Sums) -> list[tuple[float, str]]:
+    def _errors(self, sums: Sums, truth: _Posterior) -> list[tuple[float, str]]:
         """Return the relative error of each number, with what to say if it is too large."""
         m, D = self.weights, self.weights.size
-        truth = _Posterior.of(sums, self.alpha, self.beta)
         constant = float(sums.y_mean - sums.x_mean @ m[: sums.x_mean.size]) if self.free else 0.0
         scale = abs(sums.y_mean) + float(np.abs(sums.x_mean * m[: sums.x_mean.size]).sum()) or 1.0
         gamma = D - self.alpha * np.trace(truth.covariance)
@@ -192,14 +199,14 @@ class GaussianPosterior(Certificate):
         return [(float(value), f"the {name} is off by {value:.2g}") for value, name in found]
 
 
-def _magnified(sums: Sums, beta: float, T: FloatArray) -> float:
-    """Return how much larger than the rounding of the data that of the posterior can be; infinite if there is none."""
+def _lost(sums: Sums, beta: float, T: FloatArray) -> float:
+    """Return what rounding of the data can change in the posterior, relative to its numbers; infinite if there is none."""
     if not np.isfinite(T).all():
         return float("inf")
     singular = np.linalg.svd(T, compute_uv=False)
     scale = np.sqrt(beta * sums.total)
     x, y = scale * np.linalg.norm(sums.x_mean), scale * abs(sums.y_mean) + np.sqrt(beta) * np.linalg.norm(sums.triangle[:, -1])
-    return float((singular[0] + x) / singular[-1] + y / np.sqrt(sums.total))
+    return float(np.sqrt(T.shape[0]) * EPS * ((singular[0] + x) / singular[-1] + y / np.sqrt(sums.total)))
 
 
 def _log_evidence(sums: Sums, alpha: float, beta: float, truth: _Posterior) -> float:

@@ -10,7 +10,7 @@ theorem 3.1; with a λ the rows √λ I belong to the data).
 The least-squares certificate: how far the data would have to move for these weights to be exactly optimal.
 
 Weights w minimise ½ ‖Xw - y‖² exactly when the gradient Xᵀr, r = y - Xw, is zero. In general they are the exact minimiser
-for data X + F with  ‖F‖ = ‖Xᵀr‖ / ‖r‖  (Stewart 1977, theorem 3.1). That length, relative to the data's own, is a backward
+for data X + F with  ‖F‖ = ‖Xᵀr‖ / ‖r‖  or  ‖r‖ / ‖w‖, as above. The smaller length, relative to the data's own, is a backward
 error: a number at the level of rounding says that no better weights can be told apart on data known to that precision.
 """
 
@@ -21,17 +21,21 @@ from typing import Annotated, Any, NamedTuple, Self
 import numpy as np
 from sklearn.utils import check_array, check_consistent_length
 
+from halfspace._matrices import admitted
 from halfspace._typing import FloatArray, Label, Labels, Matrix
 from halfspace.certificates.arithmetic import (
     EPS,
     as_rows,
     both_signs,
+    checked_rows,
     combination,
+    exponent,
     held,
     matching,
     norm,
     one_weight_each,
     potentials_and_sums,
+    scaled,
     signs,
     some_weight,
     squares,
@@ -43,8 +47,11 @@ __all__ = ["LeastSquaresGap", "PerOutput", "RidgeGap", "fits", "log_likelihood",
 
 SMALLEST = 1e-280
 """Squares below this have lost digits to underflow."""
+TINY = 1e-307
+"""What underflow can take from a sum of squares."""
 CLOSE = 1e-9
 """Relative difference that two sums of the same numbers may have."""
+LOST = "examples, targets or weights are so large or so small that squares of them are lost"
 
 
 def read_targets(X: Matrix, y: Labels | None, kind: str) -> tuple[Any, FloatArray]:
@@ -52,8 +59,8 @@ def read_targets(X: Matrix, y: Labels | None, kind: str) -> tuple[Any, FloatArra
     if y is None:
         msg = f"a {kind} is about examples with targets: verify(X, y) needs the targets y"
         raise InputError(msg)
-    rows = check_array(X, accept_sparse="csr", dtype=[np.float64, np.float32], input_name="X")
-    targets = check_array(y, ensure_2d=False, dtype=np.float64, input_name="y")
+    rows = checked_rows(X)
+    targets = check_array(admitted(y, "verify", "y"), ensure_2d=False, dtype=np.float64, input_name="y")
     check_consistent_length(rows, targets)
     return rows, targets.reshape(targets.shape[0], -1)
 
@@ -73,7 +80,24 @@ class _Measured(NamedTuple):
     sigma2: float
     total: float
     blur: float
-    """Rounding of the objective."""
+    """Rounding of the objective, and of Σ s_i r_i²."""
+
+    def admits(self, claimed: float, found: float, rounding: float | None, size: float) -> bool:
+        """Tell whether a sum of squares lies within `rounding` of what is claimed, that itself being no more than rounding.
+
+        Certificates of earlier versions name none: theirs must be right to nine digits, or where residuals are no more than
+        rounding, to so much of the targets' squares, `size`.
+        """
+        room = CLOSE * found + CLOSE * CLOSE * size if rounding is None else rounding
+        honest = rounding is None or rounding <= 64.0 * self.blur
+        return bool(honest and abs(found - claimed) + self.blur <= room)
+
+
+def _within(value: float, rounding: float | None) -> str:
+    """Return a sum of squares in words: both sides of it, where rounding makes a difference that shows."""
+    if rounding is None or rounding <= 1e-7 * value:
+        return f"{value:.6g}"
+    return f"between {max(value - rounding, 0.0):.6g} and {value + rounding:.6g}"
 
 
 def fits(X: Matrix, y: Labels, weights: FloatArray, clamp: float, sample_weight: FloatArray | None) -> Verdict:
@@ -92,13 +116,13 @@ class RidgeGap(Certificate):
     Parameters
     ----------
     objective : float
-        Σ s_i (y_i - w·x̃_i - c)² + λ‖w‖².
+        Σ s_i (y_i - w·x̃_i - c)² + λ‖w‖², up to `rounding`.
     gap : float
         At most so much is the objective above its least value; for λ = 0 the objective itself, since none is below 0.
     backward_error : float
         At most so large a relative change of the data makes the weights exactly optimal.
     sigma2 : float
-        Mean squared residual, the maximum-likelihood variance of the noise.
+        Mean squared residual, the maximum-likelihood variance of the noise; up to `rounding` / Σ s_i.
     log_likelihood : float
         At that variance; infinite where it is 0.
     ridge : float
@@ -113,6 +137,9 @@ class RidgeGap(Certificate):
         Value of the clamped input; 0 for none.
     sample_weight : ndarray, shape (n,), or None
         Weights s_i of the examples, if not all 1.
+    rounding : float or None
+        The objective is within so much of what is stated: little, unless large weights cancel, as those of nearly equal
+        columns do. None in certificates of earlier versions, which must be right to nine digits.
 
     Examples
     --------
@@ -127,16 +154,17 @@ class RidgeGap(Certificate):
     backward_error: Annotated[float, "real >= 0"]
     sigma2: Annotated[float, "finite >= 0"]
     log_likelihood: Annotated[float, "real"]
-    ridge: Annotated[float, "finite >= 0"]
+    ridge: Annotated[float, "finite >= 0", "asked"]
     weights: Annotated[FloatArray, "finite(D)"]
     constant: float
-    free: bool
-    clamp: float
-    sample_weight: Annotated[FloatArray | None, "finite(n) >= 0 | none"]
+    free: Annotated[bool, "bool", "asked"]
+    clamp: Annotated[float, "finite", "asked"]
+    sample_weight: Annotated[FloatArray | None, "finite(n) >= 0 | none", "asked"]
+    rounding: Annotated[float | None, "finite >= 0 | none"] = None
 
     def __str__(self) -> str:
         near = f"at most {self.gap:.2g} above the least" if self.ridge else f"backward error at most {self.backward_error:.2g}"
-        return f"objective {self.objective:.6g}, {near}"
+        return f"objective {_within(self.objective, self.rounding)}, {near}"
 
     @classmethod
     def measure(
@@ -155,12 +183,12 @@ class RidgeGap(Certificate):
         free, c = constant is not None, float(constant or 0.0)
         rounded = cls(0.0, 0.0, 0.0, 0.0, 0.0, ridge, held(weights), c, free, clamp, sample_weight)
         with np.errstate(all="ignore"):
-            found = rounded._measured(X, Y[:, 0], slack=4.0)
+            found = rounded.measured(X, Y[:, 0], slack=4.0)
         if found is None:
             msg = "RidgeGap: examples and their weights are so small that their squares underflow. Scale them."
             raise InputError(msg)
         numbers = found.objective, found.gap, found.backward_error, found.sigma2, log_likelihood(found.total, found.sigma2)
-        return cls(*numbers, ridge, rounded.weights, c, free, clamp, sample_weight)
+        return cls(*numbers, ridge, rounded.weights, c, free, clamp, sample_weight, 4.0 * found.blur)
 
     def read(self, X: Matrix, y: Labels | None) -> tuple[Any, Labels]:
         """Check what is handed in: finite examples, and one real target each."""
@@ -178,31 +206,38 @@ class RidgeGap(Certificate):
         shaped = fits(X, y, self.weights, self.clamp, self.sample_weight)
         if not shaped:
             return shaped
-        found = self._measured(X, y[:, 0], slack=1.0)
+        found = self.measured(X, y[:, 0], slack=1.0)
         if found is None or not np.isfinite(found).all():
-            return Verdict.of((False, "examples, targets or weights are so large or so small that squares of them are lost"))
-        close = abs(found.objective - self.objective) <= CLOSE * found.objective + 2.0 * found.blur
-        variance = abs(found.sigma2 - self.sigma2) <= CLOSE * found.sigma2 + 2.0 * found.blur / found.total
+            return Verdict.of((False, LOST))
+        size = norm(y if self.sample_weight is None else np.sqrt(self.sample_weight) * y[:, 0]) ** 2
+        close = found.admits(self.objective, found.objective, self.rounding, size)
+        variance = found.admits(self.sigma2 * found.total, found.sigma2 * found.total, self.rounding, size)
         likely = log_likelihood(found.total, self.sigma2)
-        same = likely == self.log_likelihood or abs(likely - self.log_likelihood) <= CLOSE * (found.total + abs(likely))
+        off = abs(likely - self.log_likelihood)
+        same = likely == self.log_likelihood or (np.isfinite(likely) and off <= CLOSE * (found.total + abs(likely)))
         return Verdict.of(
-            (bool(close), f"the objective is {found.objective:.6g}, not {self.objective:.6g}"),
+            (
+                close,
+                f"the objective is {found.objective:.6g} up to {found.blur:.3g}, not {_within(self.objective, self.rounding)}",
+            ),
             (bool(self.gap >= found.gap), f"the gap can be {found.gap:.3g}, not only {self.gap:.3g}"),
             (
                 bool(self.backward_error >= found.backward_error),
                 f"the backward error can be {found.backward_error:.3g}, not only {self.backward_error:.3g}",
             ),
-            (bool(variance), f"the variance is {found.sigma2:.6g}, not {self.sigma2:.6g}"),
+            (variance, f"the variance is {found.sigma2:.6g}, not {self.sigma2:.6g}"),
             (bool(same), f"the log-likelihood is {likely:.6g}, not {self.log_likelihood:.6g}"),
         )
 
-    def _measured(self, X: Matrix, y: FloatArray, slack: float) -> _Measured | None:
+    def measured(self, X: Matrix, y: FloatArray, slack: float) -> _Measured | None:
         """Measure on the data; bounds give away `slack` times what rounding can have changed. None if squares are lost."""
+        e = 0 if self.ridge or self.free else exponent(X, self.clamp)  # without a penalty the units of X do not matter
+        X, clamp, w = scaled(X, e), float(np.ldexp(self.clamp, -e)), np.ldexp(self.weights, e)
         s = np.ones(y.size) if self.sample_weight is None else self.sample_weight
-        w, total, root = self.weights, float(s.sum()), np.sqrt(s)
-        outputs, _ = potentials_and_sums(X, w[None], np.zeros((1, y.size)), self.clamp)
+        total, root = float(s.sum()), np.sqrt(s)
+        outputs, _ = potentials_and_sums(X, w[None], np.zeros((1, y.size)), clamp)
         r = y - outputs[:, 0] - self.constant
-        rows = np.sqrt(squares(X) + self.clamp * self.clamp)
+        rows = np.sqrt(squares(X) + clamp * clamp)
         data = float(np.sqrt((s * (rows**2 + self.free)).sum() + self.ridge * w.size))
         if data * data < SMALLEST and abs(X).max() > 0.0:
             return None
@@ -210,23 +245,25 @@ class RidgeGap(Certificate):
         size = norm(np.array([error, np.sqrt(self.ridge) * length]))
 
         shift = float((s * r).sum()) / total if self.free else 0.0
-        g, here = combination(X, s * np.stack([r - shift, r]), self.clamp) - self.ridge * w
-        # Rounding: an output is a sum of D products (e), the gradient one of n residuals times a row.
-        e = 2.0 * EPS * (w.size + 8) * (np.abs(y) + abs(self.constant) + rows * length)
-        blurred = e + 2.0 * EPS * (y.size + 8) * np.abs(r)
+        g, here = combination(X, s * np.stack([r - shift, r]), clamp) - self.ridge * w
+        # Rounding: an output is a sum of D products (off_each), the gradient one of n residuals times a row.
+        off_each = 2.0 * EPS * (w.size + 8) * (np.abs(y) + abs(self.constant) + rows * length)
+        blurred = off_each + 2.0 * EPS * (y.size + 8) * np.abs(r)
         drift = float((s * blurred).sum()) / total if self.free else 0.0
         moved = float((s * rows * (blurred + drift)).sum()) + 8.0 * EPS * self.ridge * length
         off = np.square(abs(shift) + slack * drift) * total
 
-        unsure = norm(root * e)
-        blur = (2.0 * error + unsure) * unsure
+        unsure = norm(root * off_each)
         objective = size * size
+        blur = (2.0 * error + unsure) * unsure + 4.0 * EPS * (y.size + w.size + 8) * objective
+        blur += TINY if objective < SMALLEST and error > 0.0 else 0.0
         above = objective * (1.0 + slack * CLOSE) + 2.0 * slack * blur
         if self.ridge:
             above = min(above, np.square((norm(g) + slack * moved) / np.sqrt(self.ridge)) + off)
         steepest = norm(np.append(here, shift * total)) + slack * (moved + drift * total)
         rest = size + slack * unsure + slack * EPS * (y.size + w.size) * size
-        moves = np.divide([steepest, rest], np.array([size, norm(np.append(w, self.constant))]) * data)
+        sure = max(size - (rest - size), 0.0)
+        moves = np.divide([steepest, rest], np.array([sure, norm(np.append(w, self.constant))]) * data)
         backward = 0.0 if data == 0.0 or rest == 0.0 else float(np.fmin(*moves))
         return _Measured(objective, float(above), backward, error * error / total, total, blur)
 
@@ -275,10 +312,6 @@ class PerOutput(Certificate):
         return Verdict.all_of([(f"target {k}", part.confirm(X, y[:, k : k + 1])) for k, part in enumerate(self.parts)])
 
 
-INTERPOLATED = 1e-9
-"""Residuals below this, relative to the labels, count as none: the loss could not be lowered by more than 1e-18 of itself."""
-
-
 @dataclass(frozen=True, eq=False)
 class LeastSquaresGap(Certificate):
     """Loss and backward error of least-squares weights.
@@ -286,10 +319,10 @@ class LeastSquaresGap(Certificate):
     Parameters
     ----------
     loss : float
-        ½ Σ s_i (y_i - w·x_i)², with labels ±1.
+        ½ Σ s_i (y_i - w·x_i)², with labels ±1, up to `rounding`.
     backward_error : float
-        ‖Xᵀr‖ / (‖r‖ ‖X‖): relative change of the data that makes the weights exactly optimal; 0 when
-        ‖r‖ is below 1e-9 ‖y‖.
+        At most so large a relative change of the data makes the weights exactly optimal: ‖Xᵀr‖ / (‖r‖ ‖X‖), or where that is
+        less ‖r‖ / (‖w‖ ‖X‖), which takes the residuals away; rounded up.
     weights : ndarray, shape (D,)
         The plane, clamped weight last.
     sample_weight : ndarray, shape (n,), or None
@@ -298,23 +331,27 @@ class LeastSquaresGap(Certificate):
         Value of the clamped input; 0 for none.
     positive : label
         The label that counts as +1.
+    rounding : float or None
+        The loss is within so much of what is stated. None in certificates of earlier versions, which must be right to nine
+        digits.
 
     Examples
     --------
     >>> X, y = np.array([[1.0], [1.0]]), np.array([1, 0])
     >>> print(LeastSquaresGap.measure(X, y, weights=np.array([0.0]), positive=1))
-    loss 1, backward error 0
+    loss 1, backward error at most 3.4e-14
     """
 
     loss: Annotated[float, "finite >= 0"]
     backward_error: Annotated[float, "real >= 0"]
     weights: Annotated[FloatArray, "finite(D)"]
-    sample_weight: Annotated[FloatArray | None, "finite(n) >= 0 | none"]
-    clamp: float
-    positive: Label
+    sample_weight: Annotated[FloatArray | None, "finite(n) >= 0 | none", "asked"]
+    clamp: Annotated[float, "finite", "asked"]
+    positive: Annotated[Label, "label", "asked"]
+    rounding: Annotated[float | None, "finite >= 0 | none"] = None
 
     def __str__(self) -> str:
-        return f"loss {self.loss:.4g}, backward error {self.backward_error:.2g}"
+        return f"loss {_within(self.loss, self.rounding)}, backward error at most {self.backward_error:.2g}"
 
     @classmethod
     def measure(
@@ -329,8 +366,21 @@ class LeastSquaresGap(Certificate):
     ) -> Self:
         """Measure loss and backward error of weights (D,) on examples X (n, d) with labels y (n,)."""
         X, y = as_rows(X, y)
-        loss, backward = _loss_and_error(X, signs(y, positive), weights, sample_weight, clamp)
-        return cls(loss, backward, held(weights), sample_weight, clamp, positive)
+        draft = cls(0.0, 0.0, held(weights), sample_weight, clamp, positive)
+        with np.errstate(all="ignore"):
+            found = draft._measured(X, y, slack=4.0)
+        if found is None:
+            msg = "LeastSquaresGap: examples, weights or targets are so large or so small that squares are lost. Scale them."
+            raise InputError(msg)
+        numbers = 0.5 * found.objective, found.backward_error
+        return cls(*numbers, draft.weights, sample_weight, clamp, positive, 2.0 * found.blur)
+
+    def _measured(self, X: Matrix, y: Labels, slack: float) -> _Measured | None:
+        """Measure on checked data, as ridge weights without a penalty; None if squares are lost."""
+        plain = RidgeGap(
+            0.0, 0.0, 0.0, 0.0, 0.0, 0.0, self.weights, 0.0, free=False, clamp=self.clamp, sample_weight=self.sample_weight
+        )
+        return plain.measured(X, signs(y, self.positive), slack)
 
     def confirm(self, X: Matrix, y: Labels) -> Verdict:
         """Recompute both numbers."""
@@ -341,25 +391,14 @@ class LeastSquaresGap(Certificate):
         )
         if not shaped:
             return shaped
-        loss, backward = _loss_and_error(X, signs(y, self.positive), self.weights, self.sample_weight, self.clamp)
-        noise = 64 * max(X.shape) * EPS
-        total = y.size if self.sample_weight is None else float(self.sample_weight.sum())
-        close = np.isfinite(loss) and abs(loss - self.loss) <= 1e-9 * loss + noise * noise * total
-        better = np.isfinite(backward) and self.backward_error >= backward - noise
+        found = self._measured(X, y, slack=1.0)
+        if found is None or not np.isfinite(found).all():
+            return Verdict.of((False, LOST))
+        loss, total = 0.5 * found.objective, y.size if self.sample_weight is None else float(self.sample_weight.sum())
+        half = None if self.rounding is None else 2.0 * self.rounding
+        close = found.admits(2.0 * self.loss, found.objective, half, total)
+        better = self.backward_error * (1.0 + CLOSE) >= found.backward_error
         return Verdict.of(
-            (bool(close), f"the loss is {loss:.6g}, not {self.loss:.6g}"),
-            (bool(better), f"the backward error is {backward:.3g}, not {self.backward_error:.3g}"),
+            (close, f"the loss is {loss:.6g} up to {0.5 * found.blur:.3g}, not {_within(self.loss, self.rounding)}"),
+            (bool(better), f"the backward error can be {found.backward_error:.3g}, not only {self.backward_error:.3g}"),
         )
-
-
-def _loss_and_error(X: Matrix, y: FloatArray, w: FloatArray, s: FloatArray | None, clamp: float) -> tuple[float, float]:
-    """Return ½ Σ s r² and ‖Xᵀ s r‖ / (‖√s r‖ ‖√s X‖), the norm of X by Frobenius; a reproduced y has error 0."""
-    s = np.ones(y.size) if s is None else s
-    outputs, _ = potentials_and_sums(X, w[None], np.zeros((1, y.size)), clamp)
-    r = y - outputs[:, 0]
-    size = np.sqrt(float((s * (squares(X) + clamp * clamp)).sum()))
-    loss = 0.5 * float((s * r * r).sum())
-    if np.sqrt(2 * loss) <= INTERPOLATED * norm(np.sqrt(s)) or size == 0.0:
-        return loss, 0.0
-    gradient = norm(combination(X, (s * r)[None], clamp))
-    return loss, gradient / (np.sqrt(2.0 * loss) * size)

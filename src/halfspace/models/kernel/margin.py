@@ -8,7 +8,7 @@ from typing import Annotated, Any, NamedTuple
 import numpy as np
 from scipy import sparse
 
-from halfspace._typing import FloatArray, IntArray, Labels
+from halfspace._typing import FloatArray, IntArray, Labels, Matrix
 from halfspace.certificates import Certificate, KernelGap, PerCell, PerClass, PerPair
 from halfspace.certificates.arithmetic import EPS
 from halfspace.certificates.expansion import Scales, scales
@@ -25,6 +25,9 @@ from halfspace.solvers.linear.soft_margin import balanced
 from halfspace.solvers.run import Budget, Progress, Run, run, run_all
 
 __all__ = ["Claims", "KernelPlan", "Solved", "Work", "about_expansion"]
+
+COARSE = 2.0
+"""Where some examples reach so much less far than all do, a claim about them is measured by themselves."""
 
 
 class Solved(NamedTuple):
@@ -129,6 +132,7 @@ class Claims(NamedTuple):
     """What answers prove about the problems of a data set."""
 
     kernel: Kernel
+    X: Matrix
     size: Scales
     clamp: float
     plan: KernelPlan
@@ -139,17 +143,33 @@ class Claims(NamedTuple):
         size = scales(kernel, data.X, data.clamp, shift)
         if sparse.issparse(data.X):  # who checks may hold the rows as an array, for which the bound is wider
             size = size._replace(entry=3.0 * size.entry, unit=3.0 * size.unit)
-        return cls(kernel, size, data.clamp, plan)
+        return cls(kernel, data.X, size, data.clamp, plan)
 
     def claim(self, task: Task, answer: KernelAnswer) -> KernelGap:
         """Claim what an answer proves; its gradient was computed anew in double precision."""
         weight, plan, size = None if (task.s == 1.0).all() else task.s, self.plan, self.size
         bias = answer.bias if plan.free else None
         draft = KernelGap.draft(self.kernel, np.abs(answer.b), plan.C, weight, bias, self.clamp, task.positive)
+        if self._too_coarse(task.rows):
+            return draft.measured(self._part(task.rows), task.sign)
         E = np.where(task.s > 0, task.sign * (task.sign - answer.h + answer.bias), np.inf)
         own = size.of(task.rows)
-        error = answer.error / SLACK + 32 * EPS * float(np.abs(answer.b).sum()) * size.radius**2  # of the compiled exponential
+        error = answer.error / SLACK + 32 * EPS * float(np.abs(answer.b).sum()) * own.radius**2  # of the compiled exponential
         return draft.claim(own, task.sign, np.nan_to_num(E, posinf=1e300), error=error)
+
+    def _part(self, rows: IntArray) -> Matrix:
+        """Return some of the examples; of a precomputed matrix, their rows and columns."""
+        return self.X[rows][:, rows] if self.kernel.is_precomputed else self.X[rows]
+
+    def _too_coarse(self, rows: IntArray) -> bool:
+        """Tell whether the rounding of all examples is far above that of these, by which a claim about them is judged."""
+        if rows.size == self.size.lengths.size:
+            return False
+        if self.size.shift > 0.0:
+            return True
+        own = scales(self.kernel, self._part(rows), self.clamp)
+        reach = self.size.reach is not None and own.reach is not None and own.reach.max() * COARSE < self.size.reach[rows].max()
+        return bool(reach or own.entry * COARSE**2 < self.size.entry)
 
     def work(self, gram: LazyGram, task: Task, seed: int, start: FloatArray | None = None, tol: float | None = None) -> Work:
         """Return how a task is solved; `start` are the strengths of its examples, `tol` is that of the plan by default."""

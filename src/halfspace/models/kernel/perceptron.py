@@ -102,7 +102,7 @@ class KernelPerceptron(StreamMixin, KernelPlaneMixin, ClassifierMixin, CallbackS
     >>> model.predict(X).tolist(), model.mistakes_
     ([1, -1, -1, 1], 2)
     >>> print(model.certificate_, bool(model.certificate_.verify(X, y)))
-    2 mistakes, at most 2 by Novikoff's theorem; 1.414 <= kappa* <= 1.414 True
+    at most 2 mistakes by Novikoff's theorem; 1.414 <= kappa* <= 1.414; reported by the run, not proved: 2 mistakes True
     """
 
     learnt: ClassVar[dict[str, Any]] = {

@@ -56,8 +56,8 @@ class PassiveAggressive(PresentingClassifier):
     >>> import numpy as np, halfspace as hs
     >>> X, y = np.array([[2.0], [-2.0]]), np.array([1, 0])
     >>> model = hs.PassiveAggressive(variant="PA", intercept="none").fit(X, y)
-    >>> model.coef_.tolist(), str(model.certificate_)
-    ([[0.5]], "1 mistake, at most 1 by Crammer et al.'s theorem; 2 <= kappa* <= 2")
+    >>> print(model.coef_.tolist(), model.certificate_)
+    [[0.5]] at most 1 mistake by Crammer et al.'s theorem; 2 <= kappa* <= 2; reported by the run, not proved: 1 mistake
     """
 
     def __init__(

@@ -10,6 +10,7 @@ import numpy as np
 from sklearn.base import clone
 from sklearn.utils import check_array
 
+from halfspace._matrices import admitted
 from halfspace._typing import FloatArray, IntArray, Matrix
 from halfspace.certificates.prototypes.quantisation import Quantisation
 from halfspace.errors import InputError
@@ -45,7 +46,7 @@ class ElbowRow(NamedTuple):
 
 @dataclass(frozen=True)
 class Elbow:
-    """Quantisation errors over K. `print` shows the table; `halfspace.plots.ElbowDisplay.from_elbow(table).plot()` draws it.
+    """Quantisation errors over K. `print` shows the table; `halfspace.plots.ElbowDisplay.from_elbow(table)` draws it.
 
     Parameters
     ----------
@@ -129,7 +130,7 @@ def elbow(
     >>> [(row.K, round(row.error, 3), round(row.lower, 3)) for row in elbow(X, [2, 1])]
     [(1, 82.0, 82.0), (2, 1.0, 1.0)]
     """
-    rows = check_array(X, accept_sparse="csr", dtype=[np.float64, np.float32], estimator="elbow")
+    rows = check_array(admitted(X, "elbow"), accept_sparse="csr", dtype=[np.float64, np.float32], estimator="elbow")
     counts = _read_counts(Ks, rows.shape[0])
     model = KMeans(n_init=10) if estimator is None else estimator
     fitting = {} if sample_weight is None else {"sample_weight": sample_weight}

@@ -1,5 +1,6 @@
 """K-means: scikit-learn's own, with the outcome and the proof of this package."""
 
+from contextlib import suppress
 from dataclasses import dataclass, field
 from typing import Any, ClassVar, Self, cast
 from weakref import WeakKeyDictionary
@@ -13,6 +14,7 @@ from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted
 
 from halfspace._learnt import Learnt
+from halfspace._matrices import admitted
 from halfspace._typing import FloatArray, IntArray, Matrix
 from halfspace.certificates.prototypes.quantisation import Quantisation, dense_blocks, own_squares
 from halfspace.errors import InputError
@@ -118,7 +120,7 @@ class KMeans(Learnt, ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterM
         Error, assignment, gain of one more step, and a bound below which no K prototypes can come; `verify(X)` recomputes them.
         Its labels are the nearest prototypes also where scikit-learn's `labels_` are not, by rounding or an early stop.
         Measured when first asked for, from the X that `fit` was given: so ask before changing that in place (an X whose error
-        is no longer `inertia_` is refused). A copy that was made before has lost X; `certify(X)` measures it there.
+        is no longer `inertia_` is refused). It is measured before a copy or a pickle is made, which take it with them.
     outcome_, n_iter_, n_features_in_
         Why it stopped, steps of the start that was kept, number of features.
 
@@ -189,6 +191,7 @@ class KMeans(Learnt, ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterM
         """
         with restored_on_error(self):
             self._check_parameters()
+            X = admitted(X, type(self).__name__)
             one_by_one = self.max_time is not None or self.verbose or getattr(self, "_skl_callbacks", None)
             if sample_weight is not None:
                 sample_weight = row_weights(self, read_matrix(self, X, reset=True), sample_weight)
@@ -290,6 +293,13 @@ class KMeans(Learnt, ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterM
             del _LEARNT_FROM[self]
         return cast("Quantisation", self._certificate)
 
+    def __getstate__(self) -> Any:
+        """Return what a copy or a pickle holds: the proof too, since a copy does not know X."""
+        if self in _LEARNT_FROM:
+            with suppress(InputError):  # X has been changed since: the copy is without a proof until it is certified
+                _ = self.certificate_
+        return super().__getstate__()
+
     def certify(self, X: Matrix, sample_weight: Any = None) -> Quantisation:
         """Measure the prototypes on examples X, shape (n, d), and keep the proof as `certificate_`."""
         check_is_fitted(self)
@@ -314,16 +324,16 @@ class KMeans(Learnt, ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterM
 
     def predict(self, X: Matrix) -> IntArray:
         """Return the nearest prototype of each row of X, shape (n,)."""
-        return np.asarray(self._fitted_scikit().predict(X))
+        return np.asarray(self._fitted_scikit().predict(admitted(X, "KMeans")))
 
     def transform(self, X: Matrix) -> FloatArray:
         """Return the distances of the rows of X from the prototypes, shape (n, K)."""
-        distances: FloatArray = self._fitted_scikit().transform(X)
+        distances: FloatArray = self._fitted_scikit().transform(admitted(X, "KMeans"))
         return distances
 
     def score(self, X: Matrix, y: Any = None, sample_weight: Any = None) -> float:
         """Return minus the quantisation error of the rows of X, shape (n, d)."""
-        return float(self._fitted_scikit().score(X, y, sample_weight))
+        return float(self._fitted_scikit().score(admitted(X, "KMeans"), y, sample_weight))
 
 
 def _is_count(value: Any) -> bool:

@@ -10,6 +10,7 @@ from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils.validation import check_is_fitted
 
 from halfspace._learnt import Learnt
+from halfspace._matrices import admitted
 from halfspace._typing import FloatArray, Matrix
 from halfspace.certificates.regression.filtering import FilterBound, FilterRun
 from halfspace.errors import InputError
@@ -245,7 +246,7 @@ class AdaptiveFilter(Learnt, RegressorMixin, CallbackSupportMixin, BaseEstimator
     def _read(self, X: Matrix, y: FloatArray, *, reset: bool) -> tuple[Matrix, FloatArray, float]:
         """Check the signals, and that a stream goes on with the taps it began with; return them and the power of X."""
         owner = type(self).__name__
-        X, y = read_matrix(self, X, y, reset=reset)
+        X, y = read_matrix(self, X, None if y is None else admitted(y, owner, "y"), reset=reset)
         _, q = usable_rows(X, 0.0, owner)
         try:
             y = np.ascontiguousarray(y, dtype=np.float64)

@@ -4,11 +4,12 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from sklearn.utils.validation import check_is_fitted, validate_data
+from sklearn.utils.validation import check_is_fitted
 
+from halfspace._matrices import admitted
 from halfspace._typing import FloatArray, Matrix
 from halfspace.errors import InputError
-from halfspace.models.parameters import FLOATS, is_ready, read_matrix, require_choice, require_number, usable_rows
+from halfspace.models.parameters import is_ready, read_matrix, require_choice, require_number, usable_rows
 from halfspace.rows.design import Design, column_means
 from halfspace.rows.labels import example_weights
 from halfspace.rows.operations import outputs
@@ -77,21 +78,8 @@ def read_regression(
 ) -> Regression:
     """Check examples, targets and weights; set the scikit-learn attributes that describe them."""
     owner = type(estimator).__name__
-    if isinstance(X, np.ndarray) and X.dtype.kind in "mM":
-        msg = f"{owner}: X holds {X.dtype}, not numbers. Turn dates into numbers first."
-        raise InputError(msg)
-    X, y = validate_data(
-        estimator,
-        X,
-        y,
-        reset=reset,
-        accept_sparse="csr",
-        dtype=list(FLOATS),
-        order="C",
-        ensure_all_finite=False,
-        multi_output=multi,
-        y_numeric=True,
-    )
+    y = None if y is None else admitted(y, owner, "y")
+    X, y = read_matrix(estimator, X, y, reset=reset, multi_output=multi, y_numeric=True)
     free, clamp = estimator.intercept == "free", asked_clamp(estimator)
     _refuse_vanishing(usable_rows(X, clamp, owner)[1], X, clamp, owner)
     Y = np.asarray(y, dtype=np.float64).reshape(y.shape[0], -1)
