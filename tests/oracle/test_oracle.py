@@ -21,7 +21,20 @@ from halfspace.certificates import DualityGap, KernelBracket, KernelGap, MarginB
 from halfspace.certificates.expansion import indefiniteness
 from halfspace.kernels import Linear, Polynomial, Precomputed
 
-CLAIMED = {*"lower upper primal dual margin loss objective gap backward_error sigma2 radius error".split()}
+CLAIMED = {
+    "lower",
+    "upper",
+    "primal",
+    "dual",
+    "margin",
+    "radius",
+    "loss",
+    "objective",
+    "gap",
+    "backward_error",
+    "sigma2",
+    "error",
+}
 RIDGES = 0.0, 1e-9, 1.0, 1e9
 BLOCK = 25
 """Cases of one test."""
