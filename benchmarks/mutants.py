@@ -40,15 +40,7 @@ WHERE: list[tuple[str, re.Pattern[str] | None]] = [
     ("models/**/*.py", CLAIMING),
     ("ladder/*.py", CLAIMING),
 ]
-TESTS = (
-    "tests/certificates",
-    "tests/oracle",
-    "tests/properties",
-    "tests/models",
-    "tests/laws",
-    "tests/ladder",
-    "tests/kernels",
-)
+TESTS = ("tests/certificates", "tests/oracle", "tests/properties/test_beyond_the_truth.py", "tests/models", "tests/ladder")
 SHARE, LONGEST, MOST_TESTS = 0.95, 120.0, 200
 """The share to be killed, the seconds a mutant's tests may take, and how many of them are run."""
 COMPARISONS = {ast.Lt: ast.LtE, ast.LtE: ast.Lt, ast.Gt: ast.GtE, ast.GtE: ast.Gt, ast.Eq: ast.NotEq, ast.NotEq: ast.Eq}

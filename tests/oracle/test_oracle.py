@@ -203,8 +203,8 @@ def tightest(rng, proof, X, y, names=()):
     name, way = str(rng.choice(names)), float(rng.choice([-1.0, 1.0]))
     way = {"lower": 1.0, "dual": 1.0, "upper": -1.0, "primal": -1.0}.get(name, way)
     value = getattr(proof, name)
-    near, far = 0.0, way * 10.0 ** float(rng.uniform(-12, 0)) * (abs(value) if np.isfinite(value) and value else 1.0)
-    for _ in range(40):
+    near, far = 0.0, way * (abs(value) if np.isfinite(value) and value else 1.0)
+    for _ in range(50):
         middle = 0.5 * (near + far)
         near, far = (middle, far) if replace(proof, **{name: value + middle}).verify(X, y) else (near, middle)
     return replace(proof, **{name: value + near})
@@ -310,13 +310,14 @@ def test_the_tightest_claim_that_a_checker_accepts_is_true(oracle, kind, field):
 
 
 def test_what_an_indefinite_matrix_lacks_is_paid_for(margin_of):
-    """A matrix indefinite by rounding is taken for one with more on its diagonal: that is definite, and within the bracket."""
-    K, y = np.array([[1.0, 1.0], [1.0, 1.0 - 8 * 2.0**-52]]), np.array([1, 0])
+    """A matrix indefinite by asymmetry is taken for one with more on its diagonal: definite, and within what is accepted."""
+    K, y = np.array([[1.0, 1.0 + 2.0**-23], [1.0, 1.0]]), np.array([1, 0])
     shift, objection = indefiniteness(Precomputed(), K)
     assert objection is None
-    definite = np.diag([Fraction(shift)] * 2) + np.vectorize(Fraction)(K)
+    definite = np.diag([Fraction(shift)] * 2) + np.vectorize(Fraction)(0.5 * (K + K.T))
     assert definite[0, 0] * definite[1, 1] >= definite[0, 1] ** 2
     proof = KernelBracket.measure(K, y, kernel=Precomputed(), strengths=np.ones(2), positive=1)
     assert proof.verify(K, y)
+    claim = tightest(np.random.default_rng(0), proof, K, y, ["upper"])
     squared = margin_of([[fmpq(v.numerator, v.denominator) for v in row] for row in definite], [1, -1])
-    assert fmpq(*proof.upper.as_integer_ratio()) ** 2 >= squared
+    assert fmpq(*claim.upper.as_integer_ratio()) ** 2 >= squared > 0
