@@ -115,11 +115,12 @@ def test_a_course_of_the_cost_that_rises_is_refuted():
     assert not PrototypeErrors.measure(X, y, **about, costs=(cost - 1e-6, cost)).verify(X, y)
 
 
-def test_neighbours_far_from_the_origin_are_not_told_apart_by_rounding():
+@pytest.mark.parametrize("seed", range(5))
+def test_neighbours_far_from_the_origin_are_not_told_apart_by_rounding(seed):
     """At an offset of 1e8 squared distances below 1 are rounding: rows whose nearest is of the other class count as misled."""
-    rng = np.random.default_rng(0)
-    places = rng.uniform(0.0, 0.1, size=(10, 1, 3)) + 1e-3 * np.array([0.0, 1.0])[:, None]
-    X, y = 1e8 + places.reshape(20, 3), np.tile([0, 1], 10)
+    rng = np.random.default_rng(seed)
+    pairs = rng.uniform(0.0, 1.0, size=(10, 1, 3)) + 0.01 * np.array([0.0, 1.0])[:, None]
+    X, y = 1e8 * rng.uniform(0.3, 1.0, size=3) + pairs.reshape(20, 3), np.tile([0, 1], 10)
     distances = np.linalg.norm(X[:, None] - X, axis=2) + 1e9 * np.eye(20)
     assert (y[distances.argmin(axis=1)] != y).all()
     assert NeighbourErrors.measure(X, y, k=1).errors == 20
