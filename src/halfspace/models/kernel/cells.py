@@ -6,7 +6,6 @@ for all examples; it proves the gaps of the problems it did solve.
 """
 
 import threading
-import time
 import warnings
 from functools import partial
 from typing import Annotated, Any, NamedTuple
@@ -141,14 +140,21 @@ def _largest_class(data: Examples, rows: IntArray) -> _Machine:
 
 
 def _learn_cell(
-    kernel: Kernel, plan: KernelPlan, data: Examples, rows: IntArray, s: FloatArray, seed: int, budget: Budget
+    kernel: Kernel,
+    plan: KernelPlan,
+    data: Examples,
+    cell: tuple[IntArray, int],
+    s: FloatArray,
+    budget: Budget,
+    before: _Machine | None,
 ) -> _Machine:
-    """Learn from the examples of one cell."""
+    """Learn from the examples of one cell, or go on from an earlier answer."""
+    rows, seed = cell
     present, target = np.unique(data.target[rows], return_inverse=True)
     classes = data.classes[present]
     if present.size == 1:
         return _largest_class(data, rows)
-    X, began = data.X[rows], time.perf_counter()
+    X = data.X[rows]
     part = Examples(X, data.y[rows], view_of(X, data.clamp), classes, target, data.q[rows], data.clamp)
     shift, objection = indefiniteness(kernel, X)
     if objection is not None:
@@ -156,13 +162,9 @@ def _learn_cell(
         raise InputError(msg)
     tasks, gram = tasks_of(part, s[rows]), LazyGram(kernel, X, data.clamp)
     claims = Claims.about(part, kernel, shift, plan)
-
-    def left() -> Budget:
-        spent = time.perf_counter() - began
-        return budget._replace(max_time=None if budget.max_time is None else max(budget.max_time - spent, 0.0))
-
     seeds = [seed + k for k in range(len(tasks))]
-    runs, answers, gaps = claims.solve(gram, tasks, seeds, [None] * len(tasks), left, 1)
+    starts = [None] * len(tasks) if before is None else list(np.abs(before.signed))
+    runs, answers, gaps = claims.solve(gram, tasks, seeds, starts, budget, 1)
     slowest = max(range(len(runs)), key=lambda k: runs[k].rounds)
     outcome = next((done.outcome for done in runs if done.outcome.reason != "converged"), runs[slowest].outcome)
     signed = np.stack([answer.b for answer in answers])
@@ -198,9 +200,9 @@ def learn_cells(
 
     reporter.known[0] = so_far
 
-    def learn(k: int, budget: Budget) -> _Machine:
+    def learn(k: int, budget: Budget, before: _Machine | None) -> _Machine:
         cell = int(order[k])
-        machine = _learn_cell(kernel, plan, data, by_cell[cell], s, seed + cell, budget)
+        machine = _learn_cell(kernel, plan, data, (by_cell[cell], seed + cell), s, budget, before)
         with lock:
             known[cell] = machine
             reporter.tell(f"cell {k + 1} of {order.size}, {by_cell[cell].size:,} examples: relative gap {machine.gap:.2g}")

@@ -9,10 +9,10 @@ from sklearn.callback import CallbackSupportMixin, with_callbacks
 from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted
 
-from halfspace._learnt import Learnt
 from halfspace._typing import FloatArray, Matrix
 from halfspace.certificates.regression.posterior import GaussianPosterior, Sums
 from halfspace.errors import InputError
+from halfspace.models.certified import Certified
 from halfspace.models.parameters import UNLABELLED, require_number, restored_on_error
 from halfspace.models.regression.base import Regression, RegressionMixin, read_regression, table
 from halfspace.rows.design import Design
@@ -26,7 +26,7 @@ WIDEST = 20_000
 """Most features: the covariance has a row and a column for each."""
 
 
-class BayesianRegression(Learnt, RegressionMixin, RegressorMixin, CallbackSupportMixin, BaseEstimator):
+class BayesianRegression(Certified, RegressionMixin, RegressorMixin, CallbackSupportMixin, BaseEstimator):
     """Linear regression that knows how sure it is: weights ~ N(0, I/α), noise of variance 1/β, the posterior in closed form.
 
     Parameters

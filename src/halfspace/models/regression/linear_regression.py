@@ -8,10 +8,10 @@ from sklearn.base import BaseEstimator, MultiOutputMixin, RegressorMixin
 from sklearn.callback import CallbackSupportMixin, with_callbacks
 from sklearn.utils.validation import check_is_fitted
 
-from halfspace._learnt import Learnt
 from halfspace._typing import FloatArray, Matrix
 from halfspace.certificates.regression.ridge import PerOutput, RidgeGap
 from halfspace.errors import InputError
+from halfspace.models.certified import Certified
 from halfspace.models.parameters import UNLABELLED, require, require_number, restored_on_error
 from halfspace.models.regression.base import Regression, RegressionMixin, read_regression, read_ridges, table
 from halfspace.rows.threads import one_blas_thread
@@ -41,7 +41,7 @@ class _Choice(NamedTuple):
     n_iter: int = 1
 
 
-class LinearRegression(Learnt, RegressionMixin, MultiOutputMixin, RegressorMixin, CallbackSupportMixin, BaseEstimator):
+class LinearRegression(Certified, RegressionMixin, MultiOutputMixin, RegressorMixin, CallbackSupportMixin, BaseEstimator):
     """Least squares with an optional price λ on the length of the weights: min Σ s_i (y_i - w·x_i - c)² + λ‖w‖².
 
     The penalty is also called ridge, weight decay or Tikhonov regularisation.
