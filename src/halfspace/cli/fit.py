@@ -7,7 +7,7 @@ from typing import Any
 from halfspace import __version__
 from halfspace._paths import is_lasting
 from halfspace._text import listed, plural
-from halfspace.cli.frame import INTERRUPTED, NO_ANSWER, Answer, clean, notes, refuse
+from halfspace.cli.frame import INTERRUPTED, NO_ANSWER, Answer, clean, notes, refuse, seconds_left
 from halfspace.cli.ladders import Watch, facts, summary
 from halfspace.cli.origin import describe
 from halfspace.cli.outputs import check_outputs
@@ -24,6 +24,8 @@ from halfspace.tables import TableEncoder
 
 __all__ = ["Options", "run"]
 
+WRITING = {False: 0.1, True: 1.0}
+"""Seconds for the model file and the answer, without and with a report."""
 DEMO_MODEL, DEMO_REPORT = "model.halfspace", "halfspace-report.html"
 
 
@@ -66,7 +68,7 @@ def run(**given: Any) -> Answer:
         encoder=TableEncoder(scale=options.scale),
         kernel=options.kernel,
         test_size=options.test_size,
-        max_time=options.max_time,
+        max_time=_for_climbing(options),
         curve=options.report_path is not None,
         random_state=options.seed,
     )
@@ -93,6 +95,12 @@ def run(**given: Any) -> Answer:
     body |= {**written, "recheck": _recheck(options, written["model"])} | ({"error": failure} if failure else {})
     interrupted = INTERRUPTED if ladder.outcome_.reason == "interrupted" else 0
     return Answer(body, _text(body, summary(ladder)), NO_ANSWER if failure else interrupted, failure=failure)
+
+
+def _for_climbing(options: Options) -> float | None:
+    """Return the time for the ladder, from now on: files are to be written and the answer printed afterwards."""
+    left = seconds_left(options.max_time)
+    return None if left is None else max(left - min(WRITING[options.report_path is not None], 0.2 * left), 1e-3)
 
 
 def _rungs(names: str | None) -> tuple[str, ...] | None:

@@ -26,7 +26,7 @@ from halfspace._paths import is_lasting
 from halfspace._text import plural
 from halfspace._typing import Label, Labels, Matrix
 from halfspace.certificates import Certificate, PerClass, Separability
-from halfspace.cli.frame import Answer, notes
+from halfspace.cli.frame import Answer, notes, seconds_left
 from halfspace.cli.outputs import check_outputs, complete_file
 from halfspace.cli.reading import labels, read_data
 from halfspace.files import Dataset
@@ -81,13 +81,14 @@ def run(
 
 
 def _decide(X: Matrix, y: Labels, max_time: float | None) -> list[tuple[Label, Separability]]:
-    """Return a proof for two classes, or one for each class against the rest, the time shared equally."""
+    """Return a proof for two classes, or one for each class against the rest, which share the time left of the command's."""
     classes = np.unique(y)
     if classes.size == 2:
-        return [(classes.tolist()[1], separability(X, y, max_time=max_time))]
-    share, proofs = max_time / classes.size if max_time else None, []
+        return [(classes.tolist()[1], separability(X, y, max_time=seconds_left(max_time)))]
+    proofs: list[tuple[Label, Separability]] = []
     for label in classes.tolist():
-        proof = separability(X, y == label, max_time=share)
+        left = seconds_left(max_time)
+        proof = separability(X, y == label, max_time=left and left / (classes.size - len(proofs)))
         bracket = proof.bracket and replace(proof.bracket, positive=label)
         proofs.append((label, replace(proof, positive=label, bracket=bracket)))
     return proofs

@@ -5,12 +5,12 @@ typed by the whole file (see `columns`); strings are words even where they look 
 them are left out with a note.
 """
 
-import json
 from collections.abc import Iterator
 from typing import Any
 
 import pyarrow as pa
 
+from halfspace._json import json_reader
 from halfspace.errors import FileError
 from halfspace.files.kinds import Columns, TextReader
 from halfspace.files.opening import OpenedFile
@@ -28,7 +28,7 @@ class _Number(str):
 
 
 CONSTANTS = {"NaN": None, "Infinity": _Number("inf"), "-Infinity": _Number("-inf")}
-DECODER = json.JSONDecoder(parse_int=_Number, parse_float=_Number, parse_constant=CONSTANTS.__getitem__)
+parse = json_reader(parse_int=_Number, parse_float=_Number, parse_constant=CONSTANTS.__getitem__)
 
 
 class Reader(TextReader):
@@ -59,8 +59,8 @@ class Reader(TextReader):
     def _object(self, text: str, line: int) -> dict[str, Any]:
         """Decode one line."""
         try:
-            found = DECODER.decode(text.strip())
-        except (ValueError, RecursionError) as error:
+            found = parse(text.strip())
+        except ValueError as error:
             msg = f"{self.file.name}: line {line} is not JSON ({error}); expected one object per line."
             raise FileError(msg) from None
         if not isinstance(found, dict):

@@ -45,7 +45,7 @@ def few_threads(X: Matrix) -> Iterator[None]:
 class Majority(Certified, ClassifierMixin, BaseEstimator):
     """Predict the class that most examples have; of equals the first."""
 
-    learnt: ClassVar[dict[str, Any]] = {"classes_": "labels(c)", "certificate_": "certificate", "outcome_": Outcome}
+    learnt: ClassVar[dict[str, Any]] = {"classes_": "distinct(c)", "certificate_": "certificate", "outcome_": Outcome}
 
     def fit(self, X: Matrix, y: Labels) -> Self:  # noqa: ARG002  (a baseline looks at labels only)
         """Count the labels y, shape (n,)."""
@@ -75,7 +75,7 @@ class Neighbours(Certified, ClassifierMixin, BaseEstimator):
     """Vote of the k nearest examples: scikit-learn's KNeighborsClassifier, k the one that errs least when leaving one out."""
 
     learnt: ClassVar[dict[str, Any]] = {
-        "classes_": "labels(c)",
+        "classes_": "distinct(c)",
         "k_": "int",
         "X_": "rows(n,d)",
         "target_": "i8(n) in 0..c",

@@ -134,7 +134,7 @@ class Ladder(Learnt, ClassifierMixin, BaseEstimator):
         "encoder_": "model:TableEncoder",
         "n_features_in_": "=d",
         "?feature_names_in_": "names(d)",
-        "classes_": "labels(c)",
+        "classes_": "distinct(c)",
         "estimator_": "model",
         "rungs_": [Rung],
         "?notes_": [Note],
@@ -320,6 +320,8 @@ class Ladder(Learnt, ClassifierMixin, BaseEstimator):
         y, fitted = checked_labels(y), self.train_.size + self.test_.size
         if y.size != fitted:
             return Verdict.of((False, f"there are {y.size:,} labels, but the ladder was fitted to {fitted:,}"))
+        if not (self.train_.size and self.learnt_.size and 0 <= self.train_.min() <= self.train_.max() < y.size):
+            return Verdict.of((False, "it claims to have learnt from rows that there are not"))
         about = np.searchsorted(self.train_, self.learnt_)
         if about.max() >= self.train_.size or not np.array_equal(self.train_[about], self.learnt_):
             return Verdict.of((False, "the winner learnt from rows that are no training rows"))

@@ -30,6 +30,7 @@ __all__ = [
     "as_float",
     "budget_of",
     "check_common",
+    "is_count",
     "is_ready",
     "read_examples",
     "read_matrix",
@@ -51,7 +52,7 @@ UNLABELLED = {
     "?history_": "plain",
 }
 """What every model learns, as model files declare it (`Learnt`)."""
-LABELLED = {**UNLABELLED, "classes_": "labels(c)"}
+LABELLED = {**UNLABELLED, "classes_": "distinct(c)"}
 FLOATS = (np.float64, np.float32)
 PROVED = 2.5e8
 """Entries that are read in a second when a proof is made, where the machine is slow."""
@@ -84,6 +85,11 @@ def require_cap_and_tolerance(estimator: Any) -> None:
     require(estimator, "C", "a positive number from 1e-50 to 1e50, or inf for no errors", holds=bool(sensible))
     require_number(estimator, "tol")
     require(estimator, "tol", "below 1", holds=estimator.tol < 1)
+
+
+def is_count(value: Any) -> bool:
+    """Tell whether this is a positive whole number."""
+    return isinstance(value, int | np.integer) and not isinstance(value, bool) and int(value) > 0
 
 
 def as_float(value: Any) -> float:

@@ -148,6 +148,8 @@ class KernelAdaTron(KernelPlaneMixin, ClassifierMixin, CallbackSupportMixin, Bas
         "?_alpha": "f8(K,n)",
     }
 
+    needs: ClassVar[dict[str, tuple[str, ...]]] = {**KernelPlaneMixin.needs, "_solved": ("_lengths", "_caps", "_labels")}
+
     certificate_: Certificate
     _cells: Cells | None
     _voting: bool
@@ -402,6 +404,8 @@ class KernelAdaTron(KernelPlaneMixin, ClassifierMixin, CallbackSupportMixin, Bas
         if cells is not None:
             cells.check(fitted["_expansion"].rows.size)
         if solved is not None:
+            if cells is None and fitted["_lengths"] is None:
+                raise ValueError("KernelAdaTron: it has no lengths")
             solved.check(fitted.get("_labels", ()), sizes["K"])
         elif "_alpha" not in fitted:
             raise ValueError("KernelAdaTron: it has no strengths")

@@ -313,6 +313,9 @@ class PrototypeClassifier(Certified, ClassifierMixin, CallbackSupportMixin, Base
             book = Book.of(nobody, np.empty(0, dtype=np.int64), omega)
         else:
             omega = self._metric()
+            if omega.ndim == 3:
+                msg = f"{owner} learnt one metric per class, which a stream cannot teach: call fit instead of partial_fit."
+                raise InputError(msg)
             state = self._state
             book = state.book.copied() if isinstance(state, online.State) else Book.of(*self._predictor(), self._tally)
         start = float(np.abs(book.W).max(initial=0.0))

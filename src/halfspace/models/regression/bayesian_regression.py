@@ -74,15 +74,23 @@ class BayesianRegression(Certified, RegressionMixin, RegressorMixin, CallbackSup
 
     learnt: ClassVar[dict[str, Any]] = {
         **UNLABELLED,
-        "coef_": "f8(d)",
-        "covariance_": "f8(w,w)",
+        "coef_": "finite8(d)",
+        "covariance_": "finite8(w,w)",
         **dict.fromkeys(("intercept_", "prior_precision_", "noise_precision_", "gamma_", "log_evidence_"), "number"),
-        **dict.fromkeys(("_floor", "_clamp"), "number"),
-        "_sums": "plain",
+        "_floor": "number",
+        "_clamp": "finite in 0..1e51",
+        "_sums": {"triangle": "finite8(k,v)", "total": "finite > 0", "x_mean": "finite8(d)", "y_mean": "finite"},
         "_rows": "int",
         "_weights": "none | f8(n)",
         "_free": "bool",
     }
+
+    @classmethod
+    def check_learnt(cls, fitted: dict[str, Any], sizes: dict[str, int]) -> None:
+        """Refuse sums over other weights than the posterior's."""
+        inputs = sizes["d"] + (fitted["_clamp"] != 0.0)
+        if not sizes["w"] == inputs == sizes["v"] - 1:
+            raise ValueError("BayesianRegression: its sums are not over the weights")
 
     def __init__(
         self,
