@@ -11,7 +11,7 @@ import pyarrow as pa
 import pytest
 from fuzz.workbooks import workbook
 
-from halfspace.errors import FileError
+from halfspace.errors import FileError, MemoryLimitError
 from halfspace.files import read, stream
 from halfspace.notes import Note
 
@@ -100,3 +100,14 @@ def test_without_fastexcel_the_extra_is_named(tmp_path):
     code = f"import sys; sys.modules['fastexcel'] = None\nfrom halfspace.files import read\nread({str(path)!r}, 'y')"
     ran = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False)
     assert 'pip install "halfspace[excel]"' in ran.stderr
+
+
+@pytest.mark.parametrize("cell", ['<c r="AAA900000">', '<x:c s="1" r="AAA900000" t="n">'])
+def test_a_sheet_is_as_large_as_its_last_cell(tmp_path, cell):
+    """Two cells far apart make a sheet that does not fit: the names of the cells are read first."""
+    workbook(tmp_path / "near.xlsx", data=[["a", "b"], [1, 2]])
+    with zipfile.ZipFile(tmp_path / "near.xlsx") as near, zipfile.ZipFile(tmp_path / "far.xlsx", "w") as far:
+        for part in near.infolist():
+            far.writestr(part, near.read(part).replace(b'<c r="B2">', cell.encode()))
+    with pytest.raises(MemoryLimitError, match="a sheet of 900,000 rows and 703 columns would need about 63"):
+        read(tmp_path / "far.xlsx", "a")

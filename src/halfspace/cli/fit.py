@@ -5,13 +5,14 @@ from dataclasses import dataclass
 from typing import Any
 
 from halfspace import __version__
+from halfspace._memory import memory_limit
 from halfspace._paths import is_lasting
 from halfspace._text import listed, plural
 from halfspace.cli.frame import INTERRUPTED, NO_ANSWER, Answer, clean, notes, refuse, seconds_left
 from halfspace.cli.ladders import Watch, facts, summary
 from halfspace.cli.origin import describe
 from halfspace.cli.outputs import check_outputs
-from halfspace.cli.reading import BUILT_IN, labels, read_data
+from halfspace.cli.reading import BUILT_IN, bytes_on_disk, labels, read_data
 from halfspace.errors import FileError, ModelFileError
 from halfspace.files import Dataset
 from halfspace.ladder import Ladder
@@ -38,6 +39,7 @@ class Options:
     save: str | None = None
     report: str | None = None
     max_time: float | None = None
+    max_memory: str | None = None
     kernel: str = "rbf"
     rungs: str | None = None
     scale: str = "standard"
@@ -60,6 +62,12 @@ class Options:
 def run(**given: Any) -> Answer:
     """Fit a ladder as the fields of `Options` say."""
     options = Options(**given)
+    with memory_limit(options.max_memory, bytes_on_disk(options.file)):
+        return _fit(options)
+
+
+def _fit(options: Options) -> Answer:
+    """Fit a ladder within the memory limit in force."""
     check_outputs([options.file], {"--save": options.model_path, "--report": options.report_path})
     data = read_data(options.file, options.target, format=options.format_, max_rows=options.max_rows, random_state=options.seed)
     notes(sentences(data.notes))

@@ -13,6 +13,7 @@ from sklearn.utils import check_array, check_random_state
 from sklearn.utils.validation import validate_data
 
 from halfspace._matrices import admitted, canonical
+from halfspace._memory import admit
 from halfspace._typing import FloatArray, IntArray, Labels, Matrix, View
 from halfspace.errors import InputError
 from halfspace.rows.labels import read_classes
@@ -27,6 +28,7 @@ __all__ = [
     "PROVED",
     "UNLABELLED",
     "Examples",
+    "admit_problems",
     "as_float",
     "budget_of",
     "check_common",
@@ -54,6 +56,8 @@ UNLABELLED = {
 """What every model learns, as model files declare it (`Learnt`)."""
 LABELLED = {**UNLABELLED, "classes_": "distinct(c)"}
 FLOATS = (np.float64, np.float32)
+COPIES = (8, 4)
+"""Numbers that a model holds at a time, per example and per feature of a two-class problem; measured with 3,000 classes."""
 PROVED = 2.5e8
 """Entries that are read in a second when a proof is made, where the machine is slow."""
 LARGEST = 1e150
@@ -251,6 +255,17 @@ def _refuse_vanishing(X: Matrix, q: FloatArray, clamp: float, owner: str) -> Non
             raise InputError(msg)
 
 
+def admit_problems(estimator: Any, X: Matrix, K: int) -> None:
+    """Refuse more two-class problems than fit the memory limit, with a number per example and per feature for each.
+
+    `copies` of an estimator says how many such numbers it holds at a time, per example and per feature of a problem.
+    """
+    (n, d), (per_example, per_feature) = X.shape, getattr(estimator, "copies", COPIES)
+    problems = "one problem" if K == 1 else f"{K:,} problems"
+    remedy = "merge rare classes, or give fewer rows" if K > 1 else "give fewer rows or columns"
+    admit(type(estimator).__name__, 8.0 * K * (per_example * n + per_feature * d), f"{problems} of {n:,} x {d:,}", remedy, X)
+
+
 def read_examples(estimator: Any, X: Matrix, y: Labels, clamp: float) -> Examples:
     """Check examples and labels for a fit from scratch, and set the scikit-learn attributes that describe them.
 
@@ -261,6 +276,7 @@ def read_examples(estimator: Any, X: Matrix, y: Labels, clamp: float) -> Example
     X, y = read_matrix(estimator, X, y, reset=True)
     view = view_of(X, clamp)
     classes, target = read_classes(y, owner)
+    admit_problems(estimator, X, 1 if classes.size == 2 else classes.size)
     q = np.empty(target.size)
     filled = beside(fill_squared_norms, view, q)
 

@@ -6,10 +6,11 @@ import numpy as np
 from sklearn.base import ClassNamePrefixFeaturesOutMixin, TransformerMixin
 from sklearn.utils.validation import check_is_fitted
 
+from halfspace._memory import admit
 from halfspace._typing import FloatArray, Matrix
 from halfspace.errors import InputError
 from halfspace.models.parameters import is_count, read_matrix, require, require_number, require_switch, usable_rows
-from halfspace.models.prototypes.classifier import PrototypeClassifier
+from halfspace.models.prototypes.classifier import DESCENT, PrototypeClassifier
 
 __all__ = ["GMLVQ"]
 
@@ -159,6 +160,8 @@ class GMLVQ(ClassNamePrefixFeaturesOutMixin, TransformerMixin, PrototypeClassifi
     def _first_metric(self, W: FloatArray, n_classes: int, rng: Any) -> FloatArray:
         d = W.shape[1]
         m = d if self.rank is None else min(int(self.rank), d)
+        metrics = n_classes if self.per_class else 1
+        admit("GMLVQ", 8.0 * DESCENT * metrics * m * d, f"a metric of {m:,} x {d:,} numbers", "give a smaller rank", W)
         omega = (np.eye(d) if m == d else _directions(W, m, rng)) / np.sqrt(m)
         return np.tile(omega, (n_classes, 1, 1)) if self.per_class else omega
 

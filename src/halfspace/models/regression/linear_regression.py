@@ -177,7 +177,7 @@ class LinearRegression(Certified, RegressionMixin, MultiOutputMixin, RegressorMi
         if too_large(data.design):
             size = f"{data.design.n:,} rows and {data.design.D:,} inputs"
             msg = (
-                f"LinearRegression(ridge={self.ridge!r}) decomposes the data, but this sparse matrix has {size}. Give a number."
+                f"LinearRegression(ridge={self.ridge!r}) decomposes the data, but {size} are too many for that. Give a number."
             )
             raise InputError(msg)
         return self._by_evidence(data) if self.ridge == "evidence" else self._by_errors(data)
