@@ -71,6 +71,19 @@ def cells():
     return proofs.PerCell(centres, cell, (part, proofs.OneLabel("b"))), data, labels
 
 
+def kernel_ridge(data=X, targets=T, **options):
+    """Return kernel ridge functions, not quite the best."""
+    a = np.linspace(-0.5, 0.75, len(targets))[None]
+    options = {"coefficients": a - a.mean() if "constants" in options else a, "kernel": SQUARE, "ridge": 0.5, **options}
+    return proofs.KernelRidgeGap.measure(data, targets, **options)
+
+
+def ridge_cells():
+    """Return kernel ridge functions of two cells."""
+    parts = tuple(kernel_ridge(X[own], T[own], constants=np.array([0.25])) for own in (slice(0, 2), slice(2, 4)))
+    return proofs.KernelRidgeCells(np.array([[1.5, 1.5], [-1.5, -1.25]]), np.array([0, 0, 1, 1]), parts), X, T
+
+
 def prototypes(**options):
     """Return the errors of three prototypes."""
     W = np.array([[1.5, 0.0], [-1.0, 1.5], [-1.0, -1.5]])
@@ -160,6 +173,9 @@ CASES = {
     "KernelGap": lambda: (kernel_gap(), XOR, Y),
     "KernelGap-free": lambda: (kernel_gap(bias=0.125, sample_weight=S), XOR, Y),
     "KernelGap-hard": lambda: (kernel_gap(C=np.inf, clamp=1.0), XOR, Y),
+    "KernelRidgeCells": ridge_cells,
+    "KernelRidgeGap": lambda: (kernel_ridge(constants=np.array([0.25]), sample_weight=S), X, T),
+    "KernelRidgeGap-clamped": lambda: (kernel_ridge(clamp=0.5), X, T),
     "KeslerBracket": lambda: (
         proofs.KeslerBracket.measure(X3, Y3, weights=KESLER, strengths=np.ones((3, 6)), clamp=1.0, classes=np.unique(Y3)),
         X3,

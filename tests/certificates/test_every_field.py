@@ -32,6 +32,8 @@ LESS = {
 """Claims of the form "at least": a smaller number is a weaker claim, and true. (A precision ends at rounding.)"""
 MORE = {
     "MarginBracket.upper",
+    "KernelRidgeGap.distance",
+    "KernelRidgeGap.gap",
     "KeslerBracket.upper",
     "LeastSquaresGap.backward_error",
     "NeighbourErrors.errors",
@@ -348,6 +350,7 @@ TRUTHS = {
     "KernelGap": true_gap,
     "CommitteeVote": true_vote,
     "PerCell": true_cells,
+    "KernelRidgeCells": true_cells,
     "LeastSquaresGap": true_least_squares,
     "Separability": true_separability,
     "PrototypeErrors": true_prototypes,
@@ -370,7 +373,8 @@ ALSO_TRUE = {
 
 def weaker(change):
     """Tell whether a change of one side of a bound makes a weaker claim."""
-    return (change.field in LESS and change.new < change.old) or (change.field in MORE and change.new > change.old)
+    less, more = change.field in LESS, change.field in MORE
+    return bool((less and np.all(change.new < change.old)) or (more and np.all(change.new > change.old)))
 
 
 def same_terms(change):

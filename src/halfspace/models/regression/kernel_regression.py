@@ -125,7 +125,6 @@ class KernelRegression(Certified, RegressionMixin, MultiOutputMixin, RegressorMi
         **UNLABELLED,
         "ridge_": "number",
         "left_out_": "f8(n) | f8(n,K)",
-        "_single": "bool",
         "_fitted_clamp": "finite",
         "_expansion": Expansion,
         "_cells": Cells | None,
@@ -194,6 +193,11 @@ class KernelRegression(Certified, RegressionMixin, MultiOutputMixin, RegressorMi
             data = read_regression(self, X, y, sample_weight)
             widths = self._widths(data)
             used = np.flatnonzero(data.design.s)
+            if used.size < 2:
+                msg = (
+                    f"{type(self).__name__} leaves examples out to judge them, so it needs at least 2; n_samples = {used.size}."
+                )
+                raise InputError(msg)
             rng = check_random_state(self.random_state)
             rows = used
             if used.size > self.kernel_rows:
@@ -330,7 +334,7 @@ class KernelRegression(Certified, RegressionMixin, MultiOutputMixin, RegressorMi
         mean = bias[0] if centres is None else np.full(m, np.nan)
         self._expansion, self._fitted_clamp = Expansion(kernel, doubled(data.X), everyone, coefficients, mean), clamp
         left_out = np.where(s > 0.0, data.Y.T - residuals, np.nan)
-        self._single, self.left_out_ = data.single, left_out[0] if data.single else np.ascontiguousarray(left_out.T)
+        self.left_out_ = left_out[0] if data.single else np.ascontiguousarray(left_out.T)
         self._cells: Cells | None = None
         if centres is None:
             self.certificate_: KernelRidgeGap | KernelRidgeCells = proof(everyone, fits[0])
@@ -373,6 +377,11 @@ class KernelRegression(Certified, RegressionMixin, MultiOutputMixin, RegressorMi
         X = self._read(X)
         found = self._expansion.outputs(X) if self._cells is None else self._cells.outputs(self._expansion, X)
         return found[:, 0] if self._single else found
+
+    @property
+    def _single(self) -> bool:
+        """Whether there is one target, without a second axis."""
+        return bool(self.left_out_.ndim == 1)
 
     @property
     def kernel_(self) -> Kernel:
