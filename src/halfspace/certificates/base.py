@@ -95,8 +95,11 @@ class Certificate(ABC):
         if not sound:
             return sound
         X, y = self.read(X, y)
-        with np.errstate(all="ignore"):  # what is not finite is refused, not warned of
-            return self.confirm(X, y)
+        try:
+            with np.errstate(all="ignore", over="raise"):  # what is not finite is refused, not warned of
+                return self.confirm(X, y)
+        except FloatingPointError:
+            return Verdict.of((False, "numbers are so large that the check overflows; scale the data"))
 
     def reports(self) -> list[str]:
         """Return in words what the run says of itself and `verify` cannot confirm, such as how many mistakes it made."""
