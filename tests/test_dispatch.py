@@ -3,10 +3,12 @@
 import os
 import subprocess
 import sys
+import time
 from typing import NamedTuple
 
 import numpy as np
 import pytest
+from numba import njit
 from numba.core import caching
 
 from halfspace import _dispatch
@@ -82,6 +84,20 @@ def test_an_unknown_type_is_refused_by_name():
     assert greet(np.ones(3)) == 3
     with pytest.raises(TypeError, match=r"greet has no implementation for Stranger; there are: ndarray"):
         greet(Stranger(1))
+
+
+@pytest.mark.compiled
+def test_what_could_not_be_compiled_in_time_is_not_begun(monkeypatch):
+    """Past the deadline a function that is not compiled yet is refused; one that is works, and later all do."""
+    monkeypatch.setattr(_dispatch, "COMPILING", 60.0)
+    ready, fresh = njit(lambda x: x + 1), njit(lambda x: x + 2)
+    assert ready(1) == 2
+    with _dispatch.compiling_until(time.perf_counter() + 30.0):
+        assert ready(1) == 2
+        with pytest.raises(_dispatch.LateCompilationError, match="would have to be compiled"):
+            fresh(1)
+    with _dispatch.compiling_until(None):
+        assert fresh(1) == 3
 
 
 def doubled(x):

@@ -16,16 +16,19 @@ The sums in the implementations may be reordered (they feed solvers); certificat
 """
 
 import functools
+import time
 import warnings
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from typing import Any, Protocol, TypeVar, cast
 
 import numpy as np
 from numba import njit, types
+from numba.core import event
 from numba.core.typing.templates import builtin_registry
 from numba.extending import overload
 
-__all__ = ["OpenFunction", "compiled", "compiled_as_written", "open_function"]
+__all__ = ["LateCompilationError", "OpenFunction", "compiled", "compiled_as_written", "compiling_until", "open_function"]
 
 REORDER = {"reassoc", "contract", "nsz", "arcp"}
 """Reordering and fused multiply-add, but NaN and infinity keep their meaning."""
@@ -35,6 +38,9 @@ AS_WRITTEN = {"contract", "nnan", "ninf", "nsz", "arcp"}
 
 OPTIONS: dict[str, Any] = {"nogil": True, "error_model": "numpy", "no_cfunc_wrapper": True}
 """No wrapper for C, which nobody here calls."""
+
+COMPILING = 5.0
+"""Seconds that compiling a function may well take."""
 
 F = TypeVar("F", bound=Callable[..., Any])
 
@@ -85,6 +91,38 @@ def _say_that_nothing_is_kept() -> None:
         " folder that can be written."
     )
     warnings.warn(msg, RuntimeWarning, stacklevel=2)
+
+
+class LateCompilationError(Exception):
+    """A function would have to be compiled, and there is no time for it."""
+
+
+class _Watch(event.Listener):
+    """Hears of every function that is about to be compiled, not of those that are found in the cache."""
+
+    def __init__(self, deadline: float) -> None:
+        self.deadline = deadline
+
+    def on_start(self, event: Any) -> None:  # noqa: ARG002  (Numba's name)
+        if time.perf_counter() + COMPILING > self.deadline:
+            msg = "it would have to be compiled, once and for all, which takes more time than is left"
+            raise LateCompilationError(msg)
+
+    def on_end(self, event: Any) -> None:
+        pass
+
+
+@contextmanager
+def compiling_until(deadline: float | None) -> Iterator[None]:
+    """Refuse to compile inside what may not be ready at the deadline, on the clock of `time.perf_counter`; None for no limit.
+
+    What is on disk, compiled by an earlier run, is loaded as ever.
+    """
+    if deadline is None:
+        yield
+        return
+    with event.install_listener("numba:compile", _Watch(deadline)):
+        yield
 
 
 class OpenFunction(Protocol):

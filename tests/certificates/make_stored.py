@@ -27,6 +27,9 @@ SQUARE = Polynomial(degree=2, coef0=1.0)
 S = np.array([1.0, 2.0, 0.5, 1.0])
 
 
+on_budget = hs.KernelPerceptron(RBF(0.5), budget=2, shuffle=False)
+
+
 def margin(label=1, data=X, labels=Y, **options):
     """Return a bracket of the clamped problem, or of another one."""
     options = {"weights": np.array([1.0, 1.0, 0.25]), "clamp": 1.0, **options}
@@ -140,6 +143,7 @@ def members():
 KESLER = np.array([[2.0, 0.0, 0.5], [-1.0, 2.0, 0.0], [-1.0, -2.0, 0.0]])
 CASES = {
     "BudgetedMistakes": budgeted,
+    "BudgetedMistakes-answer": lambda: (on_budget.fit(X3, Y3 == "b").certificate_, X3, Y3 == "b"),
     "ClassCounts": lambda: (proofs.ClassCounts(("a", "b", "c"), (2, 2, 2)), X3, Y3),
     "CommitteeVote": lambda: (members(), X, Y),
     "DualityGap": lambda: (duality(), X, Y),
@@ -147,6 +151,7 @@ CASES = {
     "DualityGap-hard": lambda: (duality(C=np.inf, weights=np.array([0.3, 0.2, 0.0]), clamp=1.0), X, Y),
     "FilterBound": filtered,
     "GaussianPosterior": posterior,
+    "GaussianPosterior-means": lambda: (hs.BayesianRegression(intercept="free").fit(X, T).certificate_, X, T),
     "KernelBracket": lambda: (
         proofs.KernelBracket.measure(XOR, Y, kernel=SQUARE, strengths=np.ones(4), positive=1, bias=0.0),
         XOR,
@@ -170,6 +175,7 @@ CASES = {
     "MarginBracket-zero": lambda: (margin(data=XOR), XOR, Y),
     "MistakeBound": lambda: (proofs.MistakeBound.of(3, margin(), proofs.Novikoff(0.5, 2.0, 1.0, 1.0)), X, Y),
     "MistakeBound-Crammer": lambda: (proofs.MistakeBound.of(3, margin(), proofs.PassiveAggressiveBound()), X, Y),
+    "MistakeBound-vote": lambda: (hs.VotedPerceptron(shuffle=False).fit(X3, Y3 == "b").certificate_, X3, Y3 == "b"),
     "MistakeBound-none": lambda: (proofs.MistakeBound.of(40, margin(data=XOR), proofs.Novikoff()), XOR, Y),
     "MixtureLikelihood": lambda: (mixture(), X, None),
     "NeighbourErrors": lambda: (proofs.NeighbourErrors.measure(X3, Y3, k=1), X3, Y3),
@@ -183,6 +189,7 @@ CASES = {
     "Quantisation": lambda: (proofs.Quantisation.measure(X3, prototypes=KESLER[:, :2]), X3, None),
     "RidgeGap": lambda: (ridge(ridge=0.5, constant=0.125, sample_weight=S), X, T),
     "RidgeGap-exact": lambda: (proofs.RidgeGap.measure(X, np.zeros(4), weights=np.zeros(2)), X, np.zeros(4)),
+    "Separability-answer": lambda: (hs.AdaTron(C=np.inf).fit(XOR, Y).certificate_, XOR, Y),
     "Separability-inseparable": lambda: (separable("inseparable"), XOR, Y),
     "Separability-separable": lambda: (separable("separable"), X, Y),
     "Separability-undecided": lambda: (separable("undecided"), X, Y),

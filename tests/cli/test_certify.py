@@ -110,6 +110,37 @@ def test_a_model_saved_from_python(answer, tmp_path):
     assert not answer("certify", tmp_path / "m", table, "--target", "label", code=1)["holds"]
 
 
+def negate_weights(ladder):
+    ladder.estimator_._W = -ladder.estimator_._W
+
+
+def stretch(ladder):
+    ladder.encoder_.recipes_[0]["parts"][0]["spread"] *= 3.0
+
+
+def swap_categories(ladder):
+    values = ladder.encoder_.recipes_[2]["values"]
+    values[:2] = values[1::-1]
+
+
+def steepen(ladder):
+    above = ladder.calibration_.above
+    ladder.calibration_ = ladder.calibration_._replace(above=above._replace(slope=2.0 * above.slope))
+
+
+CHANGES = {negate_weights: "weights", stretch: "encoder", swap_categories: "encoder", steepen: "probabilities"}
+
+
+@pytest.mark.parametrize("change", CHANGES, ids=lambda change: change.__name__)
+def test_a_model_that_predicts_otherwise_is_refuted(answer, model, table, tmp_path, change):
+    """Weights, encoder or probabilities that are not those of the proof are found out, though the file has a new checksum."""
+    ladder, path = hs.load(model), tmp_path / "other.halfspace"
+    change(ladder)
+    hs.save(ladder, path)
+    found = answer("certify", path, table, code=1)
+    assert CHANGES[change] in " ".join(found["reasons"])
+
+
 @pytest.mark.parametrize(
     ("content", "word"),
     [

@@ -20,15 +20,16 @@ def test_a_ladder(halfspace, answer, model):
     assert all(part in out for part in ("Fitted to table.csv (csv)", "winner", "2 largest of", "Hardest", "Proof: "))
 
 
-def test_a_bare_model(answer, tmp_path):
-    """A model saved from Python is shown with its weights, its largest strengths and its proof."""
+def test_a_bare_model(halfspace, answer, tmp_path):
+    """A model saved from Python is shown with its weights, its largest strengths and its proof, what is reported apart."""
     X, y = np.array([[0.0], [1.0], [2.0], [3.0]]), np.array([0, 0, 1, 1])
     model = hs.Perceptron().fit(X, y)
     hs.save(model, tmp_path / "m")
     body = answer("inspect", tmp_path / "m")
     assert (body["kind"], body["classes"], body["weights"][0]["weights"][0]["name"]) == ("Perceptron", [0, 1], "x0")
     assert sorted(body["hardest"]["rows"]) == model.support_.tolist()
-    assert body["proof"]["kind"] == "MistakeBound"
+    assert (body["proof"]["kind"], body["proof"]["reported"]) == ("MistakeBound", model.certificate_.reports())
+    assert f"reported by the run, not proved: {model.mistakes_} mistakes" in halfspace("inspect", tmp_path / "m").out
 
 
 def test_what_is_not_fitted(halfspace, answer, tmp_path):

@@ -7,7 +7,8 @@ from scipy import sparse
 from sklearn.preprocessing import FunctionTransformer
 
 from halfspace import separability
-from halfspace.ladder import calibration, climbing, preparing, values
+from halfspace.certificates import calibration
+from halfspace.ladder import climbing, preparing, values
 
 
 def test_calibration():

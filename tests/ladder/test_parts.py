@@ -9,8 +9,8 @@ from sklearn.datasets import load_iris
 from sklearn.neighbors import KNeighborsClassifier
 
 from halfspace.certificates import ClassCounts, NeighbourErrors, from_json
+from halfspace.certificates.calibration import Calibration, Curve
 from halfspace.ladder.baselines import Majority, Neighbours
-from halfspace.ladder.calibration import Calibration, Curve
 from halfspace.ladder.climbing import make_folds
 from halfspace.ladder.preparing import split
 from halfspace.ladder.rungs import sample_of

@@ -62,8 +62,10 @@ def test_the_order_of_rows_and_rotations_of_the_inputs_do_not_matter():
 def test_map_and_posterior_mean_are_the_same():
     """The ridge of the largest evidence gives the mean of the posterior of the largest evidence."""
     X, y, _ = drawn(np.random.default_rng(4))
-    ridge, belief = LinearRegression(ridge="evidence").fit(X, y), BayesianRegression().fit(X, y)
-    np.testing.assert_allclose(ridge.coef_, belief.coef_, rtol=1e-9)
+    for intercept in ("free", "none", "clamped"):  # the last is looked at further
+        ridge = LinearRegression(ridge="evidence", intercept=intercept).fit(X, y)
+        belief = BayesianRegression(intercept=intercept).fit(X, y)
+        np.testing.assert_allclose(ridge.coef_, belief.coef_, rtol=1e-8)
     np.testing.assert_allclose(
         [ridge.ridge_, ridge.noise_variance_],
         [belief.prior_precision_ / belief.noise_precision_, 1 / belief.noise_precision_],

@@ -6,7 +6,9 @@ from scipy import sparse
 
 import halfspace as hs
 from halfspace.data import teacher_student, two_clouds
+from halfspace.solvers.regression.conjugate import ConjugateGradients
 from halfspace.solvers.regression.least_squares import least_squares
+from halfspace.solvers.run import Budget, run
 
 quiet = pytest.mark.filterwarnings("ignore::halfspace.errors.NotSeparatedWarning")
 
@@ -105,14 +107,54 @@ def test_all_routes_of_least_squares_agree(shape, storage, monkeypatch):
     X = rng.standard_normal(shape)
     X[:, 1] = X[:, 0]
     Y, s = rng.standard_normal((shape[0], 2)), rng.random(shape[0]) + 0.5
-    reference, _ = least_squares(storage(X), Y, s, 1.0)
+    reference = least_squares(storage(X), Y, s, 1.0, 1e-12, Budget(1000)).W
     A = np.column_stack([X, np.ones(shape[0])])
-    for limits in ({"SMALL": 0}, {"SMALL": 0, "SQUARE": 0}):
+    for limits in ({"SMALL": 0, "FEW": 0}, {"SQUARE": 0}):
         for name, value in limits.items():
             monkeypatch.setattr(f"halfspace.solvers.regression.least_squares.{name}", value)
-        W, a = least_squares(storage(X), Y, s, 1.0)
+        W, a, end = least_squares(storage(X), Y, s, 1.0, 1e-12, Budget(1000))
+        assert (end is not None) == (sparse.issparse(storage(X)) or "SQUARE" in limits)
         np.testing.assert_allclose(W, reference, atol=1e-6)
         np.testing.assert_allclose(a @ A, W, atol=1e-6)
+
+
+def test_an_adaline_on_sparse_rows_never_stores_them_densely(monkeypatch):
+    """Sparse rows that are not few are multiplied as they are, to the backward error asked for, and so is their proof made."""
+    X = sparse.random(2000, 8000, 0.005, format="csr", random_state=0)
+    y = np.arange(2000) % 2
+
+    def refuse(*_):
+        raise AssertionError("a dense copy")
+
+    for kind in (sparse.csr_matrix, sparse.csr_array):
+        monkeypatch.setattr(kind, "toarray", refuse)
+    model = hs.Adaline().fit(X, y)
+    assert model.outcome_.converged
+    assert model.n_iter_ > 1
+    assert model.certificate_.backward_error <= 1e-4
+    np.testing.assert_allclose((model.alpha_ * (2 * y - 1)) @ X, model.coef_[0], atol=1e-9)
+
+
+def test_an_adaline_short_of_time_iterates_instead_of_factorising():
+    """A dense problem whose factorisation would take longer than max_time ends early with a true backward error."""
+    rng = np.random.default_rng(0)
+    X, y = rng.standard_normal((900, 1000)), np.arange(900) % 2
+    model = hs.Adaline(max_time=1e-3, tol=1e-13).fit(X, y)
+    assert model.outcome_.reason == "time budget spent"
+    assert "max_time" in model.outcome_.remedy
+    assert model.certificate_.verify(X, y)
+
+
+def test_conjugate_gradients_end_where_rounding_does():
+    """A tolerance beyond rounding, a zero target and columns of very different lengths end the steps, not the run's limit."""
+    rng = np.random.default_rng(1)
+    A = rng.standard_normal((60, 8)) * np.logspace(0, -6, 8)
+    Y = np.column_stack([rng.standard_normal(60), np.zeros(60)])
+    end = run(ConjugateGradients(A, Y, 1e-30), Budget(10**6))
+    assert end.outcome.reason in {"rounding limit reached", "converged"}
+    assert not end.state.W[:, 1].any()
+    loss = [np.linalg.norm(A @ W - Y[:, 0]) for W in (end.state.W[:, 0], np.linalg.lstsq(A, Y[:, 0], rcond=None)[0])]
+    assert loss[0] <= loss[1] * (1 + 1e-6)
 
 
 def test_passive_aggressive_does_the_least_that_makes_the_example_right():

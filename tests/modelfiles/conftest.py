@@ -74,7 +74,7 @@ def _without_classes():
         "k-means": (hs.KMeans(3, random_state=0), "unlabelled"),
         "mixture": (hs.IsotropicMixture(2, random_state=0), "unlabelled"),
         "mixture each": (hs.IsotropicMixture(2, sigma="each", random_state=0), "unlabelled"),
-        "regression": (hs.LinearRegression(ridge="cv"), "targets"),
+        "regression": (hs.LinearRegression(ridge="cv", intercept="clamped"), "targets"),
         "regression twice": (hs.LinearRegression(intercept="free"), "two targets"),
         "bayesian": (hs.BayesianRegression(), "targets"),
         "filter": (hs.AdaptiveFilter(n_taps=2), "targets"),

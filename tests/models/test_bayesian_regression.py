@@ -67,7 +67,7 @@ def test_with_given_precisions_the_posterior_follows_its_definition():
     """Σ = (αI + βX̃ᵀX̃)⁻¹ and m = βΣX̃ᵀy, with the clamped input as one more column; so does the evidence."""
     X, y = problem(12, 3)
     A = np.column_stack([X, np.full(12, 0.5)])
-    model = BayesianRegression(prior_precision=0.3, noise_precision=2.0, intercept_scaling=0.5).fit(X, y)
+    model = BayesianRegression(prior_precision=0.3, noise_precision=2.0, intercept="clamped", intercept_scaling=0.5).fit(X, y)
     S = np.linalg.inv(0.3 * np.eye(4) + 2.0 * A.T @ A)
     m = 2.0 * S @ A.T @ y
     np.testing.assert_allclose(model.covariance_, S, rtol=1e-9, atol=1e-12)
@@ -128,7 +128,7 @@ def test_bad_calls_are_refused():
     with pytest.raises(InputError, match="positive integer"):
         model.sample_posterior(0)
     with pytest.raises(InputError, match="Call fit"):
-        model.set_params(intercept="free").partial_fit(X, y)
+        model.set_params(intercept="clamped").partial_fit(X, y)
     with pytest.raises(InputError, match="covariance of all pairs"):
         BayesianRegression().fit(sparse.csr_array((2, 30_000)), np.ones(2))
     assert len(model.summary().splitlines()) == 8

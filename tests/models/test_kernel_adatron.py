@@ -774,10 +774,10 @@ def test_a_model_whose_coefficients_were_changed_does_not_verify(params, classes
     X, y = load_iris(return_X_y=True)
     X, y = X[y >= 3 - classes], np.array(["a", "b", "c"])[y[y >= 3 - classes]]
     model = hs.KernelAdaTron(**params).fit(X, y)
-    assert model.certificate_.verify(X, y)
+    assert model.verify(X, y)
     coefficients = model._expansion.coefficients
     coefficients.setflags(write=True)
     coefficients[:] *= -1.0
-    assert not model.certificate_.verify(X, y)
+    assert not model.verify(X, y)
     coefficients[:] *= -1.0
-    assert model.certificate_.verify(X, y)
+    assert model.verify(X, y)

@@ -8,6 +8,7 @@ from scipy import sparse
 from sklearn.linear_model import BayesianRidge, Ridge, RidgeCV
 
 from halfspace.errors import InputError
+from halfspace.models.regression.bayesian_regression import BayesianRegression
 from halfspace.models.regression.linear_regression import LinearRegression, ridge_path
 from halfspace.rows.design import Design
 from halfspace.solvers.regression import ridge as solver
@@ -83,17 +84,21 @@ def test_the_evidence_is_that_of_bayesian_ridge(intercept):
         np.testing.assert_allclose(model.tau2_, 1.0 / peer.lambda_, rtol=1e-8)
 
 
-def test_the_path_is_the_fits_one_by_one():
+@pytest.mark.parametrize("intercept", ["free", "clamped"])
+def test_the_path_is_the_fits_one_by_one(intercept):
     """Weights, effective parameters, errors and evidence of a path are those of separate fits; its best are the chosen ones."""
     X, Y = problem(30, 5)
-    path = ridge_path(X, Y, intercept="clamped")
+    path = ridge_path(X, Y, intercept=intercept)
     for k in (0, 20, 49):
-        model = LinearRegression(ridge=path.ridges[k]).fit(X, Y)
+        model = LinearRegression(ridge=path.ridges[k], intercept=intercept).fit(X, Y)
         np.testing.assert_allclose(path.coefs[k], model.coef_, rtol=1e-8, atol=1e-12)
         np.testing.assert_allclose(path.intercepts[k], model.intercept_, rtol=1e-8, atol=1e-12)
         np.testing.assert_allclose(path.effective_parameters[k], 30 - model.degrees_of_freedom_, rtol=1e-8)
-    assert LinearRegression(ridge="cv").fit(X, Y).ridge_ == path.ridges[np.argmin(path.loo_errors)]
-    best, near = LinearRegression(ridge="evidence").fit(X, Y).ridge_, path.ridges[np.argmax(path.log_evidence)]
+    assert LinearRegression(ridge="cv", intercept=intercept).fit(X, Y).ridge_ == path.ridges[np.argmin(path.loo_errors)]
+    best, near = (
+        LinearRegression(ridge="evidence", intercept=intercept).fit(X, Y).ridge_,
+        path.ridges[np.argmax(path.log_evidence)],
+    )
     assert 0.5 < best / near < 2.0
 
 
@@ -118,7 +123,7 @@ def test_standard_errors_are_the_textbook_ones():
 def test_with_a_ridge_standard_errors_are_posterior_deviations(shape):
     """They are the roots of σ² times the diagonal of (X̃ᵀX̃ + λI)⁻¹, whatever route the shape takes."""
     X, Y = problem(*SHAPES[shape], m=1)
-    model = LinearRegression(ridge=2.0).fit(X, Y[:, 0])
+    model = LinearRegression(ridge=2.0, intercept="clamped").fit(X, Y[:, 0])
     A = np.column_stack([X, np.ones(X.shape[0])])
     spread = np.diag(np.linalg.inv(A.T @ A + 2.0 * np.eye(A.shape[1])))
     expected = np.sqrt(model.noise_variance_ * spread)
@@ -323,3 +328,17 @@ def test_vanishing_data_are_refused(scaled):
     X, Y = problem(6, 2, m=1)
     with pytest.raises(InputError, match="Scale the"):
         LinearRegression().fit(scaled[0] * X, scaled[1] * Y[:, 0])
+
+
+def test_the_constant_is_free_unless_it_is_asked_to_be_clamped():
+    """As in scikit-learn, λ does not price the constant: far targets cost a ridge nothing, in fits, paths and posteriors."""
+    rng = np.random.default_rng(0)
+    X = rng.standard_normal((40, 3))
+    y = 100.0 + 0.1 * X[:, 0] + rng.standard_normal(40)
+    model, peer = LinearRegression(ridge=100.0).fit(X, y), Ridge(100.0).fit(X, y)
+    np.testing.assert_allclose(model.predict(X), peer.predict(X), rtol=1e-10)
+    assert model.score(X, y) == pytest.approx(peer.score(X, y), abs=1e-10)
+    assert LinearRegression(ridge=100.0, intercept="clamped").fit(X, y).score(X, y) < -100.0
+    np.testing.assert_allclose(ridge_path(X, y, [100.0]).intercepts, peer.intercept_, rtol=1e-10)
+    belief = BayesianRegression(prior_precision=100.0, noise_precision=1.0).fit(X, y)
+    np.testing.assert_allclose(belief.predict(X), peer.predict(X), rtol=1e-10)

@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from halfspace.certificates import LeastSquaresGap
+from halfspace.certificates import LeastSquaresGap, MarginBracket, MistakeBound, Novikoff
 from halfspace.ladder import Rung
 from halfspace.report import charts, claims, gathering, influence, outputs, page
 from halfspace.report.findings import Histogram, Influence, ReliabilityBin
@@ -34,6 +34,16 @@ def test_claims():
     X, y = (np.array([[1.0], [1.0]]), np.array([1, 0]))
     found = claims.claim(LeastSquaresGap.measure(X, y, weights=np.array([0.0]), positive=1), "halfspace certify m f")
     assert (found.kind, found.numbers[0]) == ("LeastSquaresGap", ("loss", "1"))
+
+
+def test_what_is_only_reported_is_said_apart():
+    """The number of mistakes is in no sentence about theorems, but in one that says that it is only reported."""
+    X, y = np.array([[2.0], [-2.0]]), np.array([1, 0])
+    bracket = MarginBracket.measure(X, y, weights=np.array([1.0]), strengths=np.ones(2), positive=1)
+    found = claims.claim(MistakeBound.of(1, bracket, Novikoff(margin=0.5)), "halfspace certify m f")
+    assert found.sentence.endswith(" Reported by the run, not proved: 1 mistake, margin 0.5.")
+    assert ("reported by the run, not proved", "1 mistake, margin 0.5") in found.numbers
+    assert not any("mistakes" in name and "at most" not in name for name, _ in found.numbers)
 
 
 def test_gathering():

@@ -10,6 +10,7 @@ from halfspace.solvers.regression.least_squares import least_squares
 from halfspace.solvers.regression.posterior import gathered, infer, joined
 from halfspace.solvers.regression.ridge import default_ridges, from_spectrum, leave_one_out, path_weights, ridge_regression
 from halfspace.solvers.regression.spectrum import Spectrum, spectrum, triangle
+from halfspace.solvers.run import Budget
 
 LINE = Design(np.array([[1.0], [2.0]]), np.ones(2), 0.0, np.zeros(1))
 Y = np.array([[3.0], [6.0]])
@@ -23,7 +24,8 @@ def test_ridge_by_every_route():
     assert from_spectrum(LINE, spectrum(LINE, Y, 5.0), Y, 5.0).W.item() == pytest.approx(1.5)
     np.testing.assert_allclose(path_weights(LINE, parts, np.array([0.0, 5.0])).ravel(), [3.0, 1.5])
     np.testing.assert_allclose(default_ridges(ONE, 4), [1e-6, 1e-3, 1.0, 1e3])
-    assert least_squares(np.array([[1.0], [2.0]]), np.array([[2.0], [4.0]]), np.ones(2), 0.0)[0].item() == pytest.approx(2.0)
+    slope = least_squares(np.array([[1.0], [2.0]]), np.array([[2.0], [4.0]]), np.ones(2), 0.0, 1e-9, Budget(1)).W
+    assert slope.item() == pytest.approx(2.0)
 
 
 def test_leave_one_out_of_a_mean():

@@ -1,13 +1,16 @@
 """The driver: budgets, Ctrl-C, watching, cancelling, the course, on a method that only counts."""
 
+import itertools
+import threading
 import time
+from functools import partial
 from typing import NamedTuple
 
 import numpy as np
 import pytest
 
 from halfspace.solvers.outcome import Outcome
-from halfspace.solvers.run import Budget, Course, Progress, run, steps
+from halfspace.solvers.run import Budget, Course, Progress, Shares, run, run_all, steps
 
 
 class Counting(NamedTuple):
@@ -193,3 +196,108 @@ def test_the_driver_costs_little():
         run(Counting(goal=300), Budget(1000))
         best = min(best, time.perf_counter() - begin)
     assert best < 4e-4
+
+
+# ------------------------------------------------------------ time
+class Clock:
+    """A clock that moves when it is told to."""
+
+    def __init__(self):
+        self.now = 100.0
+
+    def perf_counter(self):
+        return self.now
+
+
+@pytest.fixture
+def clock(monkeypatch):
+    """Replace the driver's clock."""
+    clock = Clock()
+    monkeypatch.setattr("halfspace.solvers.run.time", clock)
+    return clock
+
+
+class Slow(NamedTuple):
+    """Needs `rounds` rounds of a second each."""
+
+    clock: Clock
+    rounds: int
+    unit: str = "epoch"
+    columns: tuple[str, ...] = ("count",)
+
+    def start(self):
+        return np.zeros(1)
+
+    def step(self, state, most):
+        del most
+        self.clock.now += 1.0
+        state += 1
+        return (state.copy(),)
+
+    def status(self, state):
+        return "converged" if state[0] >= self.rounds else None
+
+
+def test_time_counts_from_the_call_and_leaves_room_for_the_proof(clock):
+    """Of max_time=10 what was spent before the run and what the proof will need is taken off, the latter up to a half."""
+    began = clock.now
+    clock.now += 3.0
+    end = run(Slow(clock, 100), Budget(100, 10.0, began=began, reserve=2.0))
+    assert (end.rounds, end.seconds) == (5, 8.0)
+    assert end.outcome.sentence == "Stopped after 8 s (max_time=10), 5 epochs."
+    assert Budget(1, 10.0, began=clock.now, reserve=1e9).left() == 5.0
+    assert Budget(1, 10.0, began=clock.now - 20.0).left() == 0.0
+    assert Budget(1, None, began=clock.now).left() is None
+
+
+def test_a_run_that_was_cut_goes_on(clock):
+    """Given the end of a run, the rounds and the course go on where it stopped."""
+    cut = run(Slow(clock, 9), Budget(100, 4.0))
+    end = run(Slow(clock, 9), Budget(100, 10.0), cut)
+    assert (cut.outcome.reason, end.outcome.reason, end.rounds) == ("time budget spent", "converged", 9)
+    assert end.course.history()["count"].tolist() == list(range(1, 10))
+
+
+def test_time_that_one_problem_does_not_need_goes_to_another(clock):
+    """Nine quick problems and a long one, in little more time than they need together: all are solved, whatever the order."""
+    for order in itertools.islice(itertools.permutations([30, *[1] * 9]), 0, None, 10**6 // 3):
+        began = clock.now
+        ends = run_all([partial(run, Slow(clock, rounds)) for rounds in order], Budget(1000, 45.0, began=began), 1)
+        assert [end.outcome.reason for end in ends] == ["converged"] * 10
+        assert [end.rounds for end in ends] == list(order)
+
+
+def test_problems_short_of_time_share_it(clock):
+    """No problem takes the time of another, and all of it is used."""
+    began = clock.now
+    ends = run_all([partial(run, Slow(clock, 10**9)) for _ in range(4)], Budget(10**9, 100.0, began=began), 1)
+    assert {end.outcome.reason for end in ends} == {"time budget spent"}
+    assert min(end.rounds for end in ends) >= 24
+    assert 100.0 <= clock.now - began <= 104.0
+
+
+def test_an_interrupted_problem_stops_those_that_would_go_on(clock):
+    """After Ctrl-C in one problem no other makes a step, and time that is left is not shared again."""
+
+    class Trapped(Slow):
+        def step(self, state, most):
+            if state[0] == 2:
+                raise KeyboardInterrupt
+            return Slow.step(self, state, most)
+
+    ends = run_all([partial(run, kind(clock, 10**9)) for kind in (Slow, Trapped, Slow)], Budget(10**9, 30.0), 1)
+    assert [end.outcome.reason for end in ends] == ["time budget spent", "interrupted", "interrupted"]
+    assert ends[2].rounds == 0
+
+
+def test_shares_are_handed_out_in_threads():
+    """Each of several threads gets a budget of its own, and a stop reaches all."""
+    shares, got = Shares.of(Budget(5, 100.0), 2, 4), []
+    workers = [threading.Thread(target=lambda: got.append(shares.next())) for _ in range(4)]
+    for worker in workers:
+        worker.start()
+    for worker in workers:
+        worker.join()
+    assert sorted(round(share.max_time) for share in got) == [50, 67, 100, 100]
+    shares.stop.set()
+    assert all(share.cancelled() for share in got)

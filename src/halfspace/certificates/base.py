@@ -125,6 +125,10 @@ class Certificate(ABC):
     def confirm(self, X: Matrix, y: Labels) -> Verdict:
         """Recompute the claims of a sound certificate from checked examples and labels."""
 
+    def predictor(self, y: Labels) -> dict[str, Any]:  # noqa: ARG002  (a claim about data alone is about no predictor)
+        """Return the numbers that predict, as far as this claim is about them, by name (`halfspace.certificates.predictor`)."""
+        return {}
+
     @classmethod
     def from_fields(cls, body: dict[str, Any]) -> Self:
         """Rebuild from the plain form of the fields."""

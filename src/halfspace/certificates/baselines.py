@@ -103,6 +103,10 @@ class NeighbourErrors(Certificate):
         """Check that the classes differ and the counts are possible."""
         return [_different(self.classes), (self.k < self.n and self.errors <= self.n, "k or errors are more than the examples")]
 
+    def predictor(self, y: Labels) -> dict[str, Any]:  # noqa: ARG002  (one signature for all)
+        """Return how many neighbours vote."""
+        return {"number of neighbours": self.k}
+
     def confirm(self, X: Matrix, y: Labels) -> Verdict:
         """Count again from all distances."""
         if y.size != self.n:

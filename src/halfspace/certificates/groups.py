@@ -15,6 +15,7 @@ from scipy import sparse
 from halfspace._typing import FloatArray, IntArray, Label, Labels, Matrix
 from halfspace.certificates.arithmetic import exponent, known_labels, scaled, squares
 from halfspace.certificates.base import Certificate, Verdict
+from halfspace.certificates.predictor import joined, same
 
 __all__ = ["OneLabel", "PerCell", "PerClass", "PerPair", "nearest_centres"]
 
@@ -71,6 +72,10 @@ class PerClass(Certificate):
         """Check that every part is about its class."""
         return [_about(part, label) for label, part in self]
 
+    def predictor(self, y: Labels) -> dict[str, Any]:
+        """Return what predicts in all parts."""
+        return joined([part.predictor(y) for part in self.parts])
+
     def confirm(self, X: Matrix, y: Labels) -> Verdict:
         """Check every part."""
         known = Verdict.of(known_labels(y, self.classes))
@@ -126,6 +131,15 @@ class PerPair(Certificate):
         """Check that every pair of classes is there once, and that every part is about its pair."""
         complete = sorted(self.pairs) == list(combinations(range(len(self.classes)), 2))
         return [(complete, "not every pair of classes is there once"), *(_about(part, a, b) for (a, b), part in self)]
+
+    def predictor(self, y: Labels) -> dict[str, Any]:
+        """Return what predicts in all parts, in the order of the pairs; rows count among all examples."""
+        found = []
+        for _, (labels, part) in sorted(zip(self.pairs, self, strict=True), key=lambda pair: pair[0]):
+            mine = np.flatnonzero(np.isin(y, labels))
+            answer = part.predictor(y[mine])
+            found.append({**answer, "functions": [(mine[rows], c) for rows, c in answer.get("functions", ())], "voting": True})
+        return joined(found)
 
     def confirm(self, X: Matrix, y: Labels) -> Verdict:
         """Check every part on the examples of its two classes."""
@@ -226,6 +240,19 @@ class PerCell(Certificate):
             (bool((idle | (self.cells >= 0)).all()), "an example of positive weight is in no cell"),
         ]
 
+    def predictor(self, y: Labels) -> dict[str, Any]:
+        """Return the centres, and what predicts in each cell."""
+        classes = np.unique(y).tolist()
+        found = [self._machine(k, y, classes) for k in range(len(self.parts))]
+        kernels = [part["kernel"] for part in found if "kernel" in part]
+        return {
+            **({"kernel": kernels[0] if all(same(kernel, kernels[0]) for kernel in kernels) else None} if kernels else {}),
+            "centres": self.centres,
+            "functions": [part["functions"] for part in found],
+            "bias": np.array([part["bias"] for part in found]),
+            "classes of cells": np.array([part["present"] for part in found]),
+        }
+
     def confirm(self, X: Matrix, y: Labels) -> Verdict:
         """Check the cells, then every part on the examples of its cell."""
         fits = Verdict.of(
@@ -245,6 +272,33 @@ class PerCell(Certificate):
             weights = Verdict.of((_weighs(part, s), "its examples have other weights"))
             verdicts += [(f"cell {k}", weights), (f"cell {k}", part.confirm(X[mine], y[mine]) if mine.size else empty)]
         return Verdict.all_of(verdicts)
+
+    def _machine(self, k: int, y: Labels, classes: list[Any]) -> dict[str, Any]:
+        """Return what predicts in a cell: a function for each class, or one for two classes; rows count among all examples.
+
+        A cell of one class has a bias of 1 for it, and of two among many one function, which is turned for the other class.
+        """
+        mine, K = np.flatnonzero(self.cells == k), 1 if len(classes) == 2 else len(classes)
+        part, none = self.parts[k], (np.empty(0, dtype=np.int64), np.empty(0))
+        functions, bias, present = [none] * K, np.full(K, -1.0), np.ones(K, dtype=bool)
+        if isinstance(part, OneLabel):
+            bias[0 if K == 1 else classes.index(part.label)] = 1.0 if K > 1 or part.label == classes[1] else -1.0
+            return {"functions": functions, "bias": bias, "present": present}
+        own = np.unique(y[mine]).tolist()
+        answer = part.predictor(y[mine])
+        if answer["positive"] != (own[1:] if len(own) == 2 else own):
+            return {"functions": None, "bias": bias, "present": present}
+        turns = [1.0] if K == 1 else [-1.0, 1.0] if len(own) == 2 else [1.0] * len(own)
+        for n, turn in enumerate(turns):
+            rows, c = answer["functions"][n % len(answer["functions"])]
+            everyone = np.zeros(mine.size)
+            everyone[rows] = c
+            problem = 0 if K == 1 else classes.index(own[n])
+            functions[problem] = (mine[rows], turn * c)
+            bias[problem] = turn * (answer["bias"][n % len(answer["bias"])] + answer["clamp"] ** 2 * everyone.sum())
+        if K > 1:
+            present = np.isin(classes, own)
+        return {"kernel": answer["kernel"], "functions": functions, "bias": bias, "present": present}
 
 
 def _bounded(part: Any) -> bool:

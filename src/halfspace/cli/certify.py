@@ -1,14 +1,16 @@
 """`halfspace certify`: a model's certificate against the data, in a process that imports no solver and no model.
 
-What is trusted: the preprocessing and the row numbers in the model file say what was claimed, about which rows. What is
-recomputed from the data: the labels, the encoded rows, and every number of the certificate. What is not checked: whether the
-weights that predict are those of the certificate; the file's checksum says only that they were written together.
+What is trusted: the row numbers in the model file say what was claimed, about which rows. What is recomputed from the data: the
+labels, the encoder, the encoded rows, and every number of the certificate. What is compared: the weights, prototypes, support
+vectors and labels that the model would predict with are those that the certificate is about. What is reported by the run and
+not proved: the outputs for rows left out, which the probabilities are fitted to, and the scores of the rungs.
 """
 
 import json
 import time
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -19,9 +21,11 @@ from halfspace._paths import is_lasting
 from halfspace._text import plural
 from halfspace.certificates import Certificate, Verdict, from_json
 from halfspace.certificates.base import from_dict
+from halfspace.certificates.pipeline import Pipeline
+from halfspace.certificates.predictor import tied
 from halfspace.cli.frame import REFUTED, Answer, notes, refuse
 from halfspace.cli.reading import as_numbers, labels, read_data
-from halfspace.cli.text import shortened
+from halfspace.cli.text import proof_of, shortened
 from halfspace.errors import CertificateError, FileError, InputError, ModelFileError
 from halfspace.files import Dataset, stream
 from halfspace.files.opening import on_disk
@@ -32,6 +36,7 @@ from halfspace.tables import TableEncoder
 __all__ = ["Claim", "run"]
 
 LARGEST_JSON = 1 << 30
+DAMAGES = (ArithmeticError, AttributeError, LookupError, TypeError, ValueError)
 
 
 @dataclass(frozen=True)
@@ -42,23 +47,26 @@ class Claim:
     ----------
     certificate : Certificate
         What is claimed.
-    encode : function
-        From rows of the file to the matrix the claim is about.
+    check : function
+        From rows of the file and their labels to the verdict.
     target : str or None
         Column of the labels.
     n_rows : int or None
         Rows of the file, if known.
     rows : ndarray, shape (m,), or None
-        Rows the claim is about; None for all.
+        Rows that the check needs, ascending; None for all.
+    n_about : int or None
+        How many of them the certificate is about; None for all.
     built_in : str or None
         Name of the built-in problem, if it is about that.
     """
 
     certificate: Certificate
-    encode: Callable[[Any], Any]
+    check: Callable[[Any, Any], Verdict]
     target: str | None = None
     n_rows: int | None = None
     rows: Any = None
+    n_about: int | None = None
     built_in: str | None = None
 
 
@@ -85,7 +93,7 @@ def run(model: str, file: str | None = None, *, target: str | None = None, forma
         "source": checked.source,
         "holds": verdict.holds,
         "reasons": list(verdict.reasons),
-        "proof": {"kind": type(claim.certificate).__name__, "sentence": str(claim.certificate)},
+        "proof": proof_of(claim.certificate),
         "n_rows": checked.n_rows,
         "n_checked": checked.n_checked,
         "seconds": time.perf_counter() - began,
@@ -104,7 +112,8 @@ def _check(claim: Claim, file: str | None, target: str | None, format_: str | No
     except InputError as error:  # it is a table, but has not these rows
         n_rows = sum(batch.X.shape[0] for batch in stream(file, format=format_)) if file and is_lasting(file) else 0
         return Checked(Path(file or "").name, n_rows), _same_size(claim, n_rows) and Verdict.of((False, str(error)))
-    checked = Checked(data.source.name, data.n_rows, int(data.rows.size), tuple(sentences(data.notes)))
+    n_checked = int(data.rows.size) if claim.n_about is None else claim.n_about
+    checked = Checked(data.source.name, data.n_rows, n_checked, tuple(sentences(data.notes)))
     return checked, _same_size(claim, data.n_rows) and _verify(claim, data)
 
 
@@ -118,8 +127,8 @@ def _verify(claim: Claim, data: Dataset) -> Verdict:
     """Check the certificate; labels or shapes that it cannot be about refute it."""
     y = labels(data)
     try:
-        return claim.certificate.verify(claim.encode(data.X), y)
-    except InputError:  # nothing that can be checked
+        return claim.check(data.X, y)
+    except (InputError, ModelFileError):  # nothing that can be checked
         raise
     except ValueError as error:
         return Verdict.of((False, " ".join(str(error).split())))
@@ -145,14 +154,16 @@ def _claim_of_json(path: Path) -> Claim:
         msg = f"{path} is not JSON, so not a certificate: {error}"
         raise CertificateError(msg) from error
     if not isinstance(body, dict) or body.get("halfspace") != "separability":
-        return Claim(from_json(text), as_numbers)
+        certificate = from_json(text)
+        return Claim(certificate, lambda X, y: certificate.verify(as_numbers(X), y))
     if body.get("format") != 1:
         msg = f"{path} has the format {body.get('format')!r}, which this version does not know; update halfspace"
         raise CertificateError(msg)
     try:
         rows = np.arange(int(body["n_rows"])) if body["rows"] is None else _row_numbers(body["rows"])
-        encoder = TableEncoder(scale=str(body["scale"]))
-        return Claim(from_dict(body["certificate"]), encoder.fit_transform, body["target"], int(body["n_rows"]), rows)
+        encoder, proof = TableEncoder(scale=str(body["scale"])), from_dict(body["certificate"])
+        check = lambda X, y: proof.verify(encoder.fit_transform(X), y)  # noqa: E731
+        return Claim(proof, check, body["target"], int(body["n_rows"]), rows)
     except (KeyError, TypeError, ValueError, OverflowError) as error:
         if isinstance(error, CertificateError):
             raise
@@ -175,19 +186,48 @@ def _claim_of_model(model: str) -> Claim:
     certificate = tree.certificate()
     if not isinstance(certificate, Certificate):
         refuse(f"{model} holds a {tree.model} without a certificate")
-    if "encoder_" not in tree.fitted:
-        columns = tree.decode("feature_names_in_") if "feature_names_in_" in tree.fitted else None
-        return Claim(certificate, lambda X: as_numbers(X, columns))
-    encode, learnt = tree.decode("encoder_").transform, tree.decode("learnt_")
-    if "origin_" not in tree.fitted:
-        return Claim(certificate, encode, rows=learnt)
-    origin = tree.decode("origin_")
     try:
-        rows = _row_numbers(origin["rows"][learnt])
-        return Claim(certificate, encode, origin["target"], int(origin["n_rows"]), rows, origin["built_in"])
-    except (IndexError, KeyError, OverflowError, TypeError, ValueError) as error:
-        msg = f"{model} is damaged: {error!r} in its origin"
-        raise ModelFileError(msg) from error
+        learnt = tree.predicting().learnt()
+        if "encoder_" not in tree.fitted:
+            return Claim(certificate, partial(_check_model, model, learnt, certificate, learnt.get("feature_names_in_")))
+        encoder, classes, *behind = map(tree.decode, ("encoder_", "classes_", "calibration_", "out_of_fold_"))
+        pipeline = Pipeline(encoder, classes, behind[0], behind[1], learnt, certificate)
+        train, about = _row_numbers(tree.decode("train_")), _row_numbers(tree.decode("learnt_"))
+        if not (np.diff(train) > 0).all() or not np.isin(about, train).all():
+            refuse(f"{model} is damaged: its winner learnt from rows that are no training rows")
+        check = partial(_check_pipeline, model, pipeline, np.searchsorted(train, about))
+        if "origin_" not in tree.fitted:
+            return Claim(certificate, check, rows=train, n_about=about.size)
+        origin = tree.decode("origin_")
+        rows, about_file = _row_numbers(origin["rows"][train]), (origin["target"], int(origin["n_rows"]))
+        return Claim(certificate, check, *about_file, rows, about.size, origin["built_in"])
+    except DAMAGES as error:
+        raise _damaged(model, error) from error
+
+
+def _check_model(model: str, learnt: Any, certificate: Certificate, columns: Any, X: Any, y: Any) -> Verdict:
+    """Check the certificate of a model, and that it is about the numbers that predict."""
+    rows = as_numbers(X, columns)
+    verdict = certificate.verify(rows, y)
+    try:
+        return verdict and tied(learnt, certificate, rows, y)
+    except DAMAGES as error:
+        raise _damaged(model, error) from error
+
+
+def _check_pipeline(model: str, pipeline: Pipeline, about: Any, X: Any, y: Any) -> Verdict:
+    """Check the encoder, the certificate of the model behind it, and the probabilities."""
+    try:
+        return pipeline.verify(X, y, about)
+    except DAMAGES as error:
+        raise _damaged(model, error) from error
+
+
+def _damaged(model: str, error: Exception) -> Exception:
+    """Return the error of a file whose parts do not fit together."""
+    if isinstance(error, InputError | ModelFileError | CertificateError):
+        return error
+    return ModelFileError(f"{model} is damaged: {error!r} in what it has learnt")
 
 
 def _text(body: dict[str, Any]) -> str:

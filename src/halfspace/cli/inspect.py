@@ -8,7 +8,7 @@ from halfspace import __version__
 from halfspace._text import listed, plural
 from halfspace.cli.frame import Answer, clean
 from halfspace.cli.ladders import facts, summary
-from halfspace.cli.text import shortened, table
+from halfspace.cli.text import proof_of, shortened, table
 from halfspace.files.opening import on_disk
 from halfspace.ladder import Ladder
 from halfspace.modelfiles import load
@@ -45,7 +45,7 @@ def run(model: str, top: int = 10) -> Answer:
         "relevances": _relevances(inner, _names(held, inner), top),
         "n_support": int(inner.support_.size) if fitted and hasattr(inner, "support_") else None,
         "hardest": _hardest(held, inner, top) if fitted else None,
-        "proof": None if proof is None else {"kind": type(proof).__name__, "sentence": str(proof)},
+        "proof": None if proof is None else proof_of(proof),
         "outcome": str(held.outcome_) if hasattr(held, "outcome_") else None,
         "notes": sentences(getattr(held, "notes_", ())),
     }

@@ -12,7 +12,7 @@ from rich.text import Text
 from halfspace._text import listed, plural, shown
 from halfspace._typing import IntArray
 from halfspace.cli.frame import clean
-from halfspace.cli.text import shortened, table
+from halfspace.cli.text import proof_of, shortened, table
 from halfspace.ladder.values import Rung, renumbered
 from halfspace.notes import sentences
 
@@ -102,7 +102,7 @@ def facts(ladder: Any) -> dict[str, Any]:
             {"label": label, "verdict": found.verdict, "sentence": str(found)}
             for label, found in renumbered(ladder.separability_, _file_rows(ladder))
         ],
-        "proof": {"kind": type(proof).__name__, "sentence": str(proof)},
+        "proof": proof_of(proof),
         "relevances": [{"column": name, "share": share} for name, share in ladder.relevances_],
         "notes": sentences(ladder.notes_),
     }

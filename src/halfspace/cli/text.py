@@ -9,9 +9,10 @@ from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
+from halfspace.certificates import Certificate
 from halfspace.cli.frame import clean
 
-__all__ = ["shortened", "table"]
+__all__ = ["proof_of", "shortened", "table"]
 
 WIDTH = 118
 
@@ -29,6 +30,11 @@ def table(heads: Sequence[str], rows: Iterable[Sequence[Any]], *, right: str = "
     page = StringIO()
     Console(file=page, width=WIDTH, color_system=None, legacy_windows=False).print(drawn)
     return "\n".join(line.rstrip() for line in page.getvalue().splitlines())
+
+
+def proof_of(certificate: Certificate) -> dict[str, Any]:
+    """Return a certificate as `--json` shows it: its kind, its sentence, and what of that the run only reports."""
+    return {"kind": type(certificate).__name__, "sentence": str(certificate), "reported": certificate.reports()}
 
 
 def shortened(sentence: str, most: int = 6) -> str:

@@ -87,7 +87,7 @@ def _decided(scores: str, classes: Any, graph: Graph) -> dict[str, tuple[str, li
 
 
 def _probabilities(calibration: Any, graph: Graph, scores: str, classes: int) -> str:
-    """Return the probabilities of `halfspace.ladder.calibration`, shape (n, K), from outputs of shape (n, K) or (n, 1)."""
+    """Return the probabilities of `certificates/calibration.py`, shape (n, K), from outputs of shape (n, K) or (n, 1)."""
     below, above = calibration.below, calibration.above
     if classes > 2:
         shares = graph("Softmax", graph("Mul", scores, above.slope), axis=1)

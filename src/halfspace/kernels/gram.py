@@ -19,6 +19,8 @@ __all__ = ["LazyGram"]
 
 STORED = 1 << 28
 """Bytes up to which the matrix of a kernel without compiled form is stored."""
+VALUES = 5e7
+"""Kernel values of short rows that are computed in a second, where the machine is slow."""
 BLOCK = 1 << 22
 """Values computed at a time otherwise."""
 
@@ -150,6 +152,10 @@ class LazyGram:
             return np.inf
         return single_error(self._source.prepared(np.float32)) + 64 * 2.0**-24
 
+    def seconds(self, values: float) -> float:
+        """Predict the seconds for so many values in double precision."""
+        return values * (1.0 + self.width / 64) / VALUES
+
     @property
     def lookup(self) -> bool:
         """Whether values are looked up, not computed."""
@@ -184,9 +190,10 @@ class LazyGram:
             out += self.clamped * coefficients.sum()
         return out
 
-    def whole(self, dtype: Any, room: float) -> Any:
-        """Return the kernel matrix, shape (n, n), with an exact diagonal, if it fits `room` bytes; None otherwise."""
-        if self.n * self.n * np.dtype(dtype).itemsize > room:
+    def whole(self, dtype: Any, room: float, seconds: float | None = None) -> Any:
+        """Return the kernel matrix, shape (n, n), with an exact diagonal; None if it does not fit `room` bytes or the time."""
+        late = seconds is not None and self.seconds(float(self.n) ** 2) > 0.5 * seconds
+        if late or self.n * self.n * np.dtype(dtype).itemsize > room:
             return None
         everyone = np.arange(self.n)
         K = self.block(everyone, everyone, dtype)

@@ -8,18 +8,28 @@ import numpy as np
 from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.neighbors import KNeighborsClassifier, NearestNeighbors
 
-from halfspace._learnt import Learnt
 from halfspace._typing import FloatArray, Labels, Matrix
 from halfspace.certificates.baselines import ClassCounts, NeighbourErrors
 from halfspace.kernels.products import dense
+from halfspace.models.certified import Certified
 from halfspace.rows.threads import libraries
 from halfspace.solvers.outcome import Outcome
 
-__all__ = ["Majority", "Neighbours"]
+__all__ = ["Majority", "Neighbours", "seconds_of_neighbours"]
 
 CHOICES = (1, 3, 5, 9, 15)
 SMALL = 5_000_000
 """Products up to which a second thread costs more than it brings: OpenMP's threads wait by spinning."""
+
+
+SEARCHED, PROVED = 1e-8, 4e-8
+"""Seconds for a pair of short rows: to find neighbours, by tree or not, and to prove whose neighbours they are."""
+
+
+def seconds_of_neighbours(X: Matrix, tested: int, folds: int) -> float:
+    """Predict the seconds to choose k on rows X, shape (n, d), and to predict `tested` others, in all folds, and of a proof."""
+    n, width = X.shape[0], X.nnz / X.shape[0] if hasattr(X, "nnz") else X.shape[1]
+    return float(n * (((folds + 1) * n + folds * tested) * SEARCHED * (1.0 + width / 200) + n * PROVED))
 
 
 @contextmanager
@@ -32,7 +42,7 @@ def few_threads(X: Matrix) -> Iterator[None]:
         yield
 
 
-class Majority(Learnt, ClassifierMixin, BaseEstimator):
+class Majority(Certified, ClassifierMixin, BaseEstimator):
     """Predict the class that most examples have; of equals the first."""
 
     learnt: ClassVar[dict[str, Any]] = {"classes_": "labels(c)", "certificate_": "certificate", "outcome_": Outcome}
@@ -61,7 +71,7 @@ class Majority(Learnt, ClassifierMixin, BaseEstimator):
         return graph("Add", graph.sum(graph("Mul", X, 0.0)), scores)
 
 
-class Neighbours(Learnt, ClassifierMixin, BaseEstimator):
+class Neighbours(Certified, ClassifierMixin, BaseEstimator):
     """Vote of the k nearest examples: scikit-learn's KNeighborsClassifier, k the one that errs least when leaving one out."""
 
     learnt: ClassVar[dict[str, Any]] = {

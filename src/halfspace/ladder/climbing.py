@@ -7,6 +7,8 @@ Theorem   Scores are at most 1. If a rung has 1 - score <= error, no rung that k
           scores between 0 and 1 have a standard deviation of at most ½ √(m/(m - 1)), which bounds its error.
 Errors    The standard deviation over all folds divided by the root of the folds of one pass: repeated passes share their rows
           and steady the mean, but are no new evidence.
+Time      A rung may take half of what is left, or its share if that is more, and its fits share that. What comes after the
+          climb has its time set apart. The majority class is scored whatever the time; so something is always kept.
 Ctrl-C    ends the climb, the separability questions or the learning curve early and keeps what was found, by `Interruptible`.
 """
 
@@ -15,7 +17,7 @@ import threading
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from types import TracebackType
 from typing import Any, NamedTuple, Self
 
@@ -24,6 +26,7 @@ from sklearn.base import clone
 from sklearn.model_selection import StratifiedKFold
 
 from halfspace import separability
+from halfspace._dispatch import LateCompilationError, compiling_until
 from halfspace._typing import FloatArray, IntArray, Label, Labels, Matrix
 from halfspace.certificates import Separability
 from halfspace.errors import InputError
@@ -39,6 +42,8 @@ CURVE = (0.1, 0.18, 0.32, 0.56, 1.0)
 CURVE_FOLDS = 3
 BY_PRODUCTS = {"rbf", "linear", "poly", "sigmoid", "cosine"}
 """Kernels that are functions of inner products."""
+LEAST_TIME = 1e-2
+"""Seconds of the shortest time limit that is worth a fit or a question."""
 SEPARABILITY_SECONDS = 10.0
 """Time limit for the separability of all classes together."""
 STOPPED = {"time budget spent": "the time limit was reached", "interrupted": "interrupted"}
@@ -49,7 +54,7 @@ class HopelessError(Exception):
 
 
 class OutOfTimeError(Exception):
-    """The time limit was reached in the middle of a rung."""
+    """The time limit was reached in the middle of a rung, or would be; the message says which."""
 
 
 class Interruptible:
@@ -91,7 +96,7 @@ class Training:
     passes: int
     setting: Setting
     most_rows: int
-    deadline: float | None
+    deadline: float | None  # for the climb
     report: Callable[..., None]  # plan, fold, score so far, message
 
     def rows_for(self, plan: Plan) -> Matrix:
@@ -115,14 +120,30 @@ class Training:
         """Return the seconds until the deadline, if there is one."""
         return None if self.deadline is None else self.deadline - time.perf_counter()
 
-    def setting_for(self, folds_left: int) -> Setting:
-        """Return the setting with the time limit of one fit, when so many folds and the final fit are to come."""
+    def for_rung(self, plan: Plan, rungs_left: int) -> "Training":
+        """Return the same with the deadline of a rung, the first of so many; refuse one that would take too long."""
+        left = self.seconds_left()
+        if left is None or plan.name == "majority":
+            return replace(self, deadline=None)
+        share = left * max(0.5, 1.0 / rungs_left)
+        if left <= 0.0:
+            raise OutOfTimeError(STOPPED["time budget spent"])
+        rows, held = self.split_for(plan, 0)
+        needed = plan.seconds(self.rows_for(plan)[rows], held.size, len(self.folds))
+        if needed > share:
+            msg = f"it would take about {needed:.2g} s, and {share:.2g} s are left for it"
+            raise OutOfTimeError(msg)
+        return replace(self, deadline=time.perf_counter() + share)
+
+    def setting_for(self, folds_left: int, predicting: float) -> Setting:
+        """Return the setting with the time limit of a fit; folds to come, their predictions and the last fit have theirs."""
         left = self.seconds_left()
         if left is None:
             return self.setting
-        if left <= 0 and folds_left:
-            raise OutOfTimeError
-        return self.setting._replace(max_time=max(left, 0.1) / (folds_left + 1))
+        left -= folds_left * predicting
+        if left <= 0.0 and folds_left:
+            raise OutOfTimeError("the time limit was reached in the middle of it")
+        return self.setting._replace(max_time=max(left / (folds_left + 1), LEAST_TIME))
 
     def score(self, outputs: FloatArray, rows: IntArray) -> float:
         """Return the accuracy of outputs for some rows, or its mean over the classes."""
@@ -171,17 +192,19 @@ def climb(plans: list[Plan], training: Training, *, by_name: bool) -> tuple[list
     done: list[Climbed] = []
     rungs: list[Rung] = []
     reason: Reason = "converged"
-    for plan in plans:
-        why = STOPPED.get(reason, "") or _reason_to_skip(plan, done, np.inf if by_name else training.y.size)
+    for number, plan in enumerate(plans):
+        interrupted = STOPPED["interrupted"] if reason == "interrupted" else ""
+        why = interrupted or _reason_to_skip(plan, done, np.inf if by_name else training.y.size)
         if not why:
-            with Interruptible() as block:
+            with Interruptible() as block, compiling_until(training.deadline if done else None):
                 training.report(plan, 0, float("nan"))
                 try:
-                    done.append(score_rung(plan, training, max((c.rung.score for c in done), default=0.0)))
+                    best = max((c.rung.score for c in done), default=0.0)
+                    done.append(score_rung(plan, training.for_rung(plan, len(plans) - number), best))
                 except HopelessError as error:
                     why = str(error)
-                except OutOfTimeError:
-                    why, reason = "the time limit was reached in the middle of it", "time budget spent"
+                except (OutOfTimeError, LateCompilationError) as error:
+                    why, reason = str(error), "time budget spent"
                 except InputError as error:
                     if not done:
                         raise
@@ -199,14 +222,14 @@ def climb(plans: list[Plan], training: Training, *, by_name: bool) -> tuple[list
 def score_rung(plan: Plan, training: Training, best: float) -> Climbed:
     """Score a rung in every fold, then fit it to all training rows; `best` is the best score so far."""
     m, y, X = len(training.folds), training.y, training.rows_for(plan)
-    scores, fitting, predicting = [], [], []
+    scores, fitting, predicting = list[float](), list[float](), list[float]()
     sums, times = np.zeros((y.size,) if training.classes.size == 2 else (y.size, training.classes.size)), np.zeros(y.size)
     for fold in range(m + 1):  # the last is the fit to all training rows
         rows, held = training.split_for(plan, fold)
         part, labels = (X if fold < m else training.X)[rows], y[rows]
         began = time.perf_counter()
         with quietly():
-            chosen = plan.choose(part, labels, training.setting_for(m - fold))
+            chosen = plan.choose(part, labels, training.setting_for(m - fold, max(predicting, default=0.0)))
             model = chosen.model if chosen.fitted else chosen.model.fit(part, labels)
         if model.outcome_.reason == "interrupted":  # the model has kept its best so far; the ladder keeps its own
             raise KeyboardInterrupt
@@ -264,29 +287,38 @@ def choose_winner(done: list[Climbed]) -> tuple[Climbed, Climbed]:
     return min(good, key=lambda c: RUNGS[c.rung.name].keeps), best
 
 
-def ask_separable(training: Training) -> tuple[tuple[tuple[Label, Separability], ...], list[Note]]:
-    """Decide for each class whether a plane separates it from the rest; a note counts those that time did not suffice for."""
-    left = training.seconds_left()
-    deadline = time.perf_counter() + min(SEPARABILITY_SECONDS, float("inf") if left is None else max(left, 0.5))
+def ask_separable(training: Training, until: float | None) -> tuple[tuple[tuple[Label, Separability], ...], list[Note]]:
+    """Decide for each class whether a plane separates it from the rest, until then at most.
+
+    A note counts those that time did not suffice for.
+    """
+    deadline = min(time.perf_counter() + SEPARABILITY_SECONDS, np.inf if until is None else until)
     asked = training.classes[1:] if training.classes.size == 2 else training.classes
     found: list[tuple[Label, Separability]] = []
     with Interruptible():
         for label in asked.tolist():
             seconds = deadline - time.perf_counter()
-            if seconds <= 0.0:
+            if seconds < LEAST_TIME:
                 break
             found.append((label, separability(training.X, training.y == label, max_time=seconds)))
     rest = asked.size - len(found)
     return tuple(found), [Note("no time", count=rest)] if rest else []
 
 
-def learning_curve(winner: Climbed, training: Training) -> tuple[tuple[int, float, float], ...]:
-    """Return rows learnt from, mean score and its standard error, for growing parts of three folds; nothing is tuned."""
+def learning_curve(winner: Climbed, training: Training, until: float | None) -> tuple[tuple[int, float, float], ...]:
+    """Return rows learnt from, mean score and its standard error, for growing parts of three folds; nothing is tuned.
+
+    It ends where the next point, which takes about twice as long as the last one, would not be there in time.
+    """
     plan, classes = RUNGS[winner.rung.name], training.classes
     X, y = training.rows_for(plan), training.y
     points: list[tuple[int, float, float]] = []
+    spent = winner.rung.fit_seconds if until is not None else 0.0
     with Interruptible():
         for share in CURVE:
+            began = time.perf_counter()
+            if until is not None and began + 2.0 * spent > until:
+                break
             sizes, scores = [], []
             for fold in range(min(CURVE_FOLDS, len(training.folds))):
                 rows, held = training.split_for(plan, fold)
@@ -300,4 +332,5 @@ def learning_curve(winner: Climbed, training: Training) -> tuple[tuple[int, floa
             if len(scores) > 1:
                 error = float(np.std(scores, ddof=1) / np.sqrt(len(scores)))
                 points.append((int(np.mean(sizes)), float(np.mean(scores)), error))
+            spent = time.perf_counter() - began
     return tuple(points)

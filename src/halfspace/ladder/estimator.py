@@ -14,8 +14,8 @@ from sklearn.utils.validation import check_is_fitted
 from halfspace._learnt import Learnt
 from halfspace._typing import FloatArray, Labels, Matrix
 from halfspace.certificates import Certificate, Verdict
-from halfspace.errors import InputError
-from halfspace.ladder.calibration import Calibration
+from halfspace.certificates.calibration import Calibration
+from halfspace.certificates.pipeline import Pipeline
 from halfspace.ladder.climbing import (
     Climbed,
     Training,
@@ -36,7 +36,7 @@ from halfspace.ladder.preparing import (
     take,
     training_for,
 )
-from halfspace.ladder.rungs import Plan
+from halfspace.ladder.rungs import RUNGS, Plan
 from halfspace.ladder.values import Progress, Rung, TestResult, summarise_outcome, summarise_result
 from halfspace.models.parameters import restored_on_error
 from halfspace.notes import Note
@@ -78,7 +78,7 @@ class Ladder(Learnt, ClassifierMixin, BaseEstimator):
     scoring : {"auto", "accuracy", "balanced_accuracy"}, default "auto"
         "auto": balanced accuracy, with balanced class weights, when one class has more than 80 % of the examples.
     max_time : float, optional
-        Time limit in seconds; the best rung so far is kept.
+        Time limit in seconds, from the call on; the best rung so far is kept, and at least the majority class.
     curve : bool, default False
         Also measure a learning curve of the winner.
     n_jobs : int, optional
@@ -213,16 +213,20 @@ class Ladder(Learnt, ClassifierMixin, BaseEstimator):
             self.n_features_in_ = self.encoder_.n_features_in_
             if hasattr(self.encoder_, "feature_names_in_"):
                 self.feature_names_in_ = self.encoder_.feature_names_in_
+            reading = time.perf_counter()
             Z = dense_if_small(as_matrix(self.encoder_.transform(take(X, self.train_))))
-            training, notes = training_for(self, Z, y[self.train_], began, partial(self._report, began))
+            end = None if self.max_time is None else began + float(self.max_time)
+            after = self._seconds_after(time.perf_counter() - reading)
+            deadline = None if end is None else end - after
+            training, notes = training_for(self, Z, y[self.train_], deadline, partial(self._report, began))
             self.scoring_ = "balanced_accuracy" if training.setting.balanced else "accuracy"
             self.n_repeats_, self.n_splits_ = training.passes, len(training.folds) // training.passes
             self._notes.extend(notes)
             done, self.rungs_, reason = climb(plans, training, by_name=self.rungs is not None)
-            if not done:
-                msg = f"Ladder: max_time={self.max_time!r} was spent before any rung was climbed; allow more."
-                raise InputError(msg)
-            self._conclude(done, training, reason, X, y)
+            if not done:  # no rung was asked for that takes no time
+                done, kept, _ = climb([RUNGS["majority"]], training, by_name=True)
+                self.rungs_ = (*kept, *self.rungs_)
+            self._conclude(done, training, reason, (X, y), None if end is None else end - 0.5 * after)
             self.seconds_ = time.perf_counter() - began
             return self
 
@@ -235,15 +239,23 @@ class Ladder(Learnt, ClassifierMixin, BaseEstimator):
             news = ", ".join(filter(None, (f"fold {fold} of {folds}, score {score:.4f}" if fold else "", message))) or "begins"
             sys.stderr.write(f"[Ladder] {plan.title}: {news}, {seconds:.1f} s\n")
 
-    def _conclude(self, done: list[Climbed], training: Training, reason: Reason, X: Any, y: Labels) -> None:
+    def _seconds_after(self, encoding: float) -> float:
+        """Return what to leave for the end: to encode the rows held out, as those to learn from were, to test, to calibrate."""
+        limit = float(self.max_time or 0.0)
+        return min(0.05 * limit + encoding * self.test_.size / self.train_.size + 0.5, 0.3 * limit)
+
+    def _conclude(
+        self, done: list[Climbed], training: Training, reason: Reason, given: tuple[Any, Labels], until: float | None
+    ) -> None:
         """Choose the winner, calibrate it, decide whether the classes are separable, and score the held-out rows once."""
+        X, y = given
         winner, best = choose_winner(done)
         self.winner_, self.best_, self.estimator_ = winner.rung.name, best.rung.name, winner.model
         self.learnt_, self.out_of_fold_ = self.train_[winner.rows], winner.outputs
         with undisturbed():
             self.calibration_ = Calibration.of(winner.outputs, np.searchsorted(self.classes_, training.y))
-        self.separability_, notes = ask_separable(training)
-        self.learning_curve_ = learning_curve(winner, training) if self.curve and reason == "converged" else ()
+        self.separability_, notes = ask_separable(training, until)
+        self.learning_curve_ = learning_curve(winner, training, until) if self.curve and reason == "converged" else ()
         self.test_result_ = None
         if self.test_.size:
             with undisturbed():
@@ -298,12 +310,23 @@ class Ladder(Learnt, ClassifierMixin, BaseEstimator):
         return self.calibration_.probabilities(self.decision_function(X))
 
     def verify(self, X: Any, y: Labels) -> Verdict:
-        """Check the winner's certificate against the X and y that were given to `fit`."""
+        """Check everything that predicts against the X and y that were given to `fit`.
+
+        The winner's certificate holds and is about the numbers that predict; the encoder is the one that the training rows
+        make; the probabilities are those that the outputs for rows left out make. Those outputs, like the scores of the rungs,
+        are reported by the run and not proved.
+        """
         check_is_fitted(self, "estimator_")
         y, fitted = checked_labels(y), self.train_.size + self.test_.size
         if y.size != fitted:
             return Verdict.of((False, f"there are {y.size:,} labels, but the ladder was fitted to {fitted:,}"))
-        return self.certificate_.verify(self.encode(take(X, self.learnt_)), y[self.learnt_])
+        about = np.searchsorted(self.train_, self.learnt_)
+        if about.max() >= self.train_.size or not np.array_equal(self.train_[about], self.learnt_):
+            return Verdict.of((False, "the winner learnt from rows that are no training rows"))
+        around = self.encoder_, self.classes_, self.calibration_, self.out_of_fold_
+        model = getattr(self.estimator_, "estimator_", self.estimator_)
+        with one_blas_thread():
+            return Pipeline(*around, vars(model), self.certificate_).verify(take(X, self.train_), y[self.train_], about)
 
     @classmethod
     def check_learnt(cls, fitted: dict[str, Any], sizes: dict[str, int]) -> None:

@@ -1,5 +1,6 @@
 """Before the climb: parameters that can be used, rows of any kind, the held-out rows, the scoring, and the folds."""
 
+import time
 from collections.abc import Callable, Collection
 from typing import Any
 
@@ -22,6 +23,8 @@ FEW_ROWS = 100
 """Up to so many rows the folds are repeated."""
 LARGEST = 1e70
 """Largest encoded number: squares of rows stay within what the models accept."""
+FLOPS = 2e9
+"""Operations of a factorisation in a second, where the machine is slow."""
 MOST, THIN = 50_000_000, 0.1
 """Most entries of a matrix that is made dense or rotated, and share of entries below which a sparse one stays sparse."""
 
@@ -119,7 +122,9 @@ def split(y: Labels, share: float, seed: int) -> tuple[IntArray, IntArray]:
     return np.setdiff1d(everyone, test), test
 
 
-def training_for(ladder: Any, Z: Matrix, y: Labels, began: float, report: Callable[..., None]) -> tuple[Training, list[Note]]:
+def training_for(
+    ladder: Any, Z: Matrix, y: Labels, deadline: float | None, report: Callable[..., None]
+) -> tuple[Training, list[Note]]:
     """Choose scoring and folds for encoded rows Z, shape (n, D), and say in notes what was special."""
     notes = []
     largest = float(np.abs(Z.data if sparse.issparse(Z) else Z).max(initial=0.0))
@@ -143,26 +148,28 @@ def training_for(ladder: Any, Z: Matrix, y: Labels, began: float, report: Callab
     repeats = int((2 if y.size <= FEW_ROWS else 1) if ladder.n_repeats == "auto" else ladder.n_repeats)
     training = Training(
         X=Z,
-        scored=_rotated(Z),
+        scored=_rotated(Z, None if deadline is None else 0.1 * (deadline - time.perf_counter())),
         y=y,
         classes=classes,
         folds=make_folds(y, splits, repeats, int(ladder.random_state)),
         passes=repeats,
         setting=Setting(balanced, ladder.kernel, ladder.n_jobs, int(ladder.random_state)),
         most_rows=int(ladder.kernel_rows),
-        deadline=None if ladder.max_time is None else began + float(ladder.max_time),
+        deadline=deadline,
         report=report,
     )
     return training, notes
 
 
-def _rotated(X: Matrix) -> Matrix:
+def _rotated(X: Matrix, seconds: float | None = None) -> Matrix:
     """Return rows, shape (n, d), in coordinates of their own span, shape (n, n), if there are far fewer rows than columns.
 
-    With Xᵀ = QR the rows of Rᵀ have the same inner products as those of X, and all rungs but some kernels see no more.
+    With Xᵀ = QR the rows of Rᵀ have the same inner products as those of X, and all rungs but some kernels see no more. Rows so
+    sparse that theirs would be more numbers stay as they are, and so do all where it would take more than these seconds.
     """
     n, d = X.shape
-    if d <= 2 * n or n * d > MOST:
+    late = seconds is not None and 2.0 * d * n * n > FLOPS * seconds
+    if late or d <= 2 * n or n * d > MOST or (sparse.issparse(X) and n * n > X.nnz):
         return X
     triangle: Any = np.linalg.qr((X.toarray() if sparse.issparse(X) else X).T, mode="r")
     return np.ascontiguousarray(triangle.T)

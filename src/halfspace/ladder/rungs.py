@@ -5,6 +5,7 @@ so that scoring a rung in folds is nested cross-validation. Above `TUNE` rows th
 and the model is fitted to all rows.
 """
 
+import time
 import warnings
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -20,7 +21,7 @@ from halfspace._typing import IntArray, Labels, Matrix
 from halfspace.certificates import PerClass, PerPair, PrototypeErrors
 from halfspace.errors import GapWarning, InputError, NotSeparatedWarning
 from halfspace.kernels import as_kernel
-from halfspace.ladder.baselines import Majority, Neighbours
+from halfspace.ladder.baselines import Majority, Neighbours, seconds_of_neighbours
 
 __all__ = ["RUNGS", "Chosen", "Plan", "Setting", "describe", "quietly", "sample_of", "widest_gap"]
 
@@ -30,6 +31,8 @@ FEW = 400
 """Rows up to which one thread is quicker than two."""
 FOLDS, LOOSE = 3, 1e-2
 """Inner folds, and the gap to which a machine is fitted when only its C is compared."""
+SEARCHING = 0.5
+"""Part of a rung's time in which it chooses its parameters, if it has to be fitted afterwards."""
 CAPS = (0.01, 0.1, 1.0, 10.0)
 KERNEL_CAPS = (0.1, 1.0, 10.0, 100.0)
 WIDTHS = (0.1, 0.3, 1.0, 3.0, 10.0, 30.0)
@@ -52,6 +55,11 @@ class Setting(NamedTuple):
     n_jobs: int | None = None
     seed: int = 0
     max_time: float | None = None  # seconds for one fit
+
+    def left_of(self, began: float) -> float | None:
+        """Return what is left of the time limit of a fit that began then, and a little at least."""
+        spent = time.perf_counter() - began
+        return None if self.max_time is None else max(self.max_time - spent, 0.1 * self.max_time)
 
     def common(self) -> dict[str, Any]:
         """Return the parameters that all rungs with iterations share."""
@@ -82,6 +90,9 @@ class Plan:
         Whether it learns from a sample when there are very many rows.
     least : int
         Training rows below which it is climbed only if requested by name.
+    seconds : function
+        `seconds(X, tested, folds)` predicts how long so many fits to rows X and tests of so many others take, of a rung that
+        knows no time limit.
     """
 
     name: str
@@ -90,6 +101,7 @@ class Plan:
     choose: Callable[[Matrix, Labels, Setting], Chosen]
     sampled: bool = False
     least: int = 0
+    seconds: Callable[[Matrix, int, int], float] = lambda _X, _tested, _folds: 0.0
 
 
 def sample_of(y: Labels, most: int, seed: int) -> IntArray:
@@ -107,29 +119,36 @@ def _untuned(kind: Callable[..., Any], _X: Matrix, _y: Labels, setting: Setting)
     return Chosen(kind(random_state=setting.seed, **setting.common()), {})
 
 
+def _neighbours(_X: Matrix, _y: Labels, _setting: Setting) -> Chosen:
+    return Chosen(Neighbours(), {})
+
+
 def _adatron(X: Matrix, y: Labels, setting: Setting) -> Chosen:
+    began = time.perf_counter()
     shared = {**setting.common(), "n_jobs": _threads(y, setting)}
     model = AdaTron(random_state=setting.seed, **shared)
     if _folds(y) < 2:
         return Chosen(model, {})
     # On few rows the linear kernel's grid search finds the same cap sooner: it shares one matrix among all folds and caps.
     rows = sample_of(y, TUNE, setting.seed)
-    search = _searched(KernelAdaTronCV("linear", Cs=CAPS, tol=LOOSE, **shared), X[rows], y[rows], setting)
+    search = _searched(KernelAdaTronCV("linear", Cs=CAPS, tol=LOOSE, **shared), X[rows], y[rows], setting, SEARCHING)
     params = {"C": search.best_params_["C"]}
-    return Chosen(model.set_params(**params), params)
+    return Chosen(model.set_params(**params, max_time=setting.left_of(began)), params)
 
 
 def _kernel(X: Matrix, y: Labels, setting: Setting) -> Chosen:
+    began = time.perf_counter()
     shared = {**setting.common(), "n_jobs": _threads(y, setting)}
     shared["multi_class"] = "ovo" if np.unique(y).size >= MANY_CLASSES else "ovr"
     if _folds(y) < 2:
         return Chosen(KernelAdaTron(setting.kernel, random_state=setting.seed, **shared), {})
     rows = sample_of(y, TUNE, setting.seed)
     widths = _widths(setting.kernel, X[rows])
-    search = _searched(KernelAdaTronCV(setting.kernel, Cs=KERNEL_CAPS, gammas=widths, **shared), X[rows], y[rows], setting)
-    if rows.size == y.size:
+    model, whole = KernelAdaTronCV(setting.kernel, Cs=KERNEL_CAPS, gammas=widths, **shared), rows.size == y.size
+    search = _searched(model, X[rows], y[rows], setting, 1.0 if whole else SEARCHING)
+    if whole:
         return Chosen(search.estimator_, search.best_params_, fitted=True)
-    return Chosen(clone(search.estimator_), search.best_params_)
+    return Chosen(clone(search.estimator_).set_params(max_time=setting.left_of(began)), search.best_params_)
 
 
 def _gmlvq(X: Matrix, y: Labels, setting: Setting) -> Chosen:
@@ -159,9 +178,10 @@ def _folds(y: Labels) -> int:
     return min(FOLDS, int(np.unique(y, return_counts=True)[1].min()))
 
 
-def _searched(search: Any, X: Matrix, y: Labels, setting: Setting) -> Any:
-    """Fit a grid search; pass on an interrupt that it has caught to keep its best so far."""
+def _searched(search: Any, X: Matrix, y: Labels, setting: Setting, share: float) -> Any:
+    """Fit a grid search in a share of the time; pass on an interrupt that it has caught to keep its best so far."""
     scoring = "balanced_accuracy" if setting.balanced else "accuracy"
+    search.set_params(max_time=None if setting.max_time is None else share * setting.max_time)
     search.set_params(cv=_folds(y), scoring=scoring, random_state=setting.seed).fit(X, y)
     if search.outcome_.reason == "interrupted":
         raise KeyboardInterrupt
@@ -189,7 +209,7 @@ RUNGS = {
     plan.name: plan
     for plan in (
         Plan("majority", "majority class", 0, lambda _X, _y, _setting: Chosen(Majority(), {})),
-        Plan("neighbours", "nearest neighbours", 7, lambda _X, _y, _setting: Chosen(Neighbours(), {}), sampled=True),
+        Plan("neighbours", "nearest neighbours", 7, _neighbours, sampled=True, seconds=seconds_of_neighbours),
         Plan("perceptron", "averaged perceptron", 1, partial(_untuned, AveragedPerceptron)),
         Plan("adaline", "Adaline (least squares)", 2, partial(_untuned, Adaline)),
         Plan("adatron", "AdaTron (linear large margin)", 3, _adatron),

@@ -192,6 +192,9 @@ class Encoder:
                 body[field.name] = self._claims(part, who)
             elif isinstance(part, tuple) and part and hasattr(part[0], "to_dict"):
                 body[field.name] = [self._claims(one, who) for one in part]
+            elif hasattr(part, "_asdict"):
+                arrays = {name: value for name, value in part._asdict().items() if isinstance(value, np.ndarray)}
+                body[field.name] |= {name: self._array(array, who) for name, array in arrays.items()}
             elif isinstance(part, np.ndarray) and part.dtype.kind in "biuf":
                 body[field.name] = self._array(part, who)
         return body
@@ -366,6 +369,10 @@ class Decoder:
         model = cls(**params)
         vars(model).update(fitted)
         return model
+
+    def renewed(self, key: str, fitted: dict[str, Any]) -> dict[str, Any]:
+        """Return the learnt attributes of a model as they are called today."""
+        return self._renewed(key, {}, fitted)[1]
 
     def _renewed(self, _key: str, params: dict[str, Any], fitted: dict[str, Any]) -> tuple[dict[str, Any], dict[str, Any]]:
         """Return what an earlier format called by other names."""

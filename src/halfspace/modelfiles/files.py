@@ -110,6 +110,10 @@ def _named(path: str | Path, error: Exception) -> ModelFileError:
     return ModelFileError(f"{path} cannot be loaded: {str(error).rstrip('.')}.")
 
 
+def _is_model(node: Any) -> bool:
+    return isinstance(node, dict) and "@model" in node
+
+
 class Tree:
     """An undamaged model file, whose parts are decoded when asked for.
 
@@ -167,6 +171,19 @@ class Tree:
             return self.part("estimator_").certificate()
         names = [name for name in ("certificate_", "_certificate") if name in self.fitted]
         return self.decode(names[0]) if names else None
+
+    def predicting(self) -> "Tree":
+        """Return the tree of the model that predicts: this one, or the model within it."""
+        return self.part("estimator_").predicting() if "estimator_" in self.fitted else self
+
+    def learnt(self) -> dict[str, Any]:
+        """Return the learnt attributes by name, but for certificates and models, whose classes would have to be imported.
+
+        Records stay records: what an attribute must be, only its class knows.
+        """
+        nodes = self._names("fitted")
+        names = [name for name in nodes if name.strip("_") != "certificate" and not _is_model(nodes[name])]
+        return self._decoder.renewed(self.model, {name: self.decode(name) for name in names})
 
     def decode(self, name: str | None = None) -> Any:
         """Return a parameter or learnt attribute by name, or the whole model.

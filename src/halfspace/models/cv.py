@@ -8,15 +8,15 @@ from sklearn.model_selection import check_cv
 from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted
 
-from halfspace._learnt import Learnt
 from halfspace._typing import FloatArray, IntArray, Labels, Matrix
-from halfspace.certificates import Certificate
+from halfspace.certificates import Certificate, Verdict
+from halfspace.models.certified import Certified
 from halfspace.models.parameters import LABELLED, Examples, require
 
 __all__ = ["CrossValidated"]
 
 
-class CrossValidated(Learnt, ClassifierMixin, BaseEstimator):
+class CrossValidated(Certified, ClassifierMixin, BaseEstimator):
     """A model with `cv` and `random_state`; the one that was chosen and fitted to all examples is `estimator_`."""
 
     learnt: ClassVar[dict[str, Any]] = {key: LABELLED[key] for key in ("n_features_in_", "?feature_names_in_", "classes_")}
@@ -51,6 +51,11 @@ class CrossValidated(Learnt, ClassifierMixin, BaseEstimator):
         """The proof of the model fitted to all examples."""
         proof: Certificate = self._chosen().certificate_
         return proof
+
+    def verify(self, X: Matrix, y: Any = None) -> Verdict:
+        """Check the chosen model's certificate, and that it predicts with the numbers that this is about: see its `verify`."""
+        verdict: Verdict = self._chosen().verify(X, y)
+        return verdict
 
     @property
     def alpha_(self) -> FloatArray:

@@ -18,14 +18,17 @@ from halfspace.errors import InputError
 from halfspace.rows.labels import read_classes
 from halfspace.rows.operations import fill_squared_norms, squared_norms
 from halfspace.rows.threads import beside
-from halfspace.rows.views import view_of
+from halfspace.rows.views import entries_per_row, view_of
 from halfspace.solvers.outcome import Outcome
+from halfspace.solvers.run import Budget
 
 __all__ = [
     "LABELLED",
+    "PROVED",
     "UNLABELLED",
     "Examples",
     "as_float",
+    "budget_of",
     "check_common",
     "is_ready",
     "read_examples",
@@ -50,6 +53,8 @@ UNLABELLED = {
 """What every model learns, as model files declare it (`Learnt`)."""
 LABELLED = {**UNLABELLED, "classes_": "labels(c)"}
 FLOATS = (np.float64, np.float32)
+PROVED = 2.5e8
+"""Entries that are read in a second when a proof is made, where the machine is slow."""
 LARGEST = 1e150
 """Largest squared length of an example: beyond, products with weights could overflow."""
 
@@ -130,6 +135,13 @@ def _is_whole(value: Any) -> bool:
     return isinstance(value, int | np.integer) and not isinstance(value, bool)
 
 
+def budget_of(estimator: Any, began: float, proof: float = 0.0) -> Budget:
+    """Return the budget of a fit that was called at `began`, and whose proof has to read `proof` entries, again and again."""
+    has = estimator.get_params(deep=False)
+    limit = has.get("max_time")
+    return Budget(int(has.get("max_iter", 1)), None if limit is None else float(limit), began=began, reserve=proof / PROVED)
+
+
 @contextmanager
 def restored_on_error(estimator: Any) -> Iterator[None]:
     """Give an estimator back as it was if anything goes wrong inside, but for what scikit-learn needs to end callbacks."""
@@ -162,6 +174,11 @@ class Examples:
     def radius(self) -> float:
         """Length of the longest example, rounded up."""
         return float(np.sqrt(self.q.max())) * (1.0 + 1e-12)
+
+    @property
+    def entries(self) -> float:
+        """How many numbers a pass over the examples reads."""
+        return self.y.size * entries_per_row(self.view)
 
     @property
     def positive(self) -> IntArray:

@@ -11,17 +11,23 @@ import numpy as np
 from sklearn.base import BaseEstimator
 
 from halfspace._typing import Label, Labels, Matrix
+from halfspace.certificates.arithmetic import combination
 from halfspace.certificates.margins.bracket import MarginBracket
 from halfspace.certificates.margins.separability import Separability
 from halfspace.errors import InputError
-from halfspace.models.parameters import read_matrix, usable_rows
+from halfspace.models.parameters import PROVED, read_matrix, usable_rows
 from halfspace.rows.labels import read_classes
+from halfspace.rows.threads import beside
+from halfspace.rows.views import entries_per_row
 from halfspace.solvers.exact.separating import Finding, Signed, search, wide_search
+from halfspace.solvers.run import Budget
 
 __all__ = ["read_intercept", "separability"]
 
 WIDE, SMALL = 3000, 20_000_000
 """More inputs than this, unless the examples have few entries (stored or not), are left to the perceptron alone."""
+BRACKETS = 4.0
+"""Passes over the examples that measuring a bracket takes."""
 OWNER = type("separability", (BaseEstimator,), {})
 """In whose name scikit-learn's checks speak."""
 
@@ -53,7 +59,6 @@ def separability(
         this question. True and False are understood as "free" and "none", with a FutureWarning.
     max_time : float, optional
         Time limit in seconds. When it is reached, the answer may be "undecided", with a bracket around the best margin.
-        The limit is checked between steps, and one step of solving exactly is not interrupted.
 
     Returns
     -------
@@ -83,7 +88,7 @@ def separability(
     >>> proof.verdict, {row: str(share) for row, share in proof.multipliers.items()}
     ('inseparable', {0: '1/4', 1: '1/2', 2: '1/4'})
     """
-    late = _clock(max_time)
+    budget = _budget(max_time)
     biased = read_intercept(intercept, "separability") != "none"
     if y is None:
         msg = "separability needs labels: y must have one label per row of X. Got None instead."
@@ -100,7 +105,8 @@ def separability(
     view, _ = usable_rows(X, clamp, "separability")
     positive = classes.tolist()[1]
     look = search if X.shape[1] <= WIDE or X.shape[0] * X.shape[1] <= SMALL else wide_search
-    found = look(Signed(X, view, np.where(target == 1, 1.0, -1.0), clamp), late)
+    budget = budget._replace(reserve=BRACKETS * X.shape[0] * entries_per_row(view) / PROVED)
+    found = _found(look, Signed(X, view, np.where(target == 1, 1.0, -1.0), clamp), budget)
     if found.margin > 0.0:
         return Separability.by_plane(found.weights, found.margin, intercept=biased, positive=positive)
     if found.multipliers:
@@ -122,17 +128,27 @@ def read_intercept(intercept: Any, owner: str) -> str:
     return intercept
 
 
-def _clock(max_time: float | None) -> Callable[[], bool]:
-    """Return a function that tells whether the time is over; refuse a limit that is not a positive number."""
+def _budget(max_time: float | None) -> Budget:
+    """Return how long to look, beginning now; refuse a limit that is not a positive number."""
     if max_time is None:
-        return lambda: False
+        return Budget(1)
     if not isinstance(max_time, Real) or isinstance(max_time, bool) or not max_time > 0:
         msg = (
             f"The 'max_time' parameter of separability must be a positive number of seconds or None. Got {max_time!r} instead."
         )
         raise InputError(msg)
-    end = time.monotonic() + float(max_time)
-    return lambda: time.monotonic() > end
+    return Budget(1, float(max_time), began=time.perf_counter())
+
+
+def _found(look: Callable[[Signed, Callable[[], bool]], Finding], signed: Signed, budget: Budget) -> Finding:
+    """Look for a plane or multipliers as long as there is time; else take the sum of all signed rows for a plane."""
+    if budget.max_time is None:
+        return look(signed, lambda: False)
+    try:  # its steps may be too long to wait for the next look at the clock
+        return beside(look, signed, lambda: budget.left() == 0.0).result(budget.left())
+    except TimeoutError:
+        plane = combination(signed.X, signed.y[None], signed.clamp)[0]
+        return Finding(plane, strengths=np.ones(signed.y.size))
 
 
 def _bracket(found: Finding, X: Matrix, y: Labels, clamp: float, positive: Label) -> MarginBracket:

@@ -13,7 +13,7 @@ import numpy as np
 
 from halfspace._text import shown
 from halfspace._typing import FloatArray, IntArray
-from halfspace.ladder.calibration import Calibration
+from halfspace.certificates.calibration import Calibration
 from halfspace.report.findings import Example, Histogram, ReliabilityBin
 
 __all__ = ["Potentials", "hardest", "histogram", "measure_reliability", "potentials", "reliability", "stability"]

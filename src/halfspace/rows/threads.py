@@ -2,8 +2,8 @@
 
 Passes over data are cut into pieces by the problem, and the threads of one pool, shared by all, do them: `in_chunks` for ranges
 of rows, `each` for pieces of a fixed size. Whole problems get threads of their own, because they wait for passes:
-`side_by_side` for many, `beside` for one. A thread of the shared pool never waits for that pool: a pass within a pass is done
-where it is.
+`side_by_side` for many, `beside` for one. A thread of the shared pool waits for no other thread: whatever its work asks for,
+passes or whole problems, is done where it is. So the pool always gets on with its work, and nothing can wait for itself.
 """
 
 import os
@@ -27,9 +27,14 @@ CHUNK_ENTRIES = 1 << 20
 
 
 class _Here(threading.local):
-    """Whether passes of this thread are to use no others."""
+    """Whether passes of this thread are to use no others, and whether it is one of the shared pool."""
 
     alone = False
+    pooled = False
+
+
+def _join_pool() -> None:
+    _here.alone = _here.pooled = True
 
 
 _here = _Here()
@@ -38,7 +43,7 @@ _here = _Here()
 @cache
 def pool() -> ThreadPoolExecutor:
     """Return the threads that all passes share."""
-    return ThreadPoolExecutor(cpu_count(), initializer=lambda: setattr(_here, "alone", True))
+    return ThreadPoolExecutor(cpu_count(), initializer=_join_pool)
 
 
 os.register_at_fork(after_in_child=pool.cache_clear)  # threads do not survive a fork
@@ -96,7 +101,7 @@ def side_by_side(
     """
     items = list(items)
     workers = n_workers(n_jobs, len(items))
-    if workers == 1:
+    if workers == 1 or _here.pooled:
         return [work(item) for item in items]
     with ThreadPoolExecutor(workers) as own:
         try:
@@ -111,10 +116,22 @@ def side_by_side(
 
 
 def beside(work: Callable[..., T], *arguments: Any) -> Future[T]:
-    """Begin `work(*arguments)` in a thread of its own; `result()` waits for it."""
-    own = ThreadPoolExecutor(1)
-    future = own.submit(work, *arguments)
-    own.shutdown(wait=False)
+    """Begin `work(*arguments)` in a thread of its own; `result()` waits for it. A thread of the pool does it at once.
+
+    Work that nobody waits for any more does not keep the program from ending.
+    """
+    future: Future[T] = Future()
+
+    def answer() -> None:
+        try:
+            future.set_result(work(*arguments))
+        except BaseException as error:  # noqa: BLE001  (raised where the result is asked for)
+            future.set_exception(error)
+
+    if _here.pooled:
+        answer()
+    else:
+        threading.Thread(target=answer, daemon=True).start()
     return future
 
 

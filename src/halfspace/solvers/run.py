@@ -12,7 +12,7 @@ catches Ctrl-C.
 import threading
 import time
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
 from itertools import repeat
 from typing import Any, NamedTuple, Protocol, TypeVar
 
@@ -21,12 +21,12 @@ import numpy as np
 from halfspace.rows.threads import alone, n_workers, one_blas_thread, side_by_side
 from halfspace.solvers.outcome import Outcome, Reason
 
-__all__ = ["PIECE", "Budget", "Course", "Method", "Progress", "Run", "ended", "run", "run_all", "steps"]
-
-T = TypeVar("T")
+__all__ = ["PIECE", "Budget", "Course", "Method", "Progress", "Run", "Shares", "ended", "run", "run_all", "steps"]
 
 PIECE = 1 << 23
 """Entries to read in a step, between two looks at the clock: under ten milliseconds."""
+QUANTUM = 2e-3
+"""Seconds of the least share of a problem's time: less would be spent on beginning."""
 RESUME = "warm_start=True goes on from here."
 
 
@@ -35,11 +35,35 @@ def _never() -> bool:
 
 
 class Budget(NamedTuple):
-    """How long to go on: rounds, seconds, and a question that another thread may answer with yes."""
+    """How long to go on: rounds, seconds, and a question that another thread may answer with yes.
+
+    Examples
+    --------
+    >>> began = time.perf_counter() - 3.0  # reading the data took as long
+    >>> budget = Budget(1000, 10.0, began=began, reserve=2.0)
+    >>> round(budget.left())
+    5
+    """
 
     max_iter: int
     max_time: float | None = None
     cancelled: Callable[[], bool] = _never
+    began: float | None = None
+    """When `max_time` began to count, on the clock of `time.perf_counter`; None: with the run."""
+    reserve: float = 0.0
+    """Seconds of `max_time`, at most half of it, that are left to what follows the run: the proof."""
+
+    @property
+    def seconds(self) -> float:
+        """Seconds after which the run ends."""
+        return np.inf if self.max_time is None else self.max_time - min(self.reserve, 0.5 * self.max_time)
+
+    def left(self) -> float | None:
+        """Return the seconds that a run may take from now on; None if there is no limit."""
+        if self.max_time is None:
+            return None
+        gone = 0.0 if self.began is None else time.perf_counter() - self.began
+        return max(float(self.seconds) - gone, 0.0)
 
 
 class Method(Protocol):
@@ -47,7 +71,8 @@ class Method(Protocol):
 
     Optional: `start(before=None)` returns the state to begin with, where it follows from the method alone, or goes on from
     `before`; `certify(state)` returns the proof of what was found, where it needs nothing else; `finish(state)` takes a method
-    that can end only at certain points to the next one, and is called when a budget is spent.
+    that can end only at certain points to the next one, and is called when a budget is spent; `ending(state)` predicts the
+    seconds that this and the proof will take, where they depend on the state: a run ends so much earlier.
     """
 
     @property
@@ -152,9 +177,10 @@ class Run:
 class _Clock:
     """Counts rounds and seconds, and keeps to the budget."""
 
-    def __init__(self, state: Any, budget: Budget, every: int) -> None:
-        self.began, self.budget, self.every = time.perf_counter(), budget, every
-        self.at, self.begun = Progress(0, 0, state, 0.0), False
+    def __init__(self, state: Any, budget: Budget, every: int, rounds: int = 0) -> None:
+        self.began = time.perf_counter() if budget.began is None else budget.began
+        self.budget, self.every = budget, every
+        self.at, self.begun = Progress(rounds, 0, state, 0.0), False
 
     def most(self) -> int:
         """Return how many rounds the next step may take."""
@@ -169,7 +195,7 @@ class _Clock:
 
     def goes_on(self, method: Method) -> bool:
         """Tell whether there is something left to do, and room in the budget; a step is made even in no time."""
-        spent = _limit(self.at, self.budget) is not None if self.begun else self.budget.cancelled()
+        spent = _limit(method, self.at, self.budget) is not None if self.begun else self.budget.cancelled()
         return method.status(self.at.state) is None and not spent
 
 
@@ -214,8 +240,8 @@ def run(
         What to do.
     budget : Budget
         Rounds and seconds, and who may cancel.
-    state : state of the method, optional
-        Where to go on from, changed in place; `method.start()` by default.
+    state : state of the method or Run, optional
+        Where to go on from, changed in place; `method.start()` by default. Of a run its course goes on too.
     watch : callable, optional
         Called with the progress; a true answer stops the run.
     every : int, default 1
@@ -226,8 +252,12 @@ def run(
     Run
         With the best state reached. Ctrl-C counts as an outcome, not as an error.
     """
-    state = method.start() if state is None and hasattr(method, "start") else state
-    course, clock = Course(method.columns), _Clock(state, budget, every if watch is not None else 0)
+    course, rounds = Course(method.columns), 0
+    if isinstance(state, Run):
+        state, course, rounds = state.state, state.course, state.rounds
+    elif state is None and hasattr(method, "start"):
+        state = method.start()
+    clock = _Clock(state, budget, every if watch is not None else 0, rounds)
     try:
         while clock.goes_on(method):
             at = clock.count(method.step(state, clock.most()))
@@ -241,21 +271,36 @@ def run(
 
 def ended(method: Method, at: Progress, budget: Budget, course: Course) -> Run:
     """Return the end of a run that stands at `at`; a budget that is spent lets the method finish what it is at."""
-    reason = method.status(at.state) or _limit(at, budget) or "stopped by callback"
+    reason = method.status(at.state) or _limit(method, at, budget) or "stopped by callback"
     if reason in {"time budget spent", "iteration budget spent"} and hasattr(method, "finish"):
         method.finish(at.state)
         reason = method.status(at.state) or reason
     return Run(at.state, _outcome(reason, method.unit, at, budget), at.round, course, at.seconds)
 
 
-def run_all(works: Sequence[Callable[[Budget], T]], budget: Budget, n_jobs: int | None, *, share: bool = True) -> list[T]:
-    """Solve problems side by side, in threads; the answers do not depend on how many there are.
+class Ended(Protocol):
+    """What comes of a problem: something that knows why it ended."""
+
+    @property
+    def outcome(self) -> Outcome:
+        """Why the work on it ended."""
+
+
+E = TypeVar("E", bound=Ended)
+Work = Callable[[Budget, E | None], E]
+"""Solves one problem within a budget, as `partial(run, method)` does, or goes on from its earlier answer."""
+
+
+def run_all(works: Sequence[Work[E]], budget: Budget, n_jobs: int | None, *, share: bool = True) -> list[E]:
+    """Solve problems side by side, in threads; without a time limit the answers do not depend on how many there are.
+
+    Each problem leaves those that wait their share of the time. What they do not need is shared anew among the problems that
+    were stopped by theirs, which go on, until all are solved or the time is over.
 
     Parameters
     ----------
     works : sequence of callable
-        Each solves one problem within the budget it is given, as `partial(run, method)` does, and returns something with the
-        `outcome` of that.
+        Each solves one problem within the budget it is given, or goes on from the answer it is given.
     budget : Budget
         For all of them. Ctrl-C, or an interrupted problem, cancels the others; their answers are kept.
     n_jobs : int or None
@@ -263,39 +308,86 @@ def run_all(works: Sequence[Callable[[Budget], T]], budget: Budget, n_jobs: int 
     share : bool, default True
         Whether a problem leaves those that still wait their share of the time.
     """
-    stop, waiting, workers = threading.Event(), iter(range(len(works), 0, -1)), n_workers(n_jobs, len(works))
-    deadline = None if budget.max_time is None else time.perf_counter() + budget.max_time
-    answers: dict[int, T] = {}
-
-    def own() -> Budget:
-        still, left = next(waiting, 1), None if deadline is None else max(deadline - time.perf_counter(), 0.0)
-        seconds = left if left is None or not share else min(1.0, workers / still) * left
-        return Budget(budget.max_iter, seconds, lambda: stop.is_set() or budget.cancelled())
-
-    def solve(k: int) -> None:
-        with alone():
-            answers[k] = works[k](own())
-
+    workers, answers = n_workers(n_jobs, len(works)), dict[int, E]()
+    waiting, shares = list(range(len(works))), Shares.of(budget, workers if share else len(works), len(works))
     with one_blas_thread():
-        if workers == 1:
-            for k, work in enumerate(works):
-                answers[k] = work(own())
-                if getattr(answers[k], "outcome").reason == "interrupted":  # noqa: B009  (of whatever type T is)
-                    stop.set()
-        else:
-            try:
-                side_by_side(solve, range(len(works)), workers, stop.set)
-            except KeyboardInterrupt:
-                for k in set(range(len(works))) - answers.keys():  # those that had not begun
-                    answers[k] = works[k](own()._replace(cancelled=lambda: True))
+        while waiting:
+            _solve_all(works, answers, waiting, shares, workers)
+            cut = [k for k in waiting if answers[k].outcome.reason == "time budget spent"]
+            waiting = [] if shares.over() else cut
+            shares = shares.again(len(waiting))
     return [answers[k] for k in range(len(works))]
 
 
-def _limit(at: Progress, budget: Budget) -> Reason | None:
+@dataclass
+class Shares:
+    """Hands out time, to one problem after the other: to each its share of what is left, in threads too."""
+
+    budget: Budget
+    deadline: float | None
+    at_once: int  # problems that are worked on at the same time
+    waiting: Iterator[int]
+    stop: threading.Event = field(default_factory=threading.Event)
+
+    @classmethod
+    def of(cls, budget: Budget, at_once: int, count: int) -> "Shares":
+        """Share a budget among `count` problems."""
+        left = budget.left()
+        return cls(budget, None if left is None else time.perf_counter() + left, at_once, iter(range(count, 0, -1)))
+
+    def again(self, count: int) -> "Shares":
+        """Share what is left among so many problems."""
+        return replace(self, waiting=iter(range(count, 0, -1)))
+
+    def over(self) -> bool:
+        """Tell whether nothing is left to share, or there was no limit to begin with."""
+        return self.deadline is None or self.stop.is_set() or time.perf_counter() >= self.deadline
+
+    def cancelled(self) -> bool:
+        """Tell whether all problems are to stop."""
+        return self.stop.is_set() or self.budget.cancelled()
+
+    def next(self) -> Budget:
+        """Return the budget of the next problem; its clock begins now."""
+        now, still, seconds = time.perf_counter(), next(self.waiting, 1), None
+        if self.deadline is not None:
+            left = max(self.deadline - now, 0.0)
+            seconds = min(left, max(self.at_once / still * left, QUANTUM))
+        return Budget(self.budget.max_iter, seconds, self.cancelled, now)
+
+
+def _solve_all(works: Sequence[Work[E]], answers: dict[int, E], waiting: list[int], shares: Shares, workers: int) -> None:
+    """Solve the problems that wait, or go on with them; one that has an answer keeps it if no time is left."""
+
+    def solve(k: int) -> None:
+        own = shares.next()
+        if k in answers and own.max_time == 0.0:
+            return
+        answers[k] = works[k](own, answers.get(k))
+        if answers[k].outcome.reason == "interrupted":
+            shares.stop.set()
+
+    def beside_others(k: int) -> None:
+        with alone():
+            solve(k)
+
+    if workers == 1:
+        for k in waiting:
+            solve(k)
+        return
+    try:
+        side_by_side(beside_others, waiting, workers, shares.stop.set)
+    except KeyboardInterrupt:
+        for k in set(waiting) - answers.keys():  # those that had not begun
+            answers[k] = works[k](shares.next()._replace(cancelled=lambda: True), None)
+
+
+def _limit(method: Method, at: Progress, budget: Budget) -> Reason | None:
     """Return which limit is reached, if any."""
     if budget.cancelled():
         return "interrupted"
-    if budget.max_time is not None and at.seconds >= budget.max_time:
+    ending = method.ending(at.state) if budget.max_time is not None and hasattr(method, "ending") else 0.0
+    if at.seconds + ending >= budget.seconds:
         return "time budget spent"
     return "iteration budget spent" if at.finished and at.round >= budget.max_iter else None
 

@@ -36,6 +36,7 @@ from halfspace.certificates.arithmetic import (
 )
 from halfspace.certificates.base import Certificate, Verdict
 from halfspace.certificates.expansion import Scales, outputs, proved_scales, squares_of
+from halfspace.certificates.predictor import one_function
 from halfspace.errors import InputError
 from halfspace.kernels import Kernel
 
@@ -202,6 +203,10 @@ class MarginBracket(Bracket):
     def consistent(self) -> list[tuple[bool, str]]:
         """Check sides and witnesses, and the bias."""
         return [*super().consistent(), *consistent_bias(self), different(self.rows)]
+
+    def predictor(self, y: Labels) -> dict[str, Any]:  # noqa: ARG002  (one signature for all)
+        """Return the plane."""
+        return {"weights": self.weights[None], "bias": np.array([self.bias]), "clamp": self.clamp, "positive": [self.positive]}
 
     def confirm(self, X: Matrix, y: Labels) -> Verdict:
         """Recompute both sides and the radius."""
@@ -384,6 +389,10 @@ class KernelBracket(Bracket):
         """Check sides, witnesses, rows and the bias."""
         return [*super().consistent(), *consistent_bias(self), different(self.support), different(self.rows)]
 
+    def predictor(self, y: Labels) -> dict[str, Any]:  # noqa: ARG002  (one signature for all)
+        """Return the function of the lower side."""
+        return one_function(self, self.support, self.coefficients)
+
     def confirm(self, X: Matrix, y: Labels) -> Verdict:
         """Recompute both sides and the radius; NaN and infinity confirm nothing."""
         fits = Verdict.of(within(np.append(self.rows, self.support), X.shape[0]), both_signs(y, self.positive))
@@ -509,6 +518,11 @@ class KeslerBracket(Bracket):
         """Check sides and witnesses."""
         pairs = set(zip(self.rows.tolist(), self.rivals.tolist(), strict=True))
         return [*super().consistent(), (len(pairs) == self.rows.size, "a row is named twice with the same rival")]
+
+    def predictor(self, y: Labels) -> dict[str, Any]:  # noqa: ARG002  (one signature for all)
+        """Return the plane of each class."""
+        nothing, classes = np.zeros(len(self.weights)), list(self.classes)
+        return {"weights": self.weights, "bias": nothing, "clamp": self.clamp, "positive": classes}
 
     def confirm(self, X: Matrix, y: Labels) -> Verdict:
         """Recompute both sides and the radius."""

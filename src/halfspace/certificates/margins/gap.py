@@ -35,6 +35,7 @@ from halfspace.certificates.arithmetic import (
 from halfspace.certificates.base import Certificate, Verdict
 from halfspace.certificates.expansion import Scales, outputs, proved_scales, squares_of
 from halfspace.certificates.margins.bracket import SLACK, consistent_bias, different, within
+from halfspace.certificates.predictor import one_function
 from halfspace.errors import InputError
 from halfspace.kernels import Kernel
 
@@ -267,6 +268,10 @@ class DualityGap(Enclosure):
         with np.errstate(all="ignore"):
             return self._claiming(self._collected(E, v, R, sign, (self.weights, strengths, np.float64(self.bias))))
 
+    def predictor(self, y: Labels) -> dict[str, Any]:  # noqa: ARG002  (one signature for all)
+        """Return the plane."""
+        return {"weights": self.weights[None], "bias": np.array([self.bias]), "clamp": self.clamp, "positive": [self.positive]}
+
     def fits(self, X: Matrix, y: Labels) -> list[tuple[bool, str]]:
         """Return the claims that weights, rows and sample weights are for these data."""
         return [matching(self.weights, self.clamp, X), *super().fits(X, y)]
@@ -295,7 +300,7 @@ class DualityGap(Enclosure):
         size_error = rounding(n, R) * total
         loss = exposed = np.float64(0.0)
         if np.isfinite(self.C):
-            near = 1.0 + least_error > E
+            near = ~(1.0 + least_error <= E)  # also what is not a number
             slack, caps = np.maximum(0.0, 1.0 - E[near]), self.C if s is None else self.C * s[near]
             loss, exposed = np.float64((caps * slack).sum()), np.float64((caps * np.ones(slack.size)).sum())
         dual_error = spare * (total + size**2) + size_error * (size + size_error) + TINY
@@ -325,7 +330,7 @@ class KernelSums(NamedTuple):
         """Return primal and dual value, moved apart by `slack` rounding errors."""
         if hard:
             return self._hard(slack)
-        near = 1.0 + SLACK * self.error > self.E
+        near = ~(1.0 + SLACK * self.error <= self.E)  # also what is not a number
         caps, error = self.caps[near], self.error[near]
         loss = float((caps * np.maximum(0.0, 1.0 - self.E[near])).sum())
         primal_error = 0.5 * self.square_error + self.spare * (self.square + loss) + float((caps * error).sum())
@@ -449,6 +454,10 @@ class KernelGap(Enclosure):
             held = float(a @ (E - sign * bias)[self.rows]) if square is None else float(np.ldexp(square, -2 * e))
             vague = float(a @ extra[self.rows]) if square is None else 0.0
             return self._claiming(self._collected(E, extra, (held, vague), sign, scales))
+
+    def predictor(self, y: Labels) -> dict[str, Any]:
+        """Return the function that the strengths make."""
+        return one_function(self, self.rows, self.strengths * signs(y, self.positive)[self.rows])
 
     def _sums(self, X: Matrix, sign: FloatArray) -> KernelSums:
         """Compute from checked data what the values are made of."""

@@ -14,7 +14,7 @@ Theorem  `Projection`: each mistake adds y_t P φ(x_t), P a projection onto a sp
 """
 
 from dataclasses import dataclass, replace
-from typing import Annotated, NamedTuple, Self
+from typing import Annotated, Any, NamedTuple, Self
 
 import numpy as np
 
@@ -23,6 +23,7 @@ from halfspace.certificates.arithmetic import EPS, as_rows, both_signs, signs
 from halfspace.certificates.base import Certificate, Verdict, apart
 from halfspace.certificates.expansion import outputs, proved_scales, squares_of
 from halfspace.certificates.fields import faults
+from halfspace.certificates.margins.ballot import Ballot
 from halfspace.certificates.margins.bracket import SLACK, KernelBracket, KeslerBracket, MarginBracket, different, within
 from halfspace.errors import InputError
 from halfspace.kernels import Kernel
@@ -141,6 +142,8 @@ class MistakeBound(Certificate):
         Margin bracket on the same examples; its lower side is the margin in the bound, its radius the length of examples.
     theorem : Novikoff or PassiveAggressiveBound
         The theorem, with the parameters of the run as the run reports them.
+    ballot : Ballot or None
+        Where not the bracket's plane predicts, but the vote of all planes there were: that vote, and the errors it makes.
 
     Examples
     --------
@@ -157,16 +160,24 @@ class MistakeBound(Certificate):
     bound: Annotated[float, "real >= 0"]
     bracket: Bracket
     theorem: Novikoff | PassiveAggressiveBound
+    ballot: Ballot | None = None
 
     @classmethod
-    def of(cls, mistakes: int, bracket: Bracket, theorem: Novikoff | PassiveAggressiveBound) -> Self:
+    def of(
+        cls,
+        mistakes: int,
+        bracket: Bracket,
+        theorem: Novikoff | PassiveAggressiveBound,
+        ballot: Ballot | None = None,
+    ) -> Self:
         """Apply the theorem to the certified margin."""
-        return cls(int(mistakes), theorem.bound(bracket.radius, bracket.lower), bracket, theorem)
+        return cls(int(mistakes), theorem.bound(bracket.radius, bracket.lower), bracket, theorem, ballot)
 
     def __str__(self) -> str:
         name = "Novikoff's theorem" if isinstance(self.theorem, Novikoff) else "Crammer et al.'s theorem"
         most = f"{_at_most(self.bound)} by {name}" if np.isfinite(self.bound) else UNBOUNDED
-        return apart(f"{most}; {self.bracket}", self)
+        vote = "" if self.ballot is None else f"; {self.ballot.errors:,} errors by vote"
+        return apart(f"{most}; {self.bracket}{vote}", self)
 
     def consistent(self) -> list[tuple[bool, str]]:
         """Check the arithmetic that needs no data, and that the margin is that of the rule's own weights."""
@@ -175,9 +186,22 @@ class MistakeBound(Certificate):
             *bound_holds(self.mistakes, self.bound, self.theorem.bound(self.bracket.radius, self.bracket.lower)),
         ]
 
+    def predictor(self, y: Labels) -> dict[str, Any]:
+        """Return the vote, or else what the bracket is about."""
+        answer, ballot = self.bracket.predictor(y), self.ballot
+        if ballot is None:
+            return answer
+        vote = {"voters": [ballot.rows], "steps": [ballot.steps], "times": [ballot.times], "presented": ballot.presented}
+        return {**vote, **{name: answer[name] for name in ("kernel", "clamp", "positive") if name in answer}}
+
     def confirm(self, X: Matrix, y: Labels) -> Verdict:
-        """Recompute the margin and the radius behind the bound."""
-        return Verdict.all_of([("bracket", self.bracket.confirm(X, y))])
+        """Recompute the margin and the radius behind the bound, and count the votes."""
+        bracket = Verdict.all_of([("bracket", self.bracket.confirm(X, y))])
+        if self.ballot is None or not bracket:
+            return bracket
+        if isinstance(self.bracket, KeslerBracket):
+            return Verdict.of((False, "a vote on many classes at once"))
+        return self.ballot.confirm(X, signs(y, self.bracket.positive), self.bracket)
 
 
 class _Seen(NamedTuple):
@@ -223,6 +247,8 @@ class BudgetedMistakes(Certificate):
         The label that counts as +1.
     passes : int
         How many times the stream was presented; the loss is that of all presentations.
+    answer : KernelBracket or None
+        The margin bracket of the function that predicts; the competitor is a multiple of it. None in files of earlier versions.
 
     Examples
     --------
@@ -248,6 +274,7 @@ class BudgetedMistakes(Certificate):
     theorem: Projection
     positive: Annotated[Label, "label", "asked"]
     passes: Annotated[int, "int >= 1", "asked"] = 1
+    answer: KernelBracket | None = None
 
     def __str__(self) -> str:
         most = _at_most(self.bound) if np.isfinite(self.bound) else "no bound on the mistakes"
@@ -269,6 +296,7 @@ class BudgetedMistakes(Certificate):
         positive: Label,
         passes: int = 1,
         rescale: bool = False,
+        answer: KernelBracket | None = None,
     ) -> Self:
         """Apply the theorem to a run over the stream X (n, d), y (n,) and a competitor with these coefficients (n,).
 
@@ -277,7 +305,7 @@ class BudgetedMistakes(Certificate):
         X, y = as_rows(X, y)
         kernel, rows = kernel.resolved(X), np.flatnonzero(coefficients)
         c = np.asarray(coefficients, dtype=np.float64)[rows]
-        draft = cls(int(mistakes), np.inf, 0.0, 0.0, kernel, rows, c, clamp, scale, theorem, positive, passes)
+        draft = cls(int(mistakes), np.inf, 0.0, 0.0, kernel, rows, c, clamp, scale, theorem, positive, passes, answer)
         with np.errstate(all="ignore"):
             seen = draft._seen(X, signs(y, positive))
         if not seen.radius <= 1.0 + 1e-9:
@@ -298,6 +326,10 @@ class BudgetedMistakes(Certificate):
         bounds = (error[:, 0] + EPS * np.abs(F[:, 0])) / self.scale, float(square_error[0]) / self.scale
         return _Seen(E, bounds[0], float(square[0]), bounds[1], self.passes, size.radius / float(np.sqrt(self.scale)))
 
+    def predictor(self, y: Labels) -> dict[str, Any]:
+        """Return the function that predicts."""
+        return {} if self.answer is None else self.answer.predictor(y)
+
     def consistent(self) -> list[tuple[bool, str]]:
         """Check the arithmetic that needs no data."""
         return [different(self.rows), *bound_holds(self.mistakes, self.bound, self.theorem.bound(self.norm, self.loss))]
@@ -313,9 +345,10 @@ class BudgetedMistakes(Certificate):
         except InputError as error:  # the kernel is indefinite, or was made for other data
             return Verdict.of((False, str(error)))
         (norm, loss), R = seen.upper(1.0, 1.0), seen.radius
-        return Verdict.of(
+        bound = Verdict.of(
             (bool(norm <= self.norm <= norm * (1.0 + 1e-6)), f"the competitor's length is {norm:.9g}, not {self.norm:.9g}"),
             (bool(loss <= self.loss <= loss + 1e-6 * n), f"the competitor's loss is {loss:.9g}, not {self.loss:.9g}"),
             (bool(R <= 1.0 + 1e-9), f"k(x, x) + clamp² is up to {R * R:.9g} times the scale, not at most 1"),
             (self.mistakes <= n * self.passes, f"{self.mistakes} mistakes in {self.passes} passes over {n} examples"),
         )
+        return bound and (bound if self.answer is None else Verdict.all_of([("answer", self.answer.confirm(X, y))]))

@@ -61,6 +61,8 @@ class Separability(Certificate):
         Whether the plane may have a bias.
     positive : label
         The label that counts as +1.
+    answer : MarginBracket or None
+        Of a model on inseparable data: the plane that it predicts with all the same.
 
     Examples
     --------
@@ -83,6 +85,7 @@ class Separability(Certificate):
     bracket: MarginBracket | None
     intercept: Annotated[bool, "bool", "asked"]
     positive: Annotated[Label, "label", "asked"]
+    answer: MarginBracket | None = None
 
     @classmethod
     def by_plane(cls, weights: FloatArray, margin: float, *, intercept: bool, positive: Label) -> Self:
@@ -121,7 +124,7 @@ class Separability(Certificate):
     def to_dict(self) -> dict[str, Any]:
         """Return the certificate as plain values; multipliers become strings "p/q"."""
         shares = {str(row): f"{fmpz(share.numerator)}/{fmpz(share.denominator)}" for row, share in self.multipliers.items()}
-        names = ("verdict", "w", "b", "margin", "bracket", "intercept", "positive")
+        names = ["verdict", "w", "b", "margin", "bracket", "intercept", "positive", *["answer"] * (self.answer is not None)]
         return {"kind": type(self).__name__, "multipliers": shares, **{name: _plain(getattr(self, name)) for name in names}}
 
     @classmethod
@@ -154,8 +157,17 @@ class Separability(Certificate):
             *(_open_question(self, self.bracket) if self.bracket is not None else ()),
         ]
 
+    def predictor(self, y: Labels) -> dict[str, Any]:
+        """Return the plane of a model."""
+        return {} if self.answer is None else self.answer.predictor(y)
+
     def confirm(self, X: Matrix, y: Labels) -> Verdict:
-        """Recompute the claim in rational arithmetic."""
+        """Recompute the claim in rational arithmetic, and that about a model's plane."""
+        verdict = self._confirmed(X, y)
+        return verdict and (verdict if self.answer is None else Verdict.all_of([("answer", self.answer.confirm(X, y))]))
+
+    def _confirmed(self, X: Matrix, y: Labels) -> Verdict:
+        """Recompute the claim about the examples."""
         shaped = Verdict.of(
             (self.w.size == X.shape[1], f"weights for {self.w.size} features, but the data have {X.shape[1]}"),
             both_signs(y, self.positive),

@@ -121,7 +121,7 @@ def _possible_support(X: Matrix, y: Labels, gap: DualityGap, slack: float) -> in
             return int(y.size)
         E, error = E / (E.min() - error), error / abs(E.min() - error)
     distance = np.sqrt(2.0 * max(primal - gap.dual, 0.0))
-    return int((E - error <= 1.0 + distance * lengths).sum())
+    return int((~(E - error > 1.0 + distance * lengths)).sum())  # also what is not a number
 
 
 def _compression(n: int, k: int, delta: float) -> float:

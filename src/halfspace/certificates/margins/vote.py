@@ -120,6 +120,12 @@ class CommitteeVote(Certificate):
             (self.vote in ("majority", "stability"), f"unknown vote {self.vote!r}"),
         ]
 
+    def predictor(self, y: Labels) -> dict[str, Any]:  # noqa: ARG002  (one signature for all)
+        """Return the members, and what is added up."""
+        positive = list(self.classes[1:] if len(self.classes) == 2 else self.classes)
+        rule = {"vote": self.vote, "radius": self.radius, "clamp": self.clamp, "positive": positive}
+        return {"members": self.members, **rule}
+
     def confirm(self, X: Matrix, y: Labels) -> Verdict:
         """Count the votes anew."""
         shaped = Verdict.of(matching(self.members, self.clamp, X), known_labels(y, self.classes))

@@ -416,6 +416,10 @@ class PrototypeErrors(Certificate):
             one_weight_each(self.sample_weight, y.size),
         )
 
+    def predictor(self, y: Labels) -> dict[str, Any]:  # noqa: ARG002  (one signature for all)
+        """Return the prototypes with their labels, and the metric."""
+        return {"prototypes": self.prototypes, "labels of prototypes": list(self.prototype_labels), "metric": self.omega}
+
     def confirm(self, X: Matrix, y: Labels) -> Verdict:
         """Recompute every number."""
         fits = self.fits(X, y)

@@ -143,6 +143,10 @@ class MixtureLikelihood(Unlabelled):
             (self.rule in ("common", "each", "fixed"), f"{self.rule!r} is no rule for sigma"),
         ]
 
+    def predictor(self, y: Labels) -> dict[str, Any]:  # noqa: ARG002  (one signature for all)
+        """Return the Gaussians."""
+        return {"prototypes": self.prototypes, "shares": self.weights, "deviations": self.sigmas}
+
     def confirm(self, X: Matrix, y: Labels) -> Verdict:  # noqa: ARG002  (there are no labels)
         """Recompute the log-likelihood and one more step."""
         n, d = X.shape

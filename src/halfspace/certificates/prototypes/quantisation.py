@@ -37,7 +37,7 @@ The smaller of S (d x d) and the matrix of inner products (n x n), which has the
 
 from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import Annotated, NamedTuple, Self
+from typing import Annotated, Any, NamedTuple, Self
 
 import numpy as np
 from scipy import sparse
@@ -136,6 +136,10 @@ class Quantisation(Unlabelled):
             (self.prototypes.size > 0 and self.labels.size > 0, "there are no prototypes or no rows"),
             (self.lower <= self.error, "the lower bound is above the error"),
         ]
+
+    def predictor(self, y: Labels) -> dict[str, Any]:  # noqa: ARG002  (one signature for all)
+        """Return the prototypes."""
+        return {"prototypes": self.prototypes}
 
     def confirm(self, X: Matrix, y: Labels) -> Verdict:  # noqa: ARG002  (there are no labels)
         """Recompute assignment, error, sizes, gain and lower bound."""

@@ -137,6 +137,10 @@ class FilterBound(Certificate):
             (not self.normalised or self.rate < 2.0, "normalised steps need a rate below 2"),
         ]
 
+    def predictor(self, y: Labels) -> dict[str, Any]:  # noqa: ARG002  (one signature for all)
+        """Return the filter."""
+        return {"weights": self.weights}
+
     def confirm(self, X: Matrix, y: Labels) -> Verdict:
         """Run the filter again and compare."""
         d, taps = self.weights.shape

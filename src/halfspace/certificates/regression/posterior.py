@@ -18,6 +18,7 @@ from scipy import linalg, sparse
 from halfspace._typing import FloatArray, Labels, Matrix
 from halfspace.certificates.arithmetic import EPS, held, some_weight
 from halfspace.certificates.base import Certificate, Verdict
+from halfspace.certificates.predictor import line
 from halfspace.certificates.regression.ridge import fits, read_targets
 
 __all__ = ["GaussianPosterior", "Sums"]
@@ -90,6 +91,9 @@ class GaussianPosterior(Certificate):
         Value of the clamped input; 0 for none.
     sample_weight : ndarray, shape (n,), or None
         Weights of the examples, if not all 1.
+    means : ndarray, shape (d + 2,), or None
+        What doubts are measured from: the means of the features and of the targets, if the constant is free, else 0; and the
+        sum of the weights of the examples. None in files of earlier versions.
 
     Examples
     --------
@@ -112,6 +116,7 @@ class GaussianPosterior(Certificate):
     precision: Annotated[float, "finite >= 0"]
     clamp: Annotated[float, "finite", "asked"]
     sample_weight: Annotated[FloatArray | None, "finite(n) >= 0 | none", "asked"]
+    means: Annotated[FloatArray | None, "finite(e) | none"] = None
 
     def __str__(self) -> str:
         count = f"{self.weights.size} weight{'' if self.weights.size == 1 else 's'}"
@@ -139,10 +144,11 @@ class GaussianPosterior(Certificate):
             gamma = float(weights.size - alpha * np.trace(truth.covariance))
             evidence = _log_evidence(sums, alpha, beta, truth)
             fields = (alpha, beta, maximised, held(weights), held(covariance), constant, free, gamma, evidence)
-            claim = cls(*fields, 0.0, clamp, sample_weight)
+            about = clamp, sample_weight, np.append(sums.x_mean, [sums.y_mean, sums.total])
+            claim = cls(*fields, 0.0, *about)
             found = max(value for value, _ in claim._errors(sums, truth))
             precision = max(FINEST, 8.0 * (found + _lost(sums, beta, truth.T)))
-        return cls(*fields, precision, clamp, sample_weight)
+        return cls(*fields, precision, *about)
 
     def read(self, X: Matrix, y: Labels | None) -> tuple[Any, Labels]:
         """Check what is handed in: finite examples, and one real target each."""
@@ -156,6 +162,12 @@ class GaussianPosterior(Certificate):
             (self.precision <= COARSEST, f"the equations are not claimed to hold to {COARSEST:g}"),
             some_weight(self.sample_weight),
         ]
+
+    def predictor(self, y: Labels) -> dict[str, Any]:  # noqa: ARG002  (one signature for all)
+        """Return the posterior."""
+        means = {} if self.means is None else {"means": self.means}
+        doubt = {"covariance": self.covariance, "noise precision": self.beta, "clamp": self.clamp, "free constant": self.free}
+        return {**line(self), **doubt, **means}
 
     def confirm(self, X: Matrix, y: Labels) -> Verdict:
         """Recompute the sums, and every equation."""
@@ -191,6 +203,11 @@ class GaussianPosterior(Certificate):
             (abs(self.gamma - gamma) / D, "effective number of weights"),
             (abs(evidence - self.log_evidence) / spread, "log evidence"),
         ]
+        if self.means is not None:
+            true, spread = np.append(sums.x_mean, [sums.y_mean, sums.total]), np.linalg.norm(sums.triangle, axis=0)
+            size = np.append(np.abs(true[:-1]) + np.delete(spread, np.s_[sums.x_mean.size : D]) / np.sqrt(sums.total), true[-1])
+            away = np.abs(self.means - true) if self.means.shape == true.shape else np.full(1, np.inf)
+            found.append(((away / np.where(size > 0.0, size, 1.0)).max(), "means"))
         if "alpha" in self.maximised:
             found.append((abs(gamma - self.alpha * (m @ m)) / D, "largest evidence by alpha"))
         if "beta" in self.maximised:

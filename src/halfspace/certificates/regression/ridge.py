@@ -41,6 +41,7 @@ from halfspace.certificates.arithmetic import (
     squares,
 )
 from halfspace.certificates.base import Certificate, Verdict
+from halfspace.certificates.predictor import joined, line
 from halfspace.errors import InputError
 
 __all__ = ["LeastSquaresGap", "PerOutput", "RidgeGap", "fits", "log_likelihood", "read_targets"]
@@ -201,6 +202,10 @@ class RidgeGap(Certificate):
             some_weight(self.sample_weight),
         ]
 
+    def predictor(self, y: Labels) -> dict[str, Any]:  # noqa: ARG002  (one signature for all)
+        """Return weights and constant."""
+        return line(self)
+
     def confirm(self, X: Matrix, y: Labels) -> Verdict:
         """Recompute every number."""
         shaped = fits(X, y, self.weights, self.clamp, self.sample_weight)
@@ -305,6 +310,10 @@ class PerOutput(Certificate):
         ridges = len(self.parts) > 0 and all(isinstance(part, RidgeGap) for part in self.parts)
         return [(ridges, "there is not one RidgeGap for each target")]
 
+    def predictor(self, y: Labels) -> dict[str, Any]:
+        """Return weights and constants of all outputs."""
+        return joined([part.predictor(y) for part in self.parts])
+
     def confirm(self, X: Matrix, y: Labels) -> Verdict:
         """Check every part."""
         if y.shape[1] != len(self.parts):
@@ -381,6 +390,10 @@ class LeastSquaresGap(Certificate):
             0.0, 0.0, 0.0, 0.0, 0.0, 0.0, self.weights, 0.0, free=False, clamp=self.clamp, sample_weight=self.sample_weight
         )
         return plain.measured(X, signs(y, self.positive), slack)
+
+    def predictor(self, y: Labels) -> dict[str, Any]:  # noqa: ARG002  (one signature for all)
+        """Return the plane."""
+        return {"weights": self.weights[None], "bias": np.array([0.0]), "clamp": self.clamp, "positive": [self.positive]}
 
     def confirm(self, X: Matrix, y: Labels) -> Verdict:
         """Recompute both numbers."""

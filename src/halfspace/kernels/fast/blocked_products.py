@@ -170,7 +170,7 @@ def prepare(kernel: Any, X: Matrix, dtype: Any, centre: FloatArray | None = None
     `centre`, shape (d,), is subtracted: the same for rows that are to meet, by default the mean.
     """
     form = None if config.DISABLE_JIT else _shape_of(kernel, dtype)  # type: ignore[attr-defined]
-    if form is None or (sparse.issparse(X) and X.shape[0] * X.shape[1] * np.dtype(dtype).itemsize > LARGEST_DENSE):
+    if form is None or (sparse.issparse(X) and 8 * X.shape[0] * X.shape[1] > LARGEST_DENSE):
         return None
     shape, factor, movable = form
     if centre is None:

@@ -16,7 +16,7 @@ from halfspace.errors import InputError
 from halfspace.kernels import Kernel
 from halfspace.kernels.gram import LazyGram
 from halfspace.models.kernel.cells import Cells, learn_cells
-from halfspace.models.kernel.margin import Claims, KernelPlan, Solved, about_expansion
+from halfspace.models.kernel.margin import Claims, KernelPlan, Solved
 from halfspace.models.kernel.prediction import Expansion, KernelPlaneMixin
 from halfspace.models.multiclass import (
     Task,
@@ -31,6 +31,7 @@ from halfspace.models.multiclass import (
 )
 from halfspace.models.parameters import (
     Examples,
+    budget_of,
     check_common,
     read_examples,
     require,
@@ -148,6 +149,7 @@ class KernelAdaTron(KernelPlaneMixin, ClassifierMixin, CallbackSupportMixin, Bas
         "?_alpha": "f8(K,n)",
     }
 
+    certificate_: Certificate
     _cells: Cells | None
     _voting: bool
 
@@ -233,7 +235,7 @@ class KernelAdaTron(KernelPlaneMixin, ClassifierMixin, CallbackSupportMixin, Bas
             seeds = check_random_state(self.random_state).randint(np.iinfo(np.int32).max, size=len(tasks)).tolist()
             known = "_solved" in before and np.array_equal(before["classes_"], self.classes_)
             starts = before["_solved"].starts(tasks, gram.n) if known else [None] * len(tasks)
-            solved = claims.solve(gram, tasks, seeds, starts, lambda: self._budget(began), self.n_jobs, reporter)
+            solved = claims.solve(gram, tasks, seeds, starts, self._budget(began), self.n_jobs, reporter)
             reporter.close()
             self._conclude(kernel, data, tasks, *solved)
             return self
@@ -259,9 +261,8 @@ class KernelAdaTron(KernelPlaneMixin, ClassifierMixin, CallbackSupportMixin, Bas
         return KernelPlan(float(self.C), 0.98 * float(self.tol), self.intercept == "free", sweep, room, rate)
 
     def _budget(self, began: float) -> Budget:
-        """Return what is left of the budget of a fit that began then; a tenth of the time is for the rest of the work."""
-        left = None if self.max_time is None else max(began + 0.9 * float(self.max_time) - time.perf_counter(), 0.0)
-        return Budget(int(self.max_iter), left)
+        """Return the budget of a fit that began then; a tenth of the time is for the rest of the work."""
+        return budget_of(self, began)._replace(reserve=0.1 * float(self.max_time or 0.0))
 
     def _fit_cells(self, data: Examples, s: FloatArray, began: float, given: tuple[Any, Any]) -> Self:
         """Learn a machine for each cell, and say how it went."""
@@ -313,19 +314,6 @@ class KernelAdaTron(KernelPlaneMixin, ClassifierMixin, CallbackSupportMixin, Bas
         gap = max(float(part.relative_gap) for part in parts)
         self.outcome_ = fit_outcome(self, gap, [done.outcome.reason for done in runs], "round", unseparated=UNSEPARATED)
         report_outcome(self, gap, EARLY, stacklevel=4)
-
-    @property
-    def certificate_(self) -> Certificate:
-        """Primal and dual value, about the very coefficients that predict: a model whose coefficients changed is refused."""
-        proof: Certificate | None = vars(self).get("certificate_")
-        if proof is None:
-            msg = f"this {type(self).__name__} is not fitted yet: call fit first"
-            raise AttributeError(msg)
-        return about_expansion(proof, self._expansion, self._labels, self.classes_) if hasattr(self, "_labels") else proof
-
-    @certificate_.setter
-    def certificate_(self, proof: Certificate) -> None:
-        self.__dict__["certificate_"] = proof
 
     @cached_property
     def _alpha(self) -> FloatArray:  # type: ignore[override]

@@ -6,7 +6,6 @@ for all examples; it proves the gaps of the problems it did solve.
 """
 
 import threading
-import time
 import warnings
 from collections.abc import Callable
 from functools import partial
@@ -133,16 +132,23 @@ class CellsLearnt(NamedTuple):
 
 
 def _learn_cell(
-    kernel: Kernel, plan: KernelPlan, data: Examples, rows: IntArray, s: FloatArray, seed: int, budget: Budget
+    kernel: Kernel,
+    plan: KernelPlan,
+    data: Examples,
+    cell: tuple[IntArray, int],
+    s: FloatArray,
+    budget: Budget,
+    before: _Machine | None,
 ) -> _Machine:
-    """Learn from the examples of one cell."""
+    """Learn from the examples of one cell, or go on from an earlier answer."""
+    rows, seed = cell
     present, target = np.unique(data.target[rows], return_inverse=True)
     classes = data.classes[present]
     if present.size == 1:
         nothing, solved = np.zeros((0, rows.size)), Outcome("solved", "")
         history = history_of(Run(None, solved, 0, Course(("primal", "dual"))), "round", 0.0, 0.0)
         return _Machine(present, nothing, np.zeros(0), OneLabel(classes.tolist()[0]), 0.0, solved, 0, history)
-    X, began = data.X[rows], time.perf_counter()
+    X = data.X[rows]
     part = Examples(X, data.y[rows], view_of(X, data.clamp), classes, target, data.q[rows], data.clamp)
     shift, objection = indefiniteness(kernel, X)
     if objection is not None:
@@ -150,13 +156,9 @@ def _learn_cell(
         raise InputError(msg)
     tasks, gram = tasks_of(part, s[rows]), LazyGram(kernel, X, data.clamp)
     claims = Claims.about(part, kernel, shift, plan)
-
-    def left() -> Budget:
-        spent = time.perf_counter() - began
-        return budget._replace(max_time=None if budget.max_time is None else max(budget.max_time - spent, 0.0))
-
     seeds = [seed + k for k in range(len(tasks))]
-    runs, answers, gaps = claims.solve(gram, tasks, seeds, [None] * len(tasks), left, 1)
+    starts = [None] * len(tasks) if before is None else list(np.abs(before.signed))
+    runs, answers, gaps = claims.solve(gram, tasks, seeds, starts, budget, 1)
     slowest = max(range(len(runs)), key=lambda k: runs[k].rounds)
     outcome = next((done.outcome for done in runs if done.outcome.reason != "converged"), runs[slowest].outcome)
     signed = np.stack([answer.b for answer in answers])
@@ -186,9 +188,9 @@ def learn_cells(
     order = np.argsort([-rows.size for rows in by_cell], kind="stable")  # the large ones first: no thread waits for one
     lock = threading.Lock()
 
-    def learn(k: int, budget: Budget) -> _Machine:
+    def learn(k: int, budget: Budget, before: _Machine | None) -> _Machine:
         cell = int(order[k])
-        machine = _learn_cell(kernel, plan, data, by_cell[cell], s, seed + cell, budget)
+        machine = _learn_cell(kernel, plan, data, (by_cell[cell], seed + cell), s, budget, before)
         with lock:
             tell(f"cell {k + 1} of {order.size}, {by_cell[cell].size:,} examples: relative gap {machine.gap:.2g}")
         return machine

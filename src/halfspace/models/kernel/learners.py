@@ -2,13 +2,23 @@
 
 import hashlib
 from copy import copy, deepcopy
+from itertools import repeat
 from typing import Annotated, Any, NamedTuple, Self
 
 import numpy as np
 from scipy import sparse
 
 from halfspace._typing import FloatArray, IntArray, Matrix
-from halfspace.certificates import BudgetedMistakes, Certificate, MistakeBound, Novikoff, PerClass, Projection
+from halfspace.certificates import (
+    BudgetedMistakes,
+    Certificate,
+    KernelBracket,
+    MistakeBound,
+    Novikoff,
+    PerClass,
+    Projection,
+)
+from halfspace.certificates.margins.ballot import Ballot
 from halfspace.kernels import Kernel
 from halfspace.kernels.gram import LazyGram
 from halfspace.models.kernel.prediction import Expansion, Measured, measured, stacked
@@ -90,21 +100,25 @@ class Unbounded:
         if isinstance(self.memory, Log):
             self.memory = self.memory.emptied(K * n)
 
-    def begin(self, X: Matrix, task: Task, orders: Orders, mark: str = "") -> tuple[KernelPresenting, Training]:
+    def begin(
+        self, X: Matrix, task: Task, orders: Orders, mark: str = "", seconds: float | None = None
+    ) -> tuple[KernelPresenting, Training]:
         """Return method and state for these examples, starting from what was learnt before; `mark` is their fingerprint."""
         self.base, self.mark = self.page, mark
         before = None if self.base is None else self._function(self.base.signed).outputs(X).T
-        method = self._method(X, task, orders, before)
+        method = self._method(X, task, orders, seconds, before)
         self.state, self.memory, self.logs = training = method.start()
         if self.base is not None:
             self.state.mistakes[:], self.state.clock[PRESENTED] = self.mistakes, self.clock
         return method, training
 
-    def _method(self, X: Matrix, task: Task, orders: Orders, before: FloatArray | None = None) -> KernelPresenting:
-        """Return what presents these examples: with the whole kernel matrix if it fits, in blocks otherwise."""
+    def _method(
+        self, X: Matrix, task: Task, orders: Orders, seconds: float | None, before: FloatArray | None = None
+    ) -> KernelPresenting:
+        """Return what presents these examples: with the whole kernel matrix if there is room and time, in blocks otherwise."""
         setting, dtype = self.setting, np.float32 if X.dtype == np.float32 else np.float64
         gram = LazyGram(setting.kernel, X, np.sqrt(setting.shift), stored=0.0)
-        whole = gram.whole(dtype, setting.room)
+        whole = gram.whole(dtype, setting.room, seconds)
         method = KernelPresenting(gram, task, orders, whole, before, self._remembering, dtype=dtype)
         self.signs, self.whole = method.signs, whole is not None
         return method
@@ -127,9 +141,9 @@ class Unbounded:
         other.state, other.memory, other.logs = deepcopy(self.state), deepcopy(self.memory), list(self.logs)
         return other
 
-    def go_on(self, X: Matrix, task: Task, orders: Orders) -> tuple[KernelPresenting, Training]:
+    def go_on(self, X: Matrix, task: Task, orders: Orders, seconds: float | None = None) -> tuple[KernelPresenting, Training]:
         """Return method and state for the same examples again."""
-        method = self._method(X, task, orders)
+        method = self._method(X, task, orders, seconds)
         return method, method.start(Training(self.state, self.memory, self.logs))
 
     def history(self, course: Course) -> dict[str, Any]:
@@ -172,6 +186,18 @@ class Unbounded:
         """Return the mistakes in order and the votes of the function that each of them made, shape (m,)."""
         page = self._settled()
         return page.log, votes_of(page.log, page.signed.shape[0], self.clock)
+
+    def ballots(self, data: Examples, brackets: list[KernelBracket]) -> list[Ballot | None]:
+        """Return the vote of each problem on the examples of a data set, which all support vectors are of; None without one."""
+        if self.setting.variant != "voted":
+            return [None] * len(brackets)
+        page, found = self._settled(), list[Ballot | None]()
+        for k, bracket in enumerate(brackets):
+            own = page.log.k == k
+            ballot = Ballot(0, page.rows[page.log.row[own]], page.log.change[own], page.log.time[own], self.clock)
+            sign = np.where(data.target == data.positive[k], 1.0, -1.0)
+            found.append(ballot.counted(data.X, sign, bracket))
+        return found
 
     def tally(self, X: Matrix) -> FloatArray:
         """Return the votes for minus those against, as a share of all, shape (n, K)."""
@@ -228,8 +254,11 @@ class OnBudget:
         self.setting, self.budget, self.whole = setting, budget, True
         self.kept = None
 
-    def begin(self, X: Matrix, task: Task, orders: Orders, mark: str = "") -> tuple[Projecting, Keep]:
+    def begin(
+        self, X: Matrix, task: Task, orders: Orders, mark: str = "", seconds: float | None = None
+    ) -> tuple[Projecting, Keep]:
         """Return method and state for these examples; those of a data set, which have a fingerprint, are measured first."""
+        del seconds  # there is no matrix to compute
         if self.kept is None:
             width = 0 if form_of(self.setting.kernel, X, self.setting.shift) is None else X.shape[1]
             self.kept = start_keep(task.positive.size, self.budget, width)
@@ -265,8 +294,9 @@ class OnBudget:
         other.kept = self._kept().copy()
         return other
 
-    def go_on(self, X: Matrix, task: Task, orders: Orders) -> tuple[Projecting, Keep]:
+    def go_on(self, X: Matrix, task: Task, orders: Orders, seconds: float | None = None) -> tuple[Projecting, Keep]:
         """Return method and state for the same examples again."""
+        del seconds
         method = self._method(X, task, orders)
         return method, method.start()
 
@@ -315,7 +345,8 @@ def mistakes_certificate(
     parts: list[Certificate] = list(seen.parts)
     if isinstance(learner, Unbounded):
         theorem = Novikoff(float(s.min()), float(s.max()))
-        parts = [MistakeBound.of(int(m), part, theorem) for m, part in zip(learner.mistakes, seen.parts, strict=True)]
+        ballots = learner.ballots(data, seen.parts)
+        parts = [MistakeBound.of(*each) for each in zip(learner.mistakes, seen.parts, repeat(theorem), ballots, strict=False)]
     elif s.min() == s.max():
         parts = [_budgeted(learner, data, k, seen) for k in range(len(seen.parts))]
     return parts[0] if len(parts) == 1 else PerClass(tuple(data.classes.tolist()), tuple(parts)), seen
@@ -340,4 +371,5 @@ def _budgeted(learner: OnBudget, data: Examples, k: int, seen: Measured) -> Cert
         positive=bracket.positive,
         passes=max(1, -(-learner.clock // data.y.size)),
         rescale=True,
+        answer=bracket,
     )

@@ -2,20 +2,18 @@
 
 from collections.abc import Callable
 from dataclasses import replace
-from functools import partial
 from typing import Annotated, Any, NamedTuple
 
 import numpy as np
 from scipy import sparse
 
-from halfspace._typing import FloatArray, IntArray, Labels, Matrix
-from halfspace.certificates import Certificate, KernelGap, PerCell, PerClass, PerPair
+from halfspace._typing import FloatArray, IntArray, Matrix
+from halfspace.certificates import KernelGap
 from halfspace.certificates.arithmetic import EPS
 from halfspace.certificates.expansion import Scales, scales
 from halfspace.certificates.margins.bracket import SLACK
 from halfspace.kernels import Kernel
 from halfspace.kernels.gram import LazyGram
-from halfspace.models.kernel.prediction import Expansion
 from halfspace.models.multiclass import Task
 from halfspace.models.parameters import Examples
 from halfspace.models.progress import Reporter
@@ -24,7 +22,7 @@ from halfspace.solvers.kernel.sweep import KernelSweep
 from halfspace.solvers.linear.soft_margin import balanced
 from halfspace.solvers.run import Budget, Progress, Run, run, run_all
 
-__all__ = ["Claims", "KernelPlan", "Solved", "Work", "about_expansion"]
+__all__ = ["Claims", "KernelPlan", "Solved", "Work"]
 
 COARSE = 2.0
 """Where some examples reach so much less far than all do, a claim about them is measured by themselves."""
@@ -102,21 +100,20 @@ class Work(NamedTuple):
     task: Task
     used: IntArray  # the examples of the task that have weight
 
-    def runner(self, reporter: Reporter | None = None, number: int = 1, count: int = 1) -> Callable[[Budget], Run]:
+    def runner(self, reporter: Reporter | None = None, number: int = 1, count: int = 1) -> Callable[[Budget, Run | None], Run]:
         """Return what runs the method within a budget; it reports every round, or, one of many, its end."""
 
         def tell(at: Progress) -> bool:
             return reporter is not None and reporter.tell(f"round {at.round}: relative gap {at.state.gap:.2g}")
 
-        def run_and_report(budget: Budget) -> Run:
-            done = run(self.method, budget, self.method.start(self.start))
-            if reporter is not None:
+        def run_and_report(budget: Budget, before: Run | None) -> Run:
+            again = before and replace(before, state=self.method.start(self.method.certify(before.state).b))
+            done = run(self.method, budget, again or self.method.start(self.start), tell if count == 1 else None)
+            if reporter is not None and count > 1:
                 reporter.line(f"problem {number} of {count}: relative gap {done.state.gap:.2g}")
             return done
 
-        if count > 1:
-            return run_and_report
-        return partial(run, self.method, state=self.method.start(self.start), watch=tell)
+        return run_and_report
 
     def answer(self, done: Run) -> KernelAnswer:
         """Return strengths of all examples of the task, 0 for those without weight; their potentials are not known."""
@@ -189,18 +186,18 @@ class Claims(NamedTuple):
         tasks: list[Task],
         seeds: list[int],
         starts: list[FloatArray | None],
-        left: Callable[[], Budget],
+        budget: Budget,
         n_jobs: int | None,
         reporter: Reporter | None = None,
     ) -> tuple[list[Run], list[KernelAnswer], list[KernelGap]]:
-        """Solve all tasks within the budget that is `left`; those whose proof rounding made too wide go on."""
+        """Solve all tasks within a budget; those whose proof rounding made too wide go on."""
         works = [self.work(gram, *each) for each in zip(tasks, seeds, starts, strict=True)]
-        runs = run_all([work.runner(reporter, k, len(works)) for k, work in enumerate(works, 1)], left(), n_jobs)
+        runs = run_all([work.runner(reporter, k, len(works)) for k, work in enumerate(works, 1)], budget, n_jobs)
         answers = [work.answer(done) for work, done in zip(works, runs, strict=True)]
         parts = [self.claim(task, answer) for task, answer in zip(tasks, answers, strict=True)]
         for k, tol in self._unproved(runs, answers, parts):
             work = self.work(gram, tasks[k], seeds[k], np.abs(answers[k].b), tol)
-            runs[k] = run_all([work.runner()], left(), 1)[0]
+            runs[k] = run_all([work.runner()], budget, 1)[0]
             answers[k] = work.answer(runs[k])
             parts[k] = self.claim(tasks[k], answers[k])
         return runs, answers, parts
@@ -213,30 +210,3 @@ class Claims(NamedTuple):
             if done.outcome.reason == "converged" and tol < part.relative_gap < np.inf and paid < 0.9 * tol:
                 short.append((k, 0.95 * (tol - paid)))
         return short
-
-
-def about_expansion(proof: Certificate, expansion: Expansion, labels: Labels, classes: Labels) -> Certificate:
-    """Return a proof with the strengths that the coefficients of an expansion say, for what predicts exists once.
-
-    The numbers stay; the strengths of each `KernelGap`, and their rows among the examples of these labels, are replaced.
-    """
-    number = {label: k for k, label in enumerate(classes.tolist())} if expansion.bias.size > 1 else {}
-
-    def renewed(part: Certificate, mine: IntArray, k: int | None = None) -> Certificate:
-        """Return a proof about the examples `mine`; a gap is about function k, by default that of its positive class."""
-        if isinstance(part, PerCell):
-            cells = [np.flatnonzero(part.cells == j) for j in range(len(part.parts))]
-            return replace(part, parts=tuple(renewed(own, rows) for own, rows in zip(part.parts, cells, strict=True)))
-        if isinstance(part, PerPair):
-            pairs = [np.flatnonzero(np.isin(labels, pair)) for pair, _ in part]
-            return replace(part, parts=tuple(renewed(own, pairs[j], j) for j, own in enumerate(part.parts)))
-        if isinstance(part, PerClass):
-            return replace(part, parts=tuple(renewed(own, mine) for own in part.parts))
-        if not isinstance(part, KernelGap):
-            return part
-        c, rows = expansion.coefficients[number.get(part.positive, 0) if k is None else k], expansion.rows
-        used = (c != 0) & np.isin(rows, mine)
-        strengths = c[used] * np.where(labels[rows[used]] == part.positive, 1.0, -1.0)
-        return replace(part, rows=np.searchsorted(mine, rows[used]), strengths=strengths)
-
-    return renewed(proof, np.arange(labels.size))

@@ -164,7 +164,8 @@ class KernelMinOver(KernelPlaneMixin, ClassifierMixin, CallbackSupportMixin, Bas
         self._mark = (fingerprint(data.X, data.target), kernel, data.clamp)
         again = self.warm_start and before.get("_mark") == self._mark and np.array_equal(before["classes_"], data.classes)
         self._fitted_clamp, self.classes_ = data.clamp, data.classes
-        table = Table(LazyGram(kernel, data.X, data.clamp, stored=0.0), 1e6 * self.cache_size)
+        budget = Budget(UNLIMITED, self.max_time, began=begin)
+        table = Table(LazyGram(kernel, data.X, data.clamp, stored=0.0), 1e6 * self.cache_size, budget.left())
         method = KernelPushing.of(signs, table, float(self.tol), int(self.max_iter))
         state = method.start(deepcopy(before["_states"]) if again else None)
         self._states = state.states
@@ -178,8 +179,7 @@ class KernelMinOver(KernelPlaneMixin, ClassifierMixin, CallbackSupportMixin, Bas
             return f"{int(at.state.made().sum()):,} pushes, bracket within {widest:.2g}, {at.seconds:.1f} s"
 
         reporter = Reporter(self, X, y, so_far, int(self.max_iter) + 1, text)
-        left = None if self.max_time is None else max(self.max_time - (time.perf_counter() - begin), 0.0)
-        done = run(method, Budget(UNLIMITED, left), state, reporter.watch)
+        done = run(method, budget, state, reporter.watch)
         self.n_iter_, self.history_ = int(state.made().max()), done.course.history()
         self.history_.pop("round")
         seen = self._certify(data, kernel, shift, signs)

@@ -17,6 +17,7 @@ from halfspace.models.kernel.prediction import KernelPlaneMixin
 from halfspace.models.parameters import (
     Examples,
     as_float,
+    budget_of,
     check_common,
     read_examples,
     require,
@@ -179,7 +180,8 @@ class KernelPerceptron(StreamMixin, KernelPlaneMixin, ClassifierMixin, CallbackS
         s = example_weights(self.class_weight, None, data.classes, data.target, type(self).__name__)
         task = Task(data.view, data.target, data.positive, data.q, s)
         setting = Setting(kernel, data.clamp**2, self.variant, 1e6 * self.cache_size)
-        self._learner, method, state = self._begin(setting, data, task, before)
+        budget = budget_of(self, begin)
+        self._learner, method, state = self._begin(setting, data, task, before, budget)
         self._fitted_clamp, self.classes_, self._native = data.clamp, data.classes, False
         reporter = Reporter(self, X, y, lambda: self._so_far(data.X), int(self.max_iter))
 
@@ -187,8 +189,7 @@ class KernelPerceptron(StreamMixin, KernelPlaneMixin, ClassifierMixin, CallbackS
             text = f"epoch {at.round}: {int(at.table[0][-1].sum()):,} mistakes, {at.seconds:.1f} s"
             return reporter.tell(text, last=at.round >= self.max_iter)
 
-        left = None if self.max_time is None else max(self.max_time - (time.perf_counter() - begin), 0.0)
-        done = run(method, Budget(int(self.max_iter), left), state, watch)
+        done = run(method, budget, state, watch)
         self._store(data.X)
         self.n_iter_, self.history_ = done.rounds, self._learner.history(done.course)
         self.certificate_, seen = mistakes_certificate(self._learner, self._expansion, data, s, shift)
@@ -270,16 +271,18 @@ class KernelPerceptron(StreamMixin, KernelPlaneMixin, ClassifierMixin, CallbackS
         warnings.warn(f"{type(self).__name__}: {outcome}", NotSeparatedWarning, stacklevel=5)
         return outcome
 
-    def _begin(self, setting: Setting, data: Examples, task: Task, before: dict[str, Any]) -> tuple[Any, Any, Any]:
+    def _begin(
+        self, setting: Setting, data: Examples, task: Task, before: dict[str, Any], budget: Budget
+    ) -> tuple[Any, Any, Any]:
         """Return learner, method and state: fresh ones, or those of the last fit if `warm_start` and the data are the same."""
         mark, old = fingerprint(data.X, data.target), before.get("_learner") if self.warm_start else None
         same = old is not None and old.mark == mark and np.array_equal(before["classes_"], data.classes)
         if old is not None and same and old.setting == setting and isinstance(old, OnBudget) == (self.budget is not None):
             learner = old.resumed()
-            return learner, *learner.go_on(data.X, task, self._orders(data, learner.seed))
+            return learner, *learner.go_on(data.X, task, self._orders(data, learner.seed), budget.left())
         learner = self._new_learner(setting, data.X.shape[1], data.positive.size)
         seed = check_random_state(self.random_state).randint(np.iinfo(np.int32).max) if self.shuffle else 0
-        return learner, *learner.begin(data.X, task, self._orders(data, seed), mark)
+        return learner, *learner.begin(data.X, task, self._orders(data, seed), mark, budget.left())
 
     def _new_learner(self, setting: Setting, width: int, n_problems: int) -> Unbounded | OnBudget:
         """Return a learner that knows nothing yet; refuse a budget that the memory has no room for."""

@@ -1,5 +1,6 @@
 """The Adaline."""
 
+import time
 from collections.abc import Callable
 from typing import Any, Self
 
@@ -30,21 +31,22 @@ class Adaline(PresentingClassifier):
     Parameters
     ----------
     solver : {"exact", "online"}, default "exact"
-        Least squares at once (the smallest weights where several fit equally well), or the delta rule epoch by epoch.
+        Least squares at once (the smallest weights where several fit equally well), or the delta rule epoch by epoch. "At once"
+        is by conjugate gradients for sparse rows, very many columns, or where `max_time` does not allow for more.
     eta0 : float, default 0.01
         Rate of the delta rule, in the first epoch of an online fit and throughout a stream. A step is cut at 1/‖x‖².
     half_life : float, default 10.0
         Epochs after which an online fit's rate is halved; it falls like 1/(1 + epoch/half_life). Infinite: constant.
     tol : float, default 1e-4
-        An online fit stops when its certified backward error is below this.
+        An online fit, or one by conjugate gradients, stops when its backward error is below this.
     intercept : {"clamped", "none"}, default "clamped"
         Bias as the weight of a clamped input, or none.
     intercept_scaling : float, default 1.0
         Value of the clamped input.
     max_iter : int, default 1000
-        Maximum number of epochs of an online fit.
+        Maximum number of epochs of an online fit, and of steps by conjugate gradients.
     max_time : float, optional
-        Time limit in seconds of an online fit.
+        Time limit in seconds.
     shuffle : bool, default True
         New order in every epoch, in blocks for large data.
     class_weight : dict or "balanced", optional
@@ -122,15 +124,16 @@ class Adaline(PresentingClassifier):
             solver depends on the order of the examples and does not take it.
         """
         with restored_on_error(self):
+            began = time.perf_counter()
             self._check_parameters()
             if self.solver == "exact":
-                return self._fit_exactly(X, y, sample_weight)
+                return self._fit_exactly(X, y, sample_weight, began)
             if sample_weight is not None:
                 msg = "Adaline(solver='online') takes no sample_weight: use solver='exact', or class_weight."
                 raise InputError(msg)
             data, method, training = self._prepare(X, y)
             reporter = self._reporter(X, y, data, method, training)
-            return self._store(data, method, run(method, self._budget(), training, reporter.watch), reporter)
+            return self._store(data, method, run(method, self._budget(began, data), training, reporter.watch), reporter)
 
     def _check_parameters(self) -> None:
         super()._check_parameters()
@@ -140,20 +143,23 @@ class Adaline(PresentingClassifier):
         if not isinstance(self.half_life, float) or self.half_life != np.inf:
             require_number(self, "half_life")
 
-    def _fit_exactly(self, X: Matrix, y: Labels, sample_weight: Any) -> Self:
+    def _fit_exactly(self, X: Matrix, y: Labels, sample_weight: Any, began: float) -> Self:
         """Solve the least-squares problem and certify it."""
         data = read_examples(self, X, y, self._asked_clamp())
         data.inspection()
         self._fitted_clamp = data.clamp
         s = example_weights(self.class_weight, sample_weight, data.classes, data.target, type(self).__name__)
         signs = np.where(data.target[:, None] == data.positive, 1.0, -1.0)
-        W, signed = least_squares(data.X, signs, s, data.clamp)
+        W, signed, iterated = least_squares(data.X, signs, s, data.clamp, float(self.tol), self._budget(began, data))
         task = Task(data.view, data.target, data.positive, data.q, s)
         self._state: State = start(task, W)._replace(alpha=signed * signs.T)
         self._memory, self._began, self._native = Forget(), np.zeros_like(W), False
         self.classes_, self.n_iter_, self.history_, self.mistakes_ = data.classes, 1, {}, self._mistakes()
         self.certificate_ = self._certify(data, W, self._state.alpha, s, {})
         self.outcome_ = Outcome("solved", f"Solved: {self.certificate_}.")
+        if iterated is not None:
+            self.n_iter_, self.history_ = iterated.rounds, iterated.course.history()
+            self.outcome_ = self._explained(iterated.outcome)
         return self
 
     def _rule(self) -> Delta:
@@ -182,6 +188,9 @@ class Adaline(PresentingClassifier):
     def _explained(self, outcome: Outcome) -> Outcome:
         error = self._backward_error(self.certificate_)
         if error <= self.tol:
-            return Outcome("converged", f"Converged in epoch {self.n_iter_}: backward error {error:.2g} <= tol={self.tol:g}.")
-        remedy = "solver='exact' needs no rate; or scale the features, change eta0 or half_life, or raise max_iter."
+            unit = "step" if self.solver == "exact" else "epoch"
+            return Outcome("converged", f"Converged in {unit} {self.n_iter_}: backward error {error:.2g} <= tol={self.tol:g}.")
+        remedy = "Scale the features, accept a larger tol, or raise max_iter or max_time."
+        if self.solver == "online":
+            remedy = "solver='exact' needs no rate; or scale the features, change eta0 or half_life, or raise max_iter."
         return Outcome(outcome.reason, f"{outcome.sentence} Backward error {error:.2g} > tol={self.tol:g}.", remedy)

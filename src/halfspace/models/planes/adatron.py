@@ -1,6 +1,7 @@
 """The AdaTron: planes of maximal margin, with or without errors."""
 
 import time
+from dataclasses import replace
 from functools import partial
 from typing import Any, ClassVar, Self
 
@@ -10,6 +11,7 @@ from sklearn.callback import CallbackSupportMixin, with_callbacks
 from sklearn.utils import check_random_state
 
 from halfspace._typing import FloatArray, Labels, Matrix
+from halfspace.certificates.margins.bracket import MarginBracket
 from halfspace.certificates.margins.gap import DualityGap
 from halfspace.certificates.margins.separability import Separability
 from halfspace.models.multiclass import (
@@ -22,6 +24,7 @@ from halfspace.models.multiclass import (
     tasks_of,
 )
 from halfspace.models.parameters import (
+    budget_of,
     check_common,
     read_examples,
     require,
@@ -178,9 +181,8 @@ class AdaTron(PlaneMixin, ClassifierMixin, CallbackSupportMixin, BaseEstimator):
             data.inspection()
             s = example_weights(self.class_weight, sample_weight, data.classes, data.target, type(self).__name__)
             tasks = tasks_of(data, s)
-            reserve = (1.0 + len(tasks)) * (time.perf_counter() - began)  # proving answers reads the data as checking them did
-            seconds = None if self.max_time is None else max(began + float(self.max_time) - reserve - time.perf_counter(), 0.0)
-            return self._learn(Fitting.of(data, s), tasks, before if self.warm_start else {}, seconds, (X, y))
+            budget = budget_of(self, began, (1 + len(tasks)) * data.entries)
+            return self._learn(Fitting.of(data, s), tasks, before if self.warm_start else {}, budget, (X, y))
 
     def _check_parameters(self) -> None:
         require_cap_and_tolerance(self)
@@ -192,14 +194,14 @@ class AdaTron(PlaneMixin, ClassifierMixin, CallbackSupportMixin, BaseEstimator):
         check_common(self)
 
     def _learn(
-        self, fitting: Fitting, tasks: list[Task], before: dict[str, Any], seconds: float | None, given: tuple[Any, Any]
+        self, fitting: Fitting, tasks: list[Task], before: dict[str, Any], budget: Budget, given: tuple[Any, Any]
     ) -> Self:
         """Solve the problem of every class and certify the answers."""
-        self._conclude(fitting, tasks, *self._solve(fitting, tasks, before, seconds, given))
+        self._conclude(fitting, tasks, *self._solve(fitting, tasks, before, budget, given))
         return self
 
     def _solve(
-        self, fitting: Fitting, tasks: list[Task], before: dict[str, Any], seconds: float | None, given: tuple[Any, Any]
+        self, fitting: Fitting, tasks: list[Task], before: dict[str, Any], budget: Budget, given: tuple[Any, Any]
     ) -> tuple[list[Run], list[Point], dict[int, Separability]]:
         """Solve the problem of every class, from where `before` left off if it fits."""
         data, K = fitting.data, len(tasks)
@@ -210,7 +212,8 @@ class AdaTron(PlaneMixin, ClassifierMixin, CallbackSupportMixin, BaseEstimator):
         starts = fitting.starts(problems, before, free=plan.free)
         self._W = np.zeros((K, data.X.shape[1] + bool(data.clamp)))
         self._alpha, self._bias, proofs = np.zeros((K, data.y.size)), np.zeros(K), {}
-        deadline = None if seconds is None else time.perf_counter() + seconds
+        left = budget.left()
+        deadline = None if left is None else time.perf_counter() + left
         reporter = Reporter(self, *given, self._so_far, int(self.max_iter) + 1)
 
         def inseparable(k: int) -> bool:
@@ -228,7 +231,7 @@ class AdaTron(PlaneMixin, ClassifierMixin, CallbackSupportMixin, BaseEstimator):
         heard = K == 1 and (reporter.root is not None or bool(self.verbose))
         watched = {"watch": watch, "every": 1 << 62} if heard else {}  # to watch changes nothing: pieces stay as large
         works = [partial(_solved, method, start, watched) for method, start in zip(methods, starts, strict=True)]
-        runs = run_all(works, Budget(int(self.max_iter), seconds), self.n_jobs)
+        runs = run_all(works, budget, self.n_jobs)
         points = [method.certify(done.state) for method, done in zip(methods, runs, strict=True)]
         for k, point in enumerate(points):
             self._W[k], self._bias[k], self._alpha[k] = point.w, point.bias, fitting.spread(point.alpha)
@@ -260,10 +263,11 @@ class AdaTron(PlaneMixin, ClassifierMixin, CallbackSupportMixin, BaseEstimator):
         self._potentials = signs * (outputs(view, self._W) + self._bias).T
         parts: list[Any] = []
         for k, task in enumerate(tasks):
-            if k in proofs:
-                parts.append(proofs[k])
-                continue
             bias = float(self._bias[k]) if self.intercept == "free" else None
+            if k in proofs:
+                about: dict[str, Any] = {"weights": self._W[k], "clamp": data.clamp, "positive": task.positive, "bias": bias}
+                parts.append(replace(proofs[k], answer=MarginBracket.measure(data.X, data.y, **about)))
+                continue
             draft = DualityGap.draft(self._W[k], self._alpha[k], float(self.C), weight, bias, data.clamp, task.positive)
             v = combined(Problem(view, signs[k], s, data.q), self._alpha[k])
             parts.append(draft.claim(self._potentials[k], v, data.radius, signs[k]))
@@ -317,6 +321,6 @@ class AdaTron(PlaneMixin, ClassifierMixin, CallbackSupportMixin, BaseEstimator):
         return support_table(alpha, self._potentials, length, self._caps, self._labels, classes, everyone=everyone)
 
 
-def _solved(method: LargeMargin, start: Point | None, watched: dict[str, Any], budget: Budget) -> Run:
-    """Run a method from a start; computing that one takes its time too, so it is done here, in the thread."""
-    return run(method, budget, method.start(start), **watched)
+def _solved(method: LargeMargin, start: Point | None, watched: dict[str, Any], budget: Budget, before: Run | None) -> Run:
+    """Run a method from a start, or go on; computing the start takes its time too, so it is done here, in the thread."""
+    return run(method, budget, before or method.start(start), **watched)

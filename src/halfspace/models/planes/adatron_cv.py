@@ -1,5 +1,6 @@
 """The AdaTron whose cap is chosen by cross-validation."""
 
+import time
 from collections.abc import Sequence
 from typing import Any, ClassVar, Self
 
@@ -9,13 +10,14 @@ from sklearn.metrics import check_scoring
 from halfspace._typing import FloatArray, IntArray, Labels, Matrix
 from halfspace.models.cv import CrossValidated
 from halfspace.models.multiclass import tasks_of
-from halfspace.models.parameters import Examples, read_examples, require_number, require_switch, restored_on_error
+from halfspace.models.parameters import Examples, budget_of, read_examples, require_number, require_switch, restored_on_error
 from halfspace.models.planes.adatron import AdaTron
 from halfspace.models.planes.adatron_path import climb, read_caps
 from halfspace.models.planes.large_margin import Fitting
 from halfspace.rows.labels import example_weights
-from halfspace.rows.threads import one_blas_thread, side_by_side
+from halfspace.rows.threads import n_workers, one_blas_thread, side_by_side
 from halfspace.solvers.outcome import Outcome
+from halfspace.solvers.run import Budget, Shares
 
 __all__ = ["AdaTronCV"]
 
@@ -41,7 +43,7 @@ class AdaTronCV(CrossValidated):
     tol, intercept, intercept_scaling, max_iter, class_weight, n_jobs, verbose, random_state
         As for `AdaTron`.
     max_time : float, optional
-        Time limit in seconds for each fit.
+        Time limit in seconds; the search stops at four fifths of it, and the best cap so far is fitted.
 
     Attributes
     ----------
@@ -120,6 +122,7 @@ class AdaTronCV(CrossValidated):
             Multiplies the caps per example in every fold; scores are not weighted.
         """
         with restored_on_error(self):
+            began = time.perf_counter()
             caps = read_caps(self.Cs, type(self).__name__)
             require_switch(self, "one_standard_error")
             if self.cv_tol is not None:
@@ -131,7 +134,9 @@ class AdaTronCV(CrossValidated):
             data.inspection()
             s = example_weights(self.class_weight, sample_weight, data.classes, data.target, type(self).__name__)
             self.classes_ = data.classes
-            self.scores_ = self._scores(data, s, caps)
+            tasks = tasks_of(data, s)
+            budget = budget_of(asked, began, (1 + len(tasks)) * data.entries)
+            self.scores_ = self._scores(data, s, caps, budget)
             self.mean_scores_ = self.scores_.mean(axis=1)
             folds = self.scores_.shape[1]
             self.standard_errors_ = self.scores_.std(axis=1, ddof=1) / np.sqrt(folds)
@@ -142,22 +147,24 @@ class AdaTronCV(CrossValidated):
             self.estimator_.verbose = self.verbose
             names = {"n_features_in_", "feature_names_in_"}
             self.estimator_.__dict__.update({name: value for name, value in vars(self).items() if name in names})
-            seconds = None if self.max_time is None else float(self.max_time)
-            self.estimator_._learn(Fitting.of(data, s), tasks_of(data, s), {}, seconds, (X, y))  # noqa: SLF001
+            self.estimator_._learn(Fitting.of(data, s), tasks, {}, budget, (X, y))  # noqa: SLF001
             return self
 
-    def _scores(self, data: Examples, s: FloatArray, caps: list[float]) -> FloatArray:
+    def _scores(self, data: Examples, s: FloatArray, caps: list[float], budget: Budget) -> FloatArray:
         """Return the score of every cap in every fold."""
+        folds, left = [test for _, test in self._folds(data)], budget.left()
+        shares = Shares.of(budget._replace(max_time=left and 0.8 * left), n_workers(self.n_jobs, len(folds)), len(folds))
 
         def work(test: IntArray) -> list[float]:
+            own = shares.next()
             kept = s.copy()
             kept[test] = 0.0
             models = [self._model(C, n_jobs=1).set_params(tol=self.tol if self.cv_tol is None else self.cv_tol) for C in caps]
-            climb(models, Fitting.of(data, kept), tasks_of(data, kept), (None, None), certify=False)
+            climb(models, Fitting.of(data, kept), tasks_of(data, kept), (None, None), own, certify=False)
             return [self._score(model, data, test) for model in models]
 
         with one_blas_thread():
-            return np.array(side_by_side(work, [test for _, test in self._folds(data)], self.n_jobs)).T
+            return np.array(side_by_side(work, folds, self.n_jobs)).T
 
     def _score(self, model: AdaTron, data: Examples, test: IntArray) -> float:
         """Score a model on examples it has not seen."""

@@ -1,5 +1,6 @@
 """The AdaTron for many caps: the regularisation path."""
 
+import time
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -10,10 +11,11 @@ from halfspace._typing import FloatArray, IntArray, Labels, Matrix
 from halfspace.certificates import Certificate
 from halfspace.errors import InputError
 from halfspace.models.multiclass import Task, tasks_of
-from halfspace.models.parameters import read_examples
+from halfspace.models.parameters import budget_of, read_examples
 from halfspace.models.planes.adatron import AdaTron
 from halfspace.models.planes.large_margin import Fitting
 from halfspace.rows.labels import example_weights
+from halfspace.solvers.run import Budget
 
 __all__ = ["AdaTronPath", "adatron_path", "climb", "read_caps"]
 
@@ -75,14 +77,17 @@ def read_caps(Cs: Any, owner: str) -> list[float]:
     return [float(C) for C in caps]
 
 
-def climb(models: list[AdaTron], fitting: Fitting, tasks: list[Task], given: tuple[Any, Any], *, certify: bool) -> None:
-    """Fit the models in the order of their caps, each from where the one before ended."""
+def climb(
+    models: list[AdaTron], fitting: Fitting, tasks: list[Task], given: tuple[Any, Any], budget: Budget, *, certify: bool
+) -> None:
+    """Fit the models in the order of their caps, each from where the one before ended, and leave the others their share."""
     before: dict[str, Any] = {}
-    for model in sorted(models, key=lambda model: float(model.C)):
-        seconds = None if model.max_time is None else float(model.max_time)
+    for k, model in enumerate(sorted(models, key=lambda model: float(model.C))):
+        left = budget.left()
+        share = budget._replace(max_time=left and left / (len(models) - k), began=time.perf_counter(), reserve=0.0)
         model.n_features_in_ = fitting.data.X.shape[1]
         learn = model._learn if certify else model._solve  # noqa: SLF001  (a model and its path are one)
-        learn(fitting, tasks, before, seconds, given)
+        learn(fitting, tasks, before, share, given)
         before = dict(vars(model))
 
 
@@ -102,7 +107,7 @@ def adatron_path(
     sample_weight : array, shape (n,), optional
         Multiplies the caps per example.
     **params
-        Parameters of `AdaTron`; `max_time` counts for each cap.
+        Parameters of `AdaTron`; `max_time` counts for all caps together.
 
     Returns
     -------
@@ -117,6 +122,7 @@ def adatron_path(
     >>> path.coefs.round(3).ravel().tolist(), path.n_support.tolist()
     ([0.055, 1.0], [4, 2])
     """
+    began = time.perf_counter()
     models = [AdaTron(C=C, **params) for C in read_caps(Cs, "adatron_path")]
     first = models[0]
     for model in models:
@@ -124,7 +130,9 @@ def adatron_path(
     data = read_examples(first, X, y, first._asked_clamp())  # noqa: SLF001
     data.inspection()
     s = example_weights(first.class_weight, sample_weight, data.classes, data.target, "adatron_path")
-    climb(models, Fitting.of(data, s), tasks_of(data, s), (X, y), certify=True)
+    tasks = tasks_of(data, s)
+    budget = budget_of(first, began, len(models) * (1 + len(tasks)) * data.entries)
+    climb(models, Fitting.of(data, s), tasks, (X, y), budget, certify=True)
     for model in models:
         model.__dict__.update({name: value for name, value in vars(first).items() if name == "feature_names_in_"})
     return AdaTronPath(tuple(models))

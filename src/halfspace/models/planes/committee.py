@@ -2,12 +2,10 @@
 
 import sys
 import time
-from math import ceil
 from numbers import Real
 from typing import Any, ClassVar, NamedTuple, Self
 
 import numpy as np
-from joblib import Parallel, delayed, effective_n_jobs
 from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted
@@ -16,6 +14,7 @@ from halfspace._typing import FloatArray, Labels, Matrix
 from halfspace.certificates.margins.vote import TIE_BREAK, CommitteeVote, Count, count_votes
 from halfspace.models.parameters import (
     Examples,
+    budget_of,
     check_common,
     is_ready,
     read_examples,
@@ -30,12 +29,13 @@ from halfspace.models.planes.prediction import PredictingMixin
 from halfspace.rows.labels import example_weights
 from halfspace.rows.operations import outputs
 from halfspace.rows.orders import Orders
+from halfspace.rows.threads import n_workers, side_by_side
 from halfspace.rows.views import entries_per_row, view_of
 from halfspace.solvers.outcome import Outcome
 from halfspace.solvers.rules.presenting import Presenting
 from halfspace.solvers.rules.rosenblatt import Rosenblatt
 from halfspace.solvers.rules.sweep import Task
-from halfspace.solvers.run import Budget, run
+from halfspace.solvers.run import Shares, run
 
 __all__ = ["PerceptronCommittee"]
 
@@ -168,17 +168,19 @@ class PerceptronCommittee(PredictingMixin, ClassifierMixin, BaseEstimator):
             return self._fit(X, y)
 
     def _fit(self, X: Matrix, y: Labels) -> Self:
+        began = time.perf_counter()
         self._check_parameters()
         data = read_examples(self, X, y, self._asked_clamp())
         data.inspection()
         s = example_weights(self.class_weight, None, data.classes, data.target, type(self).__name__)
-        members = self._train(data, s)
+        members = self._train(data, s, began)
         self._fitted_clamp, self._fitted_vote, self.classes_ = data.clamp, self.vote, data.classes
-        self.members_, self._radius = np.array([member.W for member in members]), data.radius
+        self.members_ = np.array([member.W for member in members])
         self.n_iter_ = max(member.epochs for member in members)
         classes = tuple(data.classes.tolist())
         common: dict[str, Any] = {"members": self.members_, "vote": self.vote, "clamp": data.clamp}
         self.certificate_ = CommitteeVote.measure(data.X, data.y, classes=classes, **common)
+        self._radius = self.certificate_.radius
         self.disagreement_ = self._count(data.X).disagreement()
         self.outcome_ = self._explained(members)
         return self
@@ -193,25 +195,25 @@ class PerceptronCommittee(PredictingMixin, ClassifierMixin, BaseEstimator):
         require_choice(self, "intercept", "clamped", "none")
         check_common(self)
 
-    def _train(self, data: Examples, s: FloatArray) -> list[_Member]:
+    def _train(self, data: Examples, s: FloatArray, began: float) -> list[_Member]:
         """Train the members, each with a seed of its own; Ctrl-C keeps those that were trained."""
         seed = int(check_random_state(self.random_state).randint(np.iinfo(np.int32).max))
         seeds = np.random.SeedSequence(seed).spawn(int(self.n_members))
-        workers = int(effective_n_jobs(self.n_jobs))
-        seconds = None if self.max_time is None else float(self.max_time) / ceil(len(seeds) / workers)
-        budget = Budget(int(self.max_iter), seconds)
+        workers = n_workers(self.n_jobs or 1, len(seeds))
+        planes = 2 * len(seeds) * data.positive.size
+        shares = Shares.of(budget_of(self, began, planes * data.entries), workers, len(seeds))
         if workers > 1:
-            tasks = (delayed(self._train_one)(data, s, chance, budget) for chance in seeds)
-            return list(Parallel(workers, require="sharedmem")(tasks))
+            return side_by_side(lambda chance: self._train_one(data, s, chance, shares), seeds, workers)
         members: list[_Member] = []
         for chance in seeds:
-            members.append(self._train_one(data, s, chance, budget))
+            members.append(self._train_one(data, s, chance, shares))
             if members[-1].outcome.reason == "interrupted":
                 break
         return members
 
-    def _train_one(self, data: Examples, s: FloatArray, chance: np.random.SeedSequence, budget: Budget) -> _Member:
+    def _train_one(self, data: Examples, s: FloatArray, chance: np.random.SeedSequence, shares: Shares) -> _Member:
         """Train one member on its order, its draw or its features."""
+        budget = shares.next()
         begin, rng, n = time.perf_counter(), np.random.default_rng(chance), data.y.size
         view, d = data.view, data.X.shape[1]
         used = np.arange(d)

@@ -10,7 +10,7 @@ from halfspace.models.parameters import restored_on_error
 from halfspace.models.planes.presenting import PresentingClassifier
 from halfspace.solvers.outcome import Outcome
 from halfspace.solvers.rules.hebb import Hebb
-from halfspace.solvers.run import run
+from halfspace.solvers.run import Budget, run
 
 __all__ = ["HebbClassifier"]
 
@@ -83,7 +83,7 @@ class HebbClassifier(PresentingClassifier):
         with restored_on_error(self):
             data, method, training = self._prepare(X, y, sample_weight)
             reporter = self._reporter(X, y, data, method, training)
-            return self._store(data, method, run(method, self._budget(), training, reporter.watch), reporter)
+            return self._store(data, method, run(method, Budget(1), training, reporter.watch), reporter)
 
     def partial_fit(self, X: Matrix, y: Labels, classes: Labels | None = None, sample_weight: Any = None) -> Self:
         """Learn from the next examples of a stream; see `Perceptron.partial_fit`.

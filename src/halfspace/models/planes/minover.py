@@ -1,5 +1,6 @@
 """MinOver."""
 
+import time
 import warnings
 from collections.abc import Iterator
 from copy import deepcopy
@@ -16,6 +17,7 @@ from halfspace.certificates.arithmetic import combination, vanishes_exactly
 from halfspace.errors import NotSeparatedWarning
 from halfspace.models.parameters import (
     Examples,
+    budget_of,
     check_common,
     read_examples,
     require,
@@ -25,6 +27,7 @@ from halfspace.models.parameters import (
 )
 from halfspace.models.planes.prediction import PlaneMixin, shared
 from halfspace.models.progress import Reporter
+from halfspace.rows.views import entries_per_row, n_rows
 from halfspace.solvers.linear.minover import LONGEST, Pushes, Pushing
 from halfspace.solvers.outcome import Outcome
 from halfspace.solvers.rules.minover import Problem, State, check_states, width
@@ -136,9 +139,10 @@ class MinOver(PlaneMixin, ClassifierMixin, CallbackSupportMixin, BaseEstimator):
             With `certificate_`, `outcome_`, `coef_`, `intercept_`, `alpha_`, `history_`, `n_iter_`, `classes_`.
         """
         with restored_on_error(self):
+            began = time.perf_counter()
             method, pushes = self._prepare(X, y)
             reporter = Reporter(self, X, y, self._so_far, int(self.max_iter) + 1, self._progress)
-            return self._store(method, run(method, Budget(UNLIMITED, self.max_time), pushes, reporter.watch), reporter)
+            return self._store(method, run(method, self._budget(began, method), pushes, reporter.watch), reporter)
 
     def steps(self, X: Matrix, y: Labels) -> Iterator[Progress]:
         """Learn from examples like `fit`, pausing after every push of each class: for animations.
@@ -158,14 +162,21 @@ class MinOver(PlaneMixin, ClassifierMixin, CallbackSupportMixin, BaseEstimator):
         Progress
             Rounds finished, seconds, and the state: `state.states[k].sides` is the bracket of the moment.
         """
+        began = time.perf_counter()
         method, pushes = self._prepare(X, y, longest=1)
         for name in {"certificate_", "outcome_", "history_", "n_iter_"} & vars(self).keys():
             delattr(self, name)
-        budget, course, at = Budget(UNLIMITED, self.max_time), Course(method.columns), Progress(0, 0, pushes, 0.0)
+        budget, course, at = self._budget(began, method), Course(method.columns), Progress(0, 0, pushes, 0.0)
         for at in steps(method, pushes, budget, every=1):
             course.note(at)
             yield at
         self._store(method, ended(method, at, budget, course))
+
+    def _budget(self, began: float, method: Pushing) -> Budget:
+        """Return the time for a fit that was called at `began`; the method counts its pushes itself."""
+        X = method.problems[0].X
+        entries = n_rows(X) * entries_per_row(X)
+        return budget_of(self, began, 2 * len(method.problems) * entries)._replace(max_iter=UNLIMITED)
 
     def _prepare(self, X: Matrix, y: Labels, longest: int = LONGEST) -> tuple[Pushing, Pushes]:
         """Check parameters and examples; return what to do with them, and where to begin."""

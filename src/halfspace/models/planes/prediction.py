@@ -5,9 +5,9 @@ from typing import Any, ClassVar, Self
 import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
-from halfspace._learnt import Learnt
 from halfspace._typing import FloatArray, IntArray, Labels, Matrix
 from halfspace.errors import InputError
+from halfspace.models.certified import Certified
 from halfspace.models.parameters import LABELLED, is_ready, read_matrix, restored_on_error, usable_rows
 from halfspace.rows.labels import given_classes
 from halfspace.rows.operations import outputs
@@ -23,7 +23,7 @@ def shared(W: FloatArray) -> FloatArray:
     return view
 
 
-class PredictingMixin(Learnt):
+class PredictingMixin(Certified):
     """`decision_function` and `predict` of a model that has weights and strengths (`_answer`) and outputs (`_scores`)."""
 
     learnt: ClassVar[dict[str, Any]] = {**LABELLED, "_fitted_clamp": "number"}

@@ -1,5 +1,6 @@
 """What all models that learn by presenting examples share: data sets, streams, proofs and outcomes."""
 
+import time
 import warnings
 from collections.abc import Iterator
 from copy import deepcopy
@@ -18,6 +19,7 @@ from halfspace.certificates.margins.bracket import Sides, rivals_only
 from halfspace.errors import NotSeparatedWarning
 from halfspace.models.parameters import (
     Examples,
+    budget_of,
     check_common,
     read_examples,
     read_matrix,
@@ -130,9 +132,10 @@ class PresentingClassifier(PlaneMixin, StreamMixin, ClassifierMixin, CallbackSup
             With `certificate_`, `outcome_`, `coef_`, `intercept_`, `alpha_`, `mistakes_`, `history_`, `n_iter_`, `classes_`.
         """
         with restored_on_error(self):
+            began = time.perf_counter()
             data, method, training = self._prepare(X, y)
             reporter = self._reporter(X, y, data, method, training)
-            return self._store(data, method, run(method, self._budget(), training, reporter.watch), reporter)
+            return self._store(data, method, run(method, self._budget(began, data), training, reporter.watch), reporter)
 
     def steps(self, X: Matrix, y: Labels) -> Iterator[Progress]:
         """Learn from examples like `fit`, pausing after every epoch: for animations, and for stopping rules of your own.
@@ -151,10 +154,11 @@ class PresentingClassifier(PlaneMixin, StreamMixin, ClassifierMixin, CallbackSup
         Progress
             Epochs finished (`round`), seconds, and the state: `state.state.W` are the weights of the moment.
         """
+        began = time.perf_counter()
         data, method, training = self._prepare(X, y)
         for name in {"certificate_", "outcome_", "history_", "n_iter_"} & vars(self).keys():
             delattr(self, name)
-        budget, course, at = self._budget(), Course(method.columns), Progress(0, 0, training, 0.0)
+        budget, course, at = self._budget(began, data), Course(method.columns), Progress(0, 0, training, 0.0)
         for at in steps(method, training, budget, every=1):
             course.note(at)
             if at.finished:
@@ -227,11 +231,11 @@ class PresentingClassifier(PlaneMixin, StreamMixin, ClassifierMixin, CallbackSup
         def text(at: Progress) -> str:
             return f"epoch {at.round}: {int(at.state.state.mistakes.sum()):,} mistakes, {at.seconds:.1f} s"
 
-        return Reporter(self, X, y, so_far, self._budget().max_iter, text)
+        return Reporter(self, X, y, so_far, int(getattr(self, "max_iter", 1)), text)
 
-    def _budget(self) -> Budget:
+    def _budget(self, began: float, data: Examples) -> Budget:
         """Return how long to go on: one epoch for a model that has no such parameters."""
-        return Budget(getattr(self, "max_iter", 1), getattr(self, "max_time", None))
+        return budget_of(self, began, (1 + data.positive.size) * data.entries)
 
     def _store(self, data: Examples, method: Presenting, end: Run, reporter: Reporter | None = None) -> Self:
         """Store what was learnt, why it stopped, and the proof."""

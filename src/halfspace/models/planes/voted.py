@@ -1,11 +1,15 @@
 """The voted perceptron."""
 
+from collections.abc import Iterator
+from dataclasses import replace
 from typing import Any, ClassVar
 
 import numpy as np
 from scipy import sparse
 
 from halfspace._typing import FloatArray, IntArray, Labels, Matrix
+from halfspace.certificates import Certificate, PerClass
+from halfspace.certificates.margins.ballot import Ballot
 from halfspace.models.parameters import Examples, usable_rows
 from halfspace.models.planes.presenting import PresentingClassifier
 from halfspace.solvers.outcome import Outcome
@@ -107,8 +111,27 @@ class VotedPerceptron(PresentingClassifier):
     def _settle(self, X: Matrix, task: Task, training: Training) -> None:
         """Put the log away, together with the rows its mistakes were made on."""
         log = join(training.logs)
-        rows, local = np.unique(log.row, return_inverse=True)
-        self._pages: list[tuple[Matrix, Log]] = [*training.pages, (X[rows], log._replace(row=local.astype(np.int64)))]
+        local = np.zeros(X.shape[0], dtype=np.int64)
+        local[log.row] = 1
+        rows = np.flatnonzero(local)
+        local[rows] = np.arange(rows.size)
+        self._pages: list[tuple[Matrix, Log]] = [*training.pages, (X[rows], log._replace(row=local[log.row]))]
+
+    def _certify(
+        self, data: Examples, W: FloatArray, alpha: FloatArray, s: FloatArray, proofs: dict[int, FloatArray]
+    ) -> Certificate:
+        proof: Any = super()._certify(data, W, alpha, s, proofs)
+        rows = [_numbers(support, data.X) for support, _ in self._pages]
+        if any(numbers is None for numbers in rows):  # of a warm start on other data: the vote is not about these alone
+            return proof  # type: ignore[no-any-return]
+        log, now = join([log for _, log in self._pages]), int(self._state.clock[0])
+        number = np.concatenate([numbers[log.row] for numbers, (_, log) in zip(rows, self._pages, strict=True)])
+        parts = []
+        for k, part in enumerate(getattr(proof, "parts", [proof])):
+            own, sign = log.k == k, np.where(data.target == data.positive[k], 1.0, -1.0)
+            ballot = Ballot(0, number[own], log.change[own], log.time[own], now)
+            parts.append(replace(part, ballot=ballot.counted(data.X, sign, part.bracket)))
+        return parts[0] if len(parts) == 1 else PerClass(proof.classes, tuple(parts))
 
     @property
     def coef_(self) -> FloatArray:
@@ -172,6 +195,21 @@ class VotedPerceptron(PresentingClassifier):
         for support, log in fitted["_pages"]:
             log.check(support.shape[0])
         fitted["_memory"] = fitted["_memory"].emptied(fitted["_state"].alpha.size)
+
+
+def _numbers(support: Matrix, X: Matrix) -> Any:
+    """Return which rows of X these are, shape (m,); None if one of them is not among them."""
+    known = {key: i for i, key in enumerate(_keys(X))}
+    found = [known.get(key, -1) for key in _keys(support)]
+    return None if -1 in found else np.array(found, dtype=np.int64)
+
+
+def _keys(X: Any) -> Iterator[int]:
+    """Yield a hash of every row."""
+    if not sparse.issparse(X):
+        return (hash(row.tobytes()) for row in X)
+    ends = zip(X.indptr[:-1], X.indptr[1:], strict=True)
+    return (hash((X.indices[a:b].tobytes(), X.data[a:b].tobytes())) for a, b in ends)
 
 
 def _dense(products: Any) -> Any:

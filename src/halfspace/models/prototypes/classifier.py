@@ -1,6 +1,7 @@
 """What LVQ, GLVQ, GRLVQ and GMLVQ share: fitting and streaming prototypes, their answers, and the right to refuse one."""
 
 import copy
+import time
 from functools import lru_cache
 from typing import Any, ClassVar, NamedTuple, Self
 
@@ -11,13 +12,14 @@ from sklearn.utils import check_random_state
 from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted
 
-from halfspace._learnt import Learnt
 from halfspace._typing import FloatArray, IntArray, Labels, Matrix, View
 from halfspace.certificates.prototypes.errors import PrototypeErrors
 from halfspace.errors import InputError
+from halfspace.models.certified import Certified
 from halfspace.models.parameters import (
     LABELLED,
     Examples,
+    budget_of,
     check_common,
     is_ready,
     read_examples,
@@ -38,7 +40,7 @@ from halfspace.solvers.outcome import Outcome
 from halfspace.solvers.prototypes import glvq_batch, online
 from halfspace.solvers.prototypes.distances import Prototypes
 from halfspace.solvers.prototypes.glvq import Book, Rates
-from halfspace.solvers.run import Budget, Progress, Run, run
+from halfspace.solvers.run import Progress, Run, run
 
 __all__ = ["PrototypeClassifier", "RejectCurve"]
 
@@ -58,7 +60,7 @@ class RejectCurve(NamedTuple):
     accuracy: FloatArray  # (m,) share of right answers among them
 
 
-class PrototypeClassifier(Learnt, ClassifierMixin, CallbackSupportMixin, BaseEstimator):
+class PrototypeClassifier(Certified, ClassifierMixin, CallbackSupportMixin, BaseEstimator):
     """A classifier by the nearest prototype; of prototypes equally near, the one that comes first answers.
 
     A subclass has its parameters and a rule (`_rule`); if its metric learns, `_learns_metric` is set, `_first_metric` says
@@ -149,6 +151,7 @@ class PrototypeClassifier(Learnt, ClassifierMixin, CallbackSupportMixin, BaseEst
 
     def _learn(self, X: Matrix, y: Labels, sample_weight: Any = None) -> Self:
         """Build the method and the state to start from, run it, and store what was learnt with its proof."""
+        began = time.perf_counter()
         self._check_parameters()
         before = dict(vars(self))
         data = read_examples(self, X, y, 0.0)
@@ -165,8 +168,9 @@ class PrototypeClassifier(Learnt, ClassifierMixin, CallbackSupportMixin, BaseEst
 
         so_far = lambda: {"classes_": data.classes, **self._learnt(method, state, shape)}  # noqa: E731
         reporter = Reporter(self, X, y, so_far, self.max_iter, text)
+        size = self._learnt(method, state, shape)["prototypes_"].size
         with one_blas_thread():
-            end = run(method, Budget(int(self.max_iter), self.max_time), state, reporter.watch)
+            end = run(method, budget_of(self, began, 2.0 * data.y.size * size), state, reporter.watch)
         if isinstance(method, glvq_batch.Descent) and not np.isfinite(state.costs[0]):
             raise KeyboardInterrupt  # before the first cost was known: nothing was learnt
         self.__dict__.update(self._learnt(method, state, shape))

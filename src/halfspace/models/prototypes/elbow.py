@@ -114,7 +114,7 @@ def elbow(
     random_state : int, RandomState or None, default 0
         Seed of every fit.
     max_time : float, optional
-        Seconds after which no further K is begun.
+        Time limit in seconds; an estimator that has a `max_time` of its own is given what is left of it.
     verbose : int, default 0
         1: a line for every K.
 
@@ -130,19 +130,25 @@ def elbow(
     >>> [(row.K, round(row.error, 3), round(row.lower, 3)) for row in elbow(X, [2, 1])]
     [(1, 82.0, 82.0), (2, 1.0, 1.0)]
     """
+    budget = Budget(1, max_time, began=perf_counter())
     rows = check_array(admitted(X, "elbow"), accept_sparse="csr", dtype=[np.float64, np.float32], estimator="elbow")
     counts = _read_counts(Ks, rows.shape[0])
     model = KMeans(n_init=10) if estimator is None else estimator
     fitting = {} if sample_weight is None else {"sample_weight": sample_weight}
     total = _fitted(KMeans(), 1, rows, fitting, random_state)[1].error
 
+    def fit(K: int) -> tuple[Any, Quantisation]:
+        timed = max_time is not None and "max_time" in model.get_params()
+        limited = {"max_time": max(budget.left() or 0.0, 1e-3)} if timed else {}
+        return _fitted(clone(model).set_params(**limited), K, rows, fitting, random_state)
+
     def watch(at: Progress) -> bool:
         if verbose:
             sys.stderr.write(f"[elbow] K = {at.state[-1].K}: {at.state[-1].certificate}\n")
         return False
 
-    method = _Counts(counts, lambda K: _fitted(model, K, rows, fitting, random_state), total)
-    end = run(method, Budget(len(counts), max_time), watch=watch)
+    method = _Counts(counts, fit, total)
+    end = run(method, budget._replace(max_iter=len(counts)), watch=watch)
     done, reason = end.state, end.outcome.reason
     if not done:
         raise KeyboardInterrupt

@@ -1,5 +1,6 @@
 """The mixture of isotropic Gaussians, learnt by expectation and maximisation."""
 
+import time
 from typing import Any, ClassVar, Self
 
 import numpy as np
@@ -8,10 +9,10 @@ from sklearn.callback import CallbackSupportMixin, with_callbacks
 from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted
 
-from halfspace._learnt import Learnt
 from halfspace._typing import FloatArray, IntArray, Matrix
 from halfspace.certificates.prototypes.mixture import MixtureLikelihood
 from halfspace.models import parameters as _checks
+from halfspace.models.certified import Certified
 from halfspace.models.parameters import UNLABELLED, read_matrix, require_choice, require_number
 from halfspace.models.progress import Reporter
 from halfspace.models.prototypes.starts import first_prototypes, row_weights
@@ -26,7 +27,7 @@ NO_SPREAD = 1e-140
 """Deviation below which rows count as all the same: squares of the smallest sigma would underflow."""
 
 
-class IsotropicMixture(Learnt, DensityMixin, CallbackSupportMixin, BaseEstimator):
+class IsotropicMixture(Certified, DensityMixin, CallbackSupportMixin, BaseEstimator):
     """A mixture of isotropic Gaussians: prototypes with a width and a weight, and a share of every row in each.
 
     EM raises the likelihood in every step and ends near one of its many maxima. With sigma -> 0 it is K-means.
@@ -161,6 +162,7 @@ class IsotropicMixture(Learnt, DensityMixin, CallbackSupportMixin, BaseEstimator
             require_choice(self, "init", "k-means++", "farthest", "sample")
 
     def _learn(self, X: Matrix, y: Any, sample_weight: Any) -> Self:
+        began = time.perf_counter()
         self._check_parameters()
         old = self._mixture() if self.warm_start and hasattr(self, "prototypes_") else None
         given, X = X, read_matrix(self, X, reset=True)
@@ -186,7 +188,7 @@ class IsotropicMixture(Learnt, DensityMixin, CallbackSupportMixin, BaseEstimator
 
         most = int(self.max_iter) * starts
         reporter = Reporter(self, given, y, lambda: self._attributes(state.climb.mixture), most, text)
-        end = run(method, Budget(most, self.max_time), state, reporter.watch)
+        end = run(method, Budget(most, self.max_time, began=began), state, reporter.watch)
         if state.best is None:
             raise KeyboardInterrupt
         self.outcome_ = self._explained(state.best, end.outcome.reason, rule, float(s.sum()))

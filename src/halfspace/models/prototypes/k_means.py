@@ -1,7 +1,10 @@
 """K-means: scikit-learn's own, with the outcome and the proof of this package."""
 
+import time
+from collections.abc import Callable
 from contextlib import suppress
 from dataclasses import dataclass, field
+from functools import partial
 from typing import Any, ClassVar, Self, cast
 from weakref import WeakKeyDictionary
 
@@ -13,11 +16,11 @@ from sklearn.callback import CallbackSupportMixin, with_callbacks
 from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted
 
-from halfspace._learnt import Learnt
 from halfspace._matrices import admitted
 from halfspace._typing import FloatArray, IntArray, Matrix
 from halfspace.certificates.prototypes.quantisation import Quantisation, dense_blocks, own_squares
 from halfspace.errors import InputError
+from halfspace.models.certified import Certified
 from halfspace.models.parameters import (
     UNLABELLED,
     read_matrix,
@@ -42,22 +45,62 @@ _LEARNT_FROM: WeakKeyDictionary[Any, tuple[Any, Any]] = WeakKeyDictionary()
 """The data of models whose certificate has not been asked for; not part of a model, so never pickled or saved with it."""
 
 
+QUICK = 3e7
+"""Distances of rows and prototypes that are computed in a second, where the machine is slow."""
+SPARE = 0.75
+"""Part of the time left that a start may take by prediction."""
+
+
 @dataclass
 class _Tried:
-    """Starts made, and the attributes of the best."""
+    """Starts made, the attributes of the best, and whether time cut the last one and the best one short."""
 
     made: int = 0
     best: dict[str, Any] = field(default_factory=dict)
+    cut: bool = False
+    best_cut: bool = False
+
+
+@dataclass
+class _First:
+    """First prototypes that are drawn once, and the seconds that took: a start can be made again from them."""
+
+    draw: Any  # as scikit-learn's `init`: "k-means++", or a function
+    sample_weight: Any
+    left: float
+    drawn: Any = None
+    seconds: float = 0.0
+
+    def __call__(self, X: Matrix, n_clusters: int, random_state: Any) -> Any:
+        """Return the first prototypes for rows that scikit-learn has centred."""
+        if self.drawn is None:
+            began = time.perf_counter()
+            if callable(self.draw):
+                self.drawn = self.draw(X, n_clusters, random_state)
+            else:
+                self.drawn = self._spread(X, n_clusters, random_state)
+            self.seconds = time.perf_counter() - began
+        return self.drawn.copy()
+
+    def _spread(self, X: Matrix, n_clusters: int, random_state: Any) -> Any:
+        """Draw rows far apart, as scikit-learn does; of so many that it would take too long, from a sample."""
+        tried, weight = X.shape[0] * n_clusters * (2.0 + np.log(n_clusters)) * (1.0 + X.shape[1] / 8), self.sample_weight
+        most = max(int(X.shape[0] * min(1.0, SPARE * self.left * QUICK / tried)), n_clusters)
+        if most < X.shape[0]:
+            some = np.sort(random_state.choice(X.shape[0], most, replace=False))
+            X, weight = X[some], None
+        return cluster.kmeans_plusplus(X, n_clusters, sample_weight=weight, random_state=random_state)[0]
 
 
 @dataclass(frozen=True)
 class _Starts:
-    """The method that makes one start after the other; a round is a whole fit by scikit-learn."""
+    """The method that makes one start after the other; a round is a whole fit by scikit-learn, or what there is time for."""
 
     model: Any
     X: Matrix
     sample_weight: Any
     count: int
+    left: Callable[[], float | None] = lambda: None
     unit: ClassVar[str] = "start"
     columns: ClassVar[tuple[str, ...]] = ("error",)
 
@@ -68,18 +111,50 @@ class _Starts:
     def step(self, state: _Tried, most: int) -> tuple[FloatArray, ...]:
         """Make a start, and keep it if it is the best."""
         del most
-        model, best = self.model.fit(self.X, sample_weight=self.sample_weight), state.best
+        left, best = self.left(), state.best
+        fit = partial(self.model.fit, self.X, sample_weight=self.sample_weight)
+        model = fit() if left is None else self._in_time(fit, state, left)
         if not best or (model.inertia_ < best["inertia_"] and not _same_cells(model.labels_, best["labels_"])):
-            state.best = dict(vars(model))
+            state.best, state.best_cut = dict(vars(model)), state.cut
         state.made += 1
         return (np.array([model.inertia_]),)
 
+    def _in_time(self, fit: Callable[[], Any], state: _Tried, left: float) -> Any:
+        """Make a start in the time left: at once if that is plenty, else with as many steps as one says there is time for.
+
+        scikit-learn's loop cannot be stopped, but begun again from the same prototypes it does the same.
+        """
+        model, rows, size = self.model, self.X.shape[0], self.model.n_clusters * (1.0 + self.X.shape[1] / 8)
+        asked = {"init": model.init, "max_iter": model.max_iter}
+        if rows * size * (asked["max_iter"] + 10) < SPARE * left * QUICK:
+            return fit()
+        began, rng = time.perf_counter(), model.random_state.get_state()
+        first = asked["init"]
+        if callable(first) or (isinstance(first, str) and first == "k-means++"):
+            first = _First(first, self.sample_weight, left)
+        try:
+            model.set_params(init=first, max_iter=1)
+            fit()
+            one = (time.perf_counter() - began - getattr(first, "seconds", 0.0)) / 2.0  # it measures the error, too
+            most = int(min(asked["max_iter"], SPARE * (left - (time.perf_counter() - began)) / max(one, 1e-9) - 1.0))
+            if most > 1:
+                if first is asked["init"]:
+                    model.random_state.set_state(rng)
+                model.set_params(max_iter=most)
+                fit()
+            state.cut = model.n_iter_ >= max(most, 1) and max(most, 1) < asked["max_iter"]
+        finally:
+            model.set_params(**asked)
+        return model
+
     def status(self, state: _Tried) -> Reason | None:
         """Return why nothing is left to do, or None."""
+        if state.cut:
+            return "time budget spent"
         return "passes done" if state.made >= self.count else None
 
 
-class KMeans(Learnt, ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixin, CallbackSupportMixin, BaseEstimator):
+class KMeans(Certified, ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixin, CallbackSupportMixin, BaseEstimator):
     """K-means: each prototype is the mean of the rows nearest to it (Lloyd 1982).
 
     `sklearn.cluster.KMeans` does the work, and the results are its own to the last bit.
@@ -98,9 +173,11 @@ class KMeans(Learnt, ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterM
     tol : float, default 1e-4
         Stop when the prototypes move by less than this, relative to the variance of the features; or when no row changes cells.
     max_time : float, optional
-        Seconds after which no further start is made; scikit-learn's loop cannot be stopped within a start. Ctrl-C keeps the
-        best start that is done if they are made one by one: with `max_time`, `verbose` or a callback. Else scikit-learn makes
-        all in one call, and an interrupt leaves the model as it was; so does one during the first start.
+        Time limit in seconds. scikit-learn's loop cannot be stopped, so a start for which there may be no time makes a step to
+        measure it, and then as many as there is time for; where even "k-means++" would take too long, it draws from a sample
+        of the rows. Ctrl-C keeps the best start that is done if they are made one by one: with `max_time`, `verbose` or a
+        callback. Else scikit-learn makes all in one call, and an interrupt leaves the model as it was; so does one during the
+        first start.
     algorithm : {"lloyd", "elkan"}, default "lloyd"
         How distances are saved; the answer is the same.
     verbose : int, default 0
@@ -189,7 +266,8 @@ class KMeans(Learnt, ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterM
         sample_weight : array, shape (n,), optional
             Weights >= 0 of the rows.
         """
-        with restored_on_error(self):
+        with restored_on_error(self), one_blas_thread():  # whose threads would spin while rows far apart are drawn
+            began = time.perf_counter()
             self._check_parameters()
             X = admitted(X, type(self).__name__)
             one_by_one = self.max_time is not None or self.verbose or getattr(self, "_skl_callbacks", None)
@@ -197,15 +275,15 @@ class KMeans(Learnt, ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterM
                 sample_weight = row_weights(self, read_matrix(self, X, reset=True), sample_weight)
             try:
                 if one_by_one:
-                    best, reason = self._best_in_time(X, y, sample_weight)
+                    best, reason, cut = self._best_in_time(X, y, sample_weight, began)
                 else:
-                    best, reason = self._scikit(X, sample_weight).fit(X, sample_weight=sample_weight), None
+                    best, reason, cut = self._scikit(X, sample_weight).fit(X, sample_weight=sample_weight), None, False
             except InputError:
                 raise
             except ValueError as error:
                 raise InputError(str(error)) from error
             self.__dict__.update(_learnt(best))
-            self.outcome_ = self._explained(reason)
+            self.outcome_ = self._explained(reason, cut=cut)
         self._certificate: Quantisation | None = None
         _LEARNT_FROM[self] = X, sample_weight
         return self
@@ -246,25 +324,26 @@ class KMeans(Learnt, ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterM
         view, _ = usable_rows(X, 0.0, type(self).__name__)
         return farthest_first(view, row_weights(self, X, sample_weight), int(self.n_clusters))
 
-    def _best_in_time(self, X: Matrix, y: Any, sample_weight: Any) -> tuple[Any, Reason | None]:
+    def _best_in_time(self, X: Matrix, y: Any, sample_weight: Any, began: float) -> tuple[Any, Reason | None, bool]:
         """Make one start after the other, as scikit-learn would; say what else ended it."""
         chance = callable(self.init) or (isinstance(self.init, str) and self.init == "sample")
         count = (10 if chance else 1) if self.n_init == "auto" else int(self.n_init)
         model = self._scikit(X, sample_weight, n_init=1, random_state=check_random_state(self.random_state))
-        starts = _Starts(model, X, sample_weight, count)
+        budget = Budget(count, self.max_time, began=began)
+        starts = _Starts(model, X if hasattr(X, "shape") else np.asarray(X), sample_weight, count, budget.left)
 
         def text(at: Progress) -> str:
             return f"start {at.round}: error {at.state.best['inertia_']:.6g}, {at.seconds:.1f} s"
 
         reporter = Reporter(self, X, y, lambda: _learnt(model), count, text)
-        end = run(starts, Budget(count, self.max_time), watch=reporter.watch)
+        end = run(starts, budget, watch=reporter.watch)
         reporter.close()
         if not end.state.best:
             raise KeyboardInterrupt
         vars(model).update(end.state.best)
-        return model, None if end.outcome.reason == "passes done" else end.outcome.reason
+        return model, None if end.outcome.reason == "passes done" else end.outcome.reason, end.state.best_cut
 
-    def _explained(self, reason: Reason | None) -> Outcome:
+    def _explained(self, reason: Reason | None, *, cut: bool) -> Outcome:
         """Say what was reached."""
         found = f"error {self.inertia_:.6g} with {self.n_clusters} prototypes"
         if self.n_iter_ >= self.max_iter:
@@ -272,6 +351,11 @@ class KMeans(Learnt, ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterM
             return Outcome(
                 reason or "iteration budget spent", sentence, "Raise max_iter; certificate_.step_gain is what a step gains."
             )
+        if cut:
+            sentence = (
+                f"Stopped after {self.n_iter_} steps (max_time={self.max_time:g}), perhaps short of a fixed point: {found}."
+            )
+            return Outcome("time budget spent", sentence, "Raise max_time; certificate_.step_gain is what a step gains.")
         sentence = f"Converged in {self.n_iter_} steps: {found}. Other starts may do better."
         if reason is None:
             return Outcome("converged", sentence)

@@ -1,5 +1,6 @@
 """What models with prototypes of rows share: learning them online from a data set or a stream, assigning rows, the proof."""
 
+import time
 from functools import lru_cache
 from typing import Any, ClassVar, Self
 
@@ -9,11 +10,12 @@ from sklearn.callback import CallbackSupportMixin, with_callbacks
 from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted
 
-from halfspace._learnt import Learnt
 from halfspace._typing import FloatArray, IntArray, Matrix, View
 from halfspace.certificates.prototypes.quantisation import Quantisation
+from halfspace.models.certified import Certified
 from halfspace.models.parameters import (
     UNLABELLED,
+    budget_of,
     check_common,
     read_matrix,
     require,
@@ -28,12 +30,14 @@ from halfspace.rows.orders import Orders
 from halfspace.rows.threads import one_blas_thread
 from halfspace.solvers.outcome import Outcome, Reason
 from halfspace.solvers.prototypes.quantising import BLOCK_ROWS, Quantising, Rule, State, all_distances, winners
-from halfspace.solvers.run import Budget, Progress, run
+from halfspace.solvers.run import Progress, run
 
 __all__ = ["Quantiser"]
 
 
-class Quantiser(Learnt, ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixin, CallbackSupportMixin, BaseEstimator):
+class Quantiser(
+    Certified, ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixin, CallbackSupportMixin, BaseEstimator
+):
     """A model that learns prototypes of rows by presenting these one after another.
 
     A subclass says which rule (`_rule`). It has the parameters `n_prototypes`, `init`, `eta0`, `eta_end`, `max_iter`,
@@ -99,6 +103,7 @@ class Quantiser(Learnt, ClassNamePrefixFeaturesOutMixin, TransformerMixin, Clust
             return self._learn(X)
 
     def _learn(self, X: Matrix) -> Self:
+        began = time.perf_counter()
         self._check_parameters()
         before = dict(vars(self))
         X = read_matrix(self, X, reset=True)
@@ -115,7 +120,7 @@ class Quantiser(Learnt, ClassNamePrefixFeaturesOutMixin, TransformerMixin, Clust
             return f"epoch {state.counts[0] // n}: error {at.table[0][-1]:.6g} while learning, {gone + at.seconds:.1f} s"
 
         reporter = Reporter(self, X, None, lambda: {"prototypes_": state.W}, self.max_iter, text)
-        end = run(method, Budget(self.max_iter, self.max_time), state, reporter.watch)
+        end = run(method, budget_of(self, began, 2.0 * n * state.W.size), state, reporter.watch)
         course = end.course.history()
         self.history_ = {
             "epoch": np.arange(1, history["error"].size + course["error"].size + 1),

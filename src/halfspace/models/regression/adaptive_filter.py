@@ -1,5 +1,6 @@
 """The adaptive filter, and how much of an echo it takes away."""
 
+import time
 import warnings
 from typing import Any, ClassVar, Self
 
@@ -9,13 +10,14 @@ from sklearn.callback import CallbackSupportMixin, with_callbacks
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils.validation import check_is_fitted
 
-from halfspace._learnt import Learnt
 from halfspace._matrices import admitted
 from halfspace._typing import FloatArray, Matrix
 from halfspace.certificates.regression.filtering import FilterBound, FilterRun
 from halfspace.errors import InputError
+from halfspace.models.certified import Certified
 from halfspace.models.parameters import (
     UNLABELLED,
+    budget_of,
     check_common,
     read_matrix,
     require,
@@ -39,7 +41,7 @@ from halfspace.solvers.linear.adaptive_filter import (
     run_through,
 )
 from halfspace.solvers.outcome import Outcome
-from halfspace.solvers.run import Progress
+from halfspace.solvers.run import Budget, Progress
 
 __all__ = ["AdaptiveFilter", "erle"]
 
@@ -49,7 +51,7 @@ SILENCE = 1e-8
 """Power, relative to the mean, below which a stretch of a signal counts as silent."""
 
 
-class AdaptiveFilter(Learnt, RegressorMixin, CallbackSupportMixin, BaseEstimator):
+class AdaptiveFilter(Certified, RegressorMixin, CallbackSupportMixin, BaseEstimator):
     """Adaline's delta rule on a stream: predict each sample from the last inputs, then learn from the error (LMS, NLMS).
 
     Every column of X is a channel, every row a sample in time; the prediction is made of the last `n_taps` rows. With one tap
@@ -163,10 +165,11 @@ class AdaptiveFilter(Learnt, RegressorMixin, CallbackSupportMixin, BaseEstimator
             If stopped by max_time, a callback or Ctrl-C, with what was learnt by then; `outcome_` says how far it came.
         """
         with restored_on_error(self):
+            began = time.perf_counter()
             self._check_parameters()
             X, y, power = self._read(X, y, reset=True)
             self.power_: float | None = power if self.power is None else float(self.power)
-            return self._fit(X, y)
+            return self._fit(X, y, budget_of(self, began, X.size * int(self.n_taps)))
 
     def partial_fit(self, X: Matrix, y: FloatArray) -> Self:
         """Go on with the next samples; any cut of a signal into blocks gives the same bits as one go.
@@ -269,7 +272,7 @@ class AdaptiveFilter(Learnt, RegressorMixin, CallbackSupportMixin, BaseEstimator
             return rule._replace(running=float(self.epsilon))
         return rule._replace(delta=float(self.epsilon) * int(self.n_taps) * self.power_)
 
-    def _fit(self, X: Matrix, y: FloatArray) -> Self:
+    def _fit(self, X: Matrix, y: FloatArray, budget: Budget) -> Self:
         """Go through checked signals, watched by the clock and the callbacks."""
         self._stream = begin(int(self.n_taps), X.shape[1])
         method = Filtering(self._rule(), X, y, lambda filtered: self._certified(X, y, filtered))
@@ -281,7 +284,7 @@ class AdaptiveFilter(Learnt, RegressorMixin, CallbackSupportMixin, BaseEstimator
 
         so_far = lambda: {"_stream": self._stream, "n_features_in_": X.shape[1]}  # noqa: E731
         reporter = Reporter(self, X, y, so_far, blocks, text)
-        filtered = run_through(method, self._stream, self.max_time, reporter.watch)
+        filtered = run_through(method, self._stream, budget, reporter.watch)
         if not filtered.done:
             raise KeyboardInterrupt
         self._conclude(filtered, y)

@@ -9,10 +9,10 @@ from sklearn.callback import CallbackSupportMixin, with_callbacks
 from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted
 
-from halfspace._learnt import Learnt
 from halfspace._typing import FloatArray, Matrix
 from halfspace.certificates.regression.posterior import GaussianPosterior, Sums
 from halfspace.errors import InputError
+from halfspace.models.certified import Certified
 from halfspace.models.parameters import UNLABELLED, require_number, restored_on_error
 from halfspace.models.regression.base import Regression, RegressionMixin, read_regression, table
 from halfspace.rows.design import Design
@@ -26,7 +26,7 @@ WIDEST = 20_000
 """Most features: the covariance has a row and a column for each."""
 
 
-class BayesianRegression(Learnt, RegressionMixin, RegressorMixin, CallbackSupportMixin, BaseEstimator):
+class BayesianRegression(Certified, RegressionMixin, RegressorMixin, CallbackSupportMixin, BaseEstimator):
     """Linear regression that knows how sure it is: weights ~ N(0, I/α), noise of variance 1/β, the posterior in closed form.
 
     Parameters
@@ -37,9 +37,9 @@ class BayesianRegression(Learnt, RegressionMixin, RegressorMixin, CallbackSuppor
     noise_precision : float, optional
         β, the precision of the noise; `alpha_` of scikit-learn's BayesianRidge (in this package `alpha_` always means the
         strengths of examples). None: the one that maximises the evidence.
-    intercept : {"clamped", "free", "none"}, default "clamped"
-        The constant as the weight of one more input, with the same prior; without a prior, at the mean of the data, as in
-        scikit-learn; or none.
+    intercept : {"free", "clamped", "none"}, default "free"
+        The constant: without a prior, at the mean of the data, as in scikit-learn; the weight of one more input, with the same
+        prior; or none.
     intercept_scaling : float, default 1.0
         Value of the clamped input.
 
@@ -66,7 +66,7 @@ class BayesianRegression(Learnt, RegressionMixin, RegressorMixin, CallbackSuppor
     --------
     >>> import numpy as np
     >>> X, y = np.array([[0.0], [1.0], [2.0], [3.0]]), np.array([1.0, 3.0, 5.0, 7.5])
-    >>> model = BayesianRegression(intercept="free").fit(X, y)
+    >>> model = BayesianRegression().fit(X, y)
     >>> mean, std = model.predict(np.array([[1.5], [10.0]]), return_std=True)
     >>> mean.round(2).tolist(), std.round(2).tolist(), bool(model.certificate_.verify(X, y))
     ([4.12, 22.38], [0.18, 0.63], True)
@@ -89,7 +89,7 @@ class BayesianRegression(Learnt, RegressionMixin, RegressorMixin, CallbackSuppor
         *,
         prior_precision: float | None = None,
         noise_precision: float | None = None,
-        intercept: str = "clamped",
+        intercept: str = "free",
         intercept_scaling: float = 1.0,
     ) -> None:
         self.prior_precision = prior_precision
@@ -269,7 +269,8 @@ class BayesianRegression(Learnt, RegressionMixin, RegressorMixin, CallbackSuppor
         --------
         >>> import numpy as np
         >>> X, y = np.array([[1.0], [2.0]]), np.array([1.0, 3.0])
-        >>> print(BayesianRegression(prior_precision=1.0, noise_precision=1.0).fit(X, y).summary())
+        >>> model = BayesianRegression(prior_precision=1.0, noise_precision=1.0, intercept="clamped").fit(X, y)
+        >>> print(model.summary())
         feature           weight     std. dev.
         x0                     1       0.57735
         (constant)       0.33333        0.8165

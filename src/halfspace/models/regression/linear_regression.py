@@ -8,10 +8,10 @@ from sklearn.base import BaseEstimator, MultiOutputMixin, RegressorMixin
 from sklearn.callback import CallbackSupportMixin, with_callbacks
 from sklearn.utils.validation import check_is_fitted
 
-from halfspace._learnt import Learnt
 from halfspace._typing import FloatArray, Matrix
 from halfspace.certificates.regression.ridge import PerOutput, RidgeGap
 from halfspace.errors import InputError
+from halfspace.models.certified import Certified
 from halfspace.models.parameters import UNLABELLED, require, require_number, restored_on_error
 from halfspace.models.regression.base import Regression, RegressionMixin, read_regression, read_ridges, table
 from halfspace.rows.threads import one_blas_thread
@@ -41,7 +41,7 @@ class _Choice(NamedTuple):
     n_iter: int = 1
 
 
-class LinearRegression(Learnt, RegressionMixin, MultiOutputMixin, RegressorMixin, CallbackSupportMixin, BaseEstimator):
+class LinearRegression(Certified, RegressionMixin, MultiOutputMixin, RegressorMixin, CallbackSupportMixin, BaseEstimator):
     """Least squares with an optional price λ on the length of the weights: min Σ s_i (y_i - w·x_i - c)² + λ‖w‖².
 
     The penalty is also called ridge, weight decay or Tikhonov regularisation.
@@ -53,8 +53,8 @@ class LinearRegression(Learnt, RegressionMixin, MultiOutputMixin, RegressorMixin
         are most probable, all weights integrated out. "cv": the λ of `ridges` with the least leave-one-out error, exactly.
     ridges : array, shape (L,), optional
         The grid for "cv"; None: 50 values that span the data's own scale.
-    intercept : {"clamped", "free", "none"}, default "clamped"
-        The constant as the weight of one more input, which λ prices too; unpenalised, as in scikit-learn; or none.
+    intercept : {"free", "clamped", "none"}, default "free"
+        The constant: unpenalised, as in scikit-learn; the weight of one more input, which λ prices too; or none.
     intercept_scaling : float, default 1.0
         Value of the clamped input: the larger, the less λ holds the constant.
 
@@ -118,7 +118,7 @@ class LinearRegression(Learnt, RegressionMixin, MultiOutputMixin, RegressorMixin
         *,
         ridge: float | str = 0.0,
         ridges: Any = None,
-        intercept: str = "clamped",
+        intercept: str = "free",
         intercept_scaling: float = 1.0,
     ) -> None:
         self.ridge = ridge
@@ -331,7 +331,7 @@ def ridge_path(
     y: Any,
     ridges: Any = None,
     *,
-    intercept: str = "clamped",
+    intercept: str = "free",
     intercept_scaling: float = 1.0,
     sample_weight: Any = None,
 ) -> RidgePath:

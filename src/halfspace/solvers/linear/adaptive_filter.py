@@ -232,10 +232,10 @@ class Filtering:
 
 
 def run_through(
-    method: Filtering, stream: Stream, max_time: float | None = None, watch: Callable[[Progress], bool] | None = None
+    method: Filtering, stream: Stream, budget: Budget | None = None, watch: Callable[[Progress], bool] | None = None
 ) -> Filtered:
     """Filter and learn from signals until they end, a limit is reached, or the user interrupts."""
-    end = run(method, Budget(method.y.size + 1, max_time), method.start(stream), watch)
+    end = run(method, (budget or Budget(1))._replace(max_iter=method.y.size + 1), method.start(stream), watch)
     filtered: Filtered = end.state
     filtered.reason = end.outcome.reason
     return filtered

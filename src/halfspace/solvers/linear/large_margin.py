@@ -236,6 +236,7 @@ class LargeMargin:
         state.pace.hurry = True
         while not state.current and state.reason is None:
             self.step(state, 1)
+        state.pace.hurry = False  # there may be time to go on
 
     def certify(self, state: State) -> Point:
         """Return the best weights and strengths, whose values enclose the optimum.

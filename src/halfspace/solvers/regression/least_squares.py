@@ -3,50 +3,75 @@
 Problem    min over w of  ½ Σ s_i (y_i - w·x_i)²,  the w of smallest norm where several do.
 Method     w = X⁺ y by the route the shape asks for: a singular value decomposition of X where it is small; the normal equations
            XᵀX w = Xᵀy (more rows than columns) or the strengths  XXᵀ a = y, w = Xᵀa  (more columns than rows) by Cholesky,
-           refined once, where it is large; the iteration LSMR where X is sparse and neither square fits in memory.
+           refined once, where it is large; conjugate gradients where X is sparse, which is then never stored densely, where
+           neither square fits in memory, or where a factorisation would take more time than there is.
 Guarantee  None is claimed here: `LeastSquaresGap` measures the backward error of whatever comes out.
-Reference  Golub and Van Loan 2013, chapter 5; Fong and Saunders 2011 for LSMR; Biehl's lectures for the strengths.
+Reference  Golub and Van Loan 2013, chapter 5; Biehl's lectures for the strengths.
 
-The strengths returned satisfy w = Σ alpha_i y_i x_i; among all such they have the smallest norm.
+The strengths returned satisfy w = Σ alpha_i y_i x_i; those of a factorisation have the smallest norm of all such.
 """
 
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from scipy import linalg, sparse
-from scipy.sparse.linalg import lsmr
 
 from halfspace._typing import FloatArray, Matrix
 from halfspace.rows.threads import one_blas_thread
+from halfspace.solvers.regression.conjugate import ConjugateGradients
+from halfspace.solvers.run import Budget, Run, run
 
-__all__ = ["least_squares"]
+__all__ = ["Fitted", "least_squares"]
 
-SMALL = 1 << 22
-"""Entries up to which the decomposition of X itself is affordable."""
+SMALL, FEW = 1 << 22, 1 << 18
+"""Entries up to which the decomposition of X itself is affordable: of dense rows, and of sparse ones, stored densely for it."""
 SQUARE = 4000
 """Largest square system solved densely."""
+FLOPS = 2e9
+"""Operations of a factorisation in a second, where the machine is slow."""
 
 
-def least_squares(X: Matrix, Y: FloatArray, s: FloatArray, clamp: float) -> tuple[FloatArray, FloatArray]:
-    """Return the weights (K, D) and signed strengths (K, n) that fit the targets Y, shape (n, K), of rows weighted by s, (n,).
+class Fitted(NamedTuple):
+    """Weights (K, D) and signed strengths (K, n); the run, if they were found by iterating."""
 
-    `clamp` is the value of the clamped input; 0 for none.
+    W: FloatArray
+    strengths: FloatArray
+    run: Run | None
+
+
+def least_squares(X: Matrix, Y: FloatArray, s: FloatArray, clamp: float, tol: float, budget: Budget) -> Fitted:
+    """Fit the targets Y, shape (n, K), of rows X, shape (n, d), weighted by s, (n,).
+
+    `clamp` is the value of the clamped input; 0 for none. Where it has to be done by iterating, `tol` is the backward error to
+    end at, and `budget` says how long to go on.
     """
     with one_blas_thread():  # its threads spin: beside other work two are slower than one
-        root = np.sqrt(s)[:, None]
+        root, end = np.sqrt(s)[:, None], None
         A = _weighted(X, root, clamp)
-        n, D = A.shape
-        if n * D <= SMALL:
-            dense = A.toarray() if sparse.issparse(A) else A
-            inverse = _pseudo_inverse(dense)
-            W = inverse @ (root * Y)
-            a = inverse.T @ W
-        elif min(n, D) <= SQUARE:
-            W, a = _by_square(A, root * Y)
+        if _is_affordable(A, budget.left()):
+            W, a = _by_values(A, root * Y) if A.shape[0] * A.shape[1] <= SMALL else _by_square(A, root * Y)
         else:
-            W = np.column_stack([_lsmr(A, y) for y in (root * Y).T])
-            a = np.column_stack([_lsmr(A.T, w) for w in W.T])
-    return np.ascontiguousarray(W.T), np.ascontiguousarray((root * a).T)
+            method = ConjugateGradients(A, root * Y, tol)
+            end = run(method, budget)
+            W, a = end.state.W, end.state.a
+    return Fitted(np.ascontiguousarray(W.T), np.ascontiguousarray((root * a).T), end)
+
+
+def _is_affordable(A: Any, left: float | None) -> bool:
+    """Tell whether to factorise A, in the seconds left."""
+    small, large = sorted(A.shape)
+    if sparse.issparse(A):
+        return small * large <= FEW
+    by_values = small * large <= SMALL
+    operations = (20.0 if by_values else 4.0) * small * small * (large if by_values else max(large / 2, small))
+    return (by_values or small <= SQUARE) and (left is None or operations <= FLOPS * left)
+
+
+def _by_values(A: Any, Y: FloatArray) -> tuple[FloatArray, FloatArray]:
+    """Solve by singular values."""
+    inverse = _pseudo_inverse(A.toarray() if sparse.issparse(A) else A)
+    W = inverse @ Y
+    return W, inverse.T @ W
 
 
 def _pseudo_inverse(A: FloatArray) -> FloatArray:
@@ -72,9 +97,7 @@ def _weighted(X: Matrix, root: FloatArray, clamp: float) -> Any:
 def _by_square(A: Any, Y: FloatArray) -> tuple[FloatArray, FloatArray]:
     """Solve by the smaller of AᵀA and AAᵀ; fall back on the eigenvalues where it is singular."""
     tall = A.shape[0] >= A.shape[1]
-    G = A.T @ A if tall else A @ A.T
-    G = G.toarray() if sparse.issparse(G) else G
-    solve = _solver(G)
+    solve = _solver(A.T @ A if tall else A @ A.T)
     if tall:
         W = solve(A.T @ Y)
         W = W + solve(A.T @ (Y - A @ W))
@@ -97,8 +120,3 @@ def _solver(G: FloatArray) -> Any:
     kept = values > values[-1] * G.shape[0] * np.finfo(float).eps
     V = vectors[:, kept] / np.sqrt(values[kept])
     return lambda b: V @ (V.T @ b)
-
-
-def _lsmr(A: Any, b: FloatArray) -> Any:
-    """Iterate until the residual or the gradient is at rounding level."""
-    return lsmr(A, b, atol=1e-12, btol=1e-12, conlim=0, maxiter=10 * min(A.shape))[0]

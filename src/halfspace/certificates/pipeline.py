@@ -1,0 +1,107 @@
+"""What stands around a model: the encoder before it, the rows it learnt from, the probabilities behind it.
+
+Encoder        is fitted anew to the training rows, and must be the one that encodes: the same words and columns, numbers to
+               nine digits (another processor adds up in another order).
+Model          its certificate holds for the encoded rows that it learnt from, and is about what predicts (`tied`).
+Probabilities  are fitted anew to the outputs for rows left out, and must have the same slopes. Those outputs are reported by
+               the run and not proved: to compute them anew would be to climb again.
+"""
+
+from collections.abc import Mapping
+from typing import Any, NamedTuple
+
+import numpy as np
+from scipy import sparse
+from sklearn.base import clone
+
+from halfspace._typing import IntArray, Labels
+from halfspace.certificates.base import Certificate, Verdict
+from halfspace.certificates.calibration import Calibration, Curve
+from halfspace.certificates.fields import Record
+from halfspace.certificates.predictor import tied
+
+__all__ = ["Pipeline"]
+
+DIGITS = 1e-9
+NEAR = 0.05
+"""Slopes and noise of the probabilities may differ by this from those of a new fit, which ends near the same place."""
+
+
+class Pipeline(NamedTuple):
+    """An encoder, a model that learnt from some of the rows it encodes, and probabilities of its outputs.
+
+    Parameters
+    ----------
+    encoder : transformer
+        From rows to numbers, fitted to the training rows.
+    classes : ndarray, shape (K,)
+        The labels that are predicted.
+    calibration : Calibration
+        Of the outputs, or a record of one, read from a file.
+    out_of_fold : ndarray, shape (n,) or (n, K)
+        Outputs for training rows that a model had not seen.
+    learnt : mapping
+        Learnt attributes of the model, by name.
+    certificate : Certificate
+        Of the model.
+    """
+
+    encoder: Any
+    classes: Any
+    calibration: Any
+    out_of_fold: Any
+    learnt: Mapping[str, Any]
+    certificate: Certificate
+
+    def verify(self, X: Any, y: Labels, about: IntArray) -> Verdict:
+        """Check everything against the training rows X (n, d) and their labels y (n,); the model learnt from those `about`."""
+        around = Verdict.of(
+            (np.array_equal(self.classes, self.learnt["classes_"]), "the labels are not those of the model"),
+            (self._refitted(X), "the encoder is not the one that its training rows make"),
+        )
+        if not around:
+            return around
+        Z = self.encoder.transform(X)
+        Z = (Z.tocsr() if sparse.issparse(Z) else np.asarray(Z))[about]
+        model = self.certificate.verify(Z, y[about]) and tied(self.learnt, self.certificate, Z, y[about])
+        return model and self._calibrated(y)
+
+    def _refitted(self, X: Any) -> bool:
+        """Tell whether the encoder is the one that these rows make."""
+        again, own = vars(clone(self.encoder).fit(X)), vars(self.encoder)
+        return _alike({name: own[name] for name in own if name != "notes_"}, {**again, "notes_": None})
+
+    def _calibrated(self, y: Labels) -> Verdict:
+        """Tell whether the probabilities are those of the outputs for rows left out."""
+        text = "the probabilities are not those of the outputs for rows left out"
+        target = np.searchsorted(self.classes, y)
+        if self.out_of_fold.shape[0] != target.size or self.out_of_fold.ndim > 2:
+            return Verdict.of((False, text))
+        curves = zip(_curves(self.calibration), Calibration.of(self.out_of_fold, target), strict=True)
+        near = all(abs(a.slope - b.slope) <= NEAR * b.slope and abs(a.noise - b.noise) <= NEAR for a, b in curves)
+        return Verdict.of((near, text))
+
+
+def _curves(calibration: Any) -> list[Curve]:
+    """Return the curves of a calibration, or of a record of one."""
+    if not isinstance(calibration, Record):
+        return list(calibration)
+    return [Curve(**calibration.fields[name].fields) for name in ("below", "above")]
+
+
+def _alike(value: Any, other: Any, size: float = 0.0) -> bool:
+    """Tell whether two values are the same, numbers to nine digits of the largest beside them; keys one lacks are skipped."""
+    if isinstance(value, dict) and isinstance(other, dict):
+        size = max((abs(v) for v in other.values() if isinstance(v, float)), default=0.0)
+        return all(_alike(value[key], other[key], size) for key in value if key in other)
+    if isinstance(value, list | tuple) and isinstance(other, list | tuple):
+        return len(value) == len(other) and all(_alike(a, b, size) for a, b in zip(value, other, strict=True))
+    if type(value) is type(other) and hasattr(value, "__dict__") and not callable(value) and not isinstance(value, np.ndarray):
+        return _alike(vars(value), vars(other))
+    a, b = np.asarray(value), np.asarray(other)
+    if a.shape != b.shape:
+        return False
+    if a.dtype.kind == b.dtype.kind == "f":
+        room = DIGITS * max(size, float(np.abs(b).max(initial=0.0)))
+        return bool(np.allclose(a, b, rtol=0.0, atol=room, equal_nan=True))
+    return bool(np.all(a == b))
