@@ -1,6 +1,7 @@
 # make demo: set up and see it work    make test: set up and run the tests    make check: style, types, architecture
 # make bench: race the peers           make docs: build the documentation
-# make fuzz: 20,000 drawn problems against an oracle in rational arithmetic (make fuzz SEED=7 for others)
+# make fuzz: mutants of everything that is read, for an hour (SECONDS=600 for ten minutes), and 20,000 drawn problems against an
+# oracle in rational arithmetic (SEED=7 for others)
 PYTHON ?= python3
 BIN := .venv/bin
 PIP := $(BIN)/python -m pip install --disable-pip-version-check --progress-bar off --constraint constraints.txt
@@ -20,7 +21,7 @@ $(BIN)/python:
 
 EXTRAS_demo := cli
 # What these test imports no Numba, or stands above all that does: the lane with the JIT off would only repeat itself.
-NOT_COMPILED := certificates cli data exports files modelfiles report tables laws/test_regression.py \
+NOT_COMPILED := certificates cli data exports files fuzz modelfiles report tables laws/test_regression.py \
 	models/test_linear_regression.py models/test_bayesian_regression.py models/test_k_means.py models/test_elbow.py \
 	test_contributing.py test_pages.py test_plots.py test_plots_helpers.py test_plots_prototypes.py test_public_names.py \
 	test_readme.py test_text_and_notes.py
@@ -48,7 +49,10 @@ check: .venv/check.stamp
 	$(BIN)/lint-imports --no-cache
 
 SEED ?= 1
+SECONDS ?= 3600
 fuzz: .venv/test.stamp
+	@echo "== mutants of model files, certificates and data files"
+	PYTHONPATH=tests $(BIN)/python -m fuzz --seconds $(SECONDS) --first $$(( ($(SEED) - 1) * 1000000000 ))
 	@echo "== verified claims against the truth in rational arithmetic"
 	$(BIN)/python -m pytest -n 2 -q tests/oracle --cases 20000 --seed $(SEED)
 

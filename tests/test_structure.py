@@ -60,7 +60,8 @@ def test_only_the_driver_catches_keyboard_interrupts():
 
 def test_threads_are_made_in_one_place():
     """Pools, and how many threads there are, are the business of rows/threads.py."""
-    users = {name for name, tree in _sources() if {"ThreadPoolExecutor", "ThreadpoolController"} & set(_names(tree))}
+    made = {"ThreadPoolExecutor", "ThreadpoolController", "Thread", "Parallel", "ProcessPoolExecutor"}
+    users = {name for name, tree in _sources() if made & set(_names(tree))}
     assert users == {"rows/threads.py"}
 
 

@@ -25,6 +25,8 @@ class Learnt:
     learnt: ClassVar[dict[str, Any]] = {}
     left_out: ClassVar[frozenset[str]] = frozenset()
     """Attributes that are not written: caches, and parameters that are functions, which are None after loading."""
+    needs: ClassVar[dict[str, tuple[str, ...]]] = {}
+    """Attributes that may be missing, and what else must be there if they are."""
     learns_more: ClassVar[bool] = False
     """Whether other plain attributes whose names end in _ may come along."""
 

@@ -2,7 +2,15 @@
 
 from sklearn.exceptions import ConvergenceWarning
 
-__all__ = ["CertificateError", "FileError", "GapWarning", "InputError", "ModelFileError", "NotSeparatedWarning"]
+__all__ = [
+    "CertificateError",
+    "FileError",
+    "GapWarning",
+    "InputError",
+    "MemoryLimitError",
+    "ModelFileError",
+    "NotSeparatedWarning",
+]
 
 
 class InputError(ValueError):
@@ -15,6 +23,10 @@ class CertificateError(ValueError):
 
 class FileError(InputError):
     """A data file cannot be read: the message names the file, the row where there is one, and what to do."""
+
+
+class MemoryLimitError(InputError):
+    """A step would need more memory than it may take: the message says how much, and what to do. Nothing was allocated."""
 
 
 class ModelFileError(ValueError):

@@ -52,6 +52,9 @@ WORDS: dict[str, str | tuple[str, str]] = {
     "sheet": "sheet {column!r} was read; the workbook also has {detail}.",
     "unlabelled": "{count:,} of {detail} rows {have} no target and {are} left out.",
     "sample": "a sample of {count:,} of {detail} rows.",
+    "sample for memory": (
+        "a sample of {count:,} of {detail} rows: more would not fit the memory limit; --max-memory (max_memory=) raises it."
+    ),
     "own labels": "{detail} contains the labels; the target {column!r} was not used.",
     # tables
     "filled": "Missing values were filled in and marked by an output of their own: {counts}.",

@@ -460,6 +460,24 @@ def test_a_committee_of_zero_outputs_has_its_errors(vote):
     assert not any(holds(replace(proof, errors=errors), data, y) for errors in (0, 1, 3))
 
 
+def test_an_open_vote_that_decides_nothing_leaves_no_choice_open():
+    """Of three members two are sure: whichever way the third falls, the committee's errors are what they are."""
+    data, y = np.array([[1.0, 1.0], [-2.0, -2.0]]), np.array([1, 0])
+    members = np.array([[[1.0, 0.0]], [[0.0, 1.0]], [[1.0, -1.0]]])
+    proof = proofs.CommitteeVote.measure(data, y, members=members, vote="majority", clamp=0.0, classes=(0, 1))
+    assert holds(proof, data, y)
+    assert not any(holds(replace(proof, errors=errors), data, y) for errors in (1, 2))
+
+
+def test_without_weights_nothing_is_claimed():
+    """A cost or an error of examples that all have weight 0 is no claim."""
+    for case in ("prototypes with their costs", "weighted quantisation"):
+        proof, X, y = CASES[case]()
+        nothing = {"cost": 0.0, "gradient": 1.0, "costs": np.zeros(0)} if "costs" in case else {"error": 0.0, "lower": 0.0}
+        nothing |= {"sample_weight": np.zeros(len(X))} | ({} if "costs" in case else {"sizes": np.zeros(2), "step_gain": 0.0})
+        assert not holds(replace(proof, **nothing), X, y)
+
+
 @pytest.mark.parametrize("level", [0.0, 1.0, -np.inf, 1e300])
 def test_an_exact_fit_has_no_other_likelihood(level):
     """Where the variance is 0 the likelihood is infinite, and no other number verifies."""

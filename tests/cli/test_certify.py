@@ -146,11 +146,12 @@ def test_a_model_that_predicts_otherwise_is_refuted(answer, model, table, tmp_pa
     [
         (b"{}", "not a halfspace certificate"),
         (b"{", "not JSON"),
+        (b'{"halfspace": "separability", "format": 1, "format": 1}', "'format' comes twice"),
         (b"[1]", "cannot be loaded"),
         (b"", "cannot be loaded"),
         (bytes(range(150, 250)), "cannot be loaded"),
     ],
-    ids=["empty object", "half an object", "list", "empty", "noise"],
+    ids=["empty object", "half an object", "a name twice", "list", "empty", "noise"],
 )
 def test_what_is_no_model_is_one_sentence(halfspace, table, tmp_path, content, word):
     """Anything else in place of a model is refused."""

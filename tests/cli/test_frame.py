@@ -228,3 +228,12 @@ def test_a_pipe_is_not_named_for_a_later_check(answer, table, tmp_path):
     writer.start()
     assert answer("fit", pipe, "--target", "kept", "--rungs", "majority", "--save", tmp_path / "m")["recheck"] is None
     writer.join()
+
+
+def test_a_time_limit_counts_from_the_call_of_the_command(monkeypatch):
+    """What importing and reading took is taken off; a little is always left, and outside of a command the limit is whole."""
+    assert frame.seconds_left(5.0) == 5.0
+    monkeypatch.setattr(frame._Called, "at", frame.time.perf_counter() - 3.0)
+    assert frame.seconds_left(None) is None
+    assert 1.5 < frame.seconds_left(5.0) <= 2.0
+    assert frame.seconds_left(1.0) == 1e-3

@@ -5,61 +5,15 @@ import io
 import subprocess
 import sys
 import zipfile
-from xml.sax.saxutils import escape
 
 import numpy as np
 import pyarrow as pa
 import pytest
+from fuzz.workbooks import workbook
 
-from halfspace.errors import FileError
+from halfspace.errors import FileError, MemoryLimitError
 from halfspace.files import read, stream
 from halfspace.notes import Note
-
-OFFICE = "http://schemas.openxmlformats.org/"
-SPREADSHEET = f"{OFFICE}spreadsheetml/2006/main"
-RELATED = f"{OFFICE}officeDocument/2006/relationships"
-TYPES = f"""<Types xmlns="{OFFICE}package/2006/content-types"><Default Extension="xml" ContentType="application/xml"/>
-<Default Extension="rels" ContentType="application/vnd.openxmlformats-package.relationships+xml"/></Types>"""
-STYLES = f"""<styleSheet xmlns="{SPREADSHEET}"><cellXfs count="2"><xf numFmtId="0"/><xf numFmtId="14" applyNumberFormat="1"/>
-</cellXfs></styleSheet>"""
-
-
-def cell(place, value):
-    if value is None:
-        return ""
-    if isinstance(value, bool):
-        return f'<c r="{place}" t="b"><v>{int(value)}</v></c>'
-    if isinstance(value, dt.date):
-        return f'<c r="{place}" s="1"><v>{(value - dt.date(1899, 12, 30)).days}</v></c>'
-    if isinstance(value, int | float):
-        return f'<c r="{place}"><v>{value!r}</v></c>'
-    kind, tags = ("e", ("<v>", "</v>")) if value.startswith("#") else ("inlineStr", ("<is><t>", "</t></is>"))
-    return f'<c r="{place}" t="{kind}">{escape(value).join(tags)}</c>'
-
-
-def workbook(path, **sheets):
-    """Write rows of plain values as an .xlsx file, which is a zip archive of XML."""
-    related = "".join(
-        f'<Relationship Id="r{k}" Type="{RELATED}/worksheet" Target="worksheets/s{k}.xml"/>' for k in range(len(sheets))
-    )
-    styles = f'<Relationship Id="styles" Type="{RELATED}/styles" Target="styles.xml"/>'
-    root = f'<Relationship Id="r" Type="{RELATED}/officeDocument" Target="xl/workbook.xml"/>'
-    named = "".join(f'<sheet name="{name}" sheetId="{k + 1}" r:id="r{k}"/>' for k, name in enumerate(sheets))
-    with zipfile.ZipFile(path, "w") as archive:
-        archive.writestr("[Content_Types].xml", TYPES)
-        archive.writestr("xl/styles.xml", STYLES)
-        book = f'<workbook xmlns="{SPREADSHEET}" xmlns:r="{RELATED}"><sheets>{named}</sheets></workbook>'
-        archive.writestr("xl/workbook.xml", book)
-        for name, links in (("_rels/.rels", root), ("xl/_rels/workbook.xml.rels", related + styles)):
-            archive.writestr(name, f'<Relationships xmlns="{OFFICE}package/2006/relationships">{links}</Relationships>')
-        for k, rows in enumerate(sheets.values()):
-            lines = ("".join(cell(f"{chr(65 + j)}{i}", value) for j, value in enumerate(row)) for i, row in enumerate(rows, 1))
-            body = "".join(f'<row r="{i}">{line}</row>' for i, line in enumerate(lines, 1))
-            archive.writestr(
-                f"xl/worksheets/s{k}.xml", f'<worksheet xmlns="{SPREADSHEET}"><sheetData>{body}</sheetData></worksheet>'
-            )
-    return path
-
 
 HEADER = ["size", "weight", "word", "flag", "day", "y"]
 ROWS = [
@@ -146,3 +100,14 @@ def test_without_fastexcel_the_extra_is_named(tmp_path):
     code = f"import sys; sys.modules['fastexcel'] = None\nfrom halfspace.files import read\nread({str(path)!r}, 'y')"
     ran = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False)
     assert 'pip install "halfspace[excel]"' in ran.stderr
+
+
+@pytest.mark.parametrize("cell", ['<c r="AAA900000">', '<x:c s="1" r="AAA900000" t="n">'])
+def test_a_sheet_is_as_large_as_its_last_cell(tmp_path, cell):
+    """Two cells far apart make a sheet that does not fit: the names of the cells are read first."""
+    workbook(tmp_path / "near.xlsx", data=[["a", "b"], [1, 2]])
+    with zipfile.ZipFile(tmp_path / "near.xlsx") as near, zipfile.ZipFile(tmp_path / "far.xlsx", "w") as far:
+        for part in near.infolist():
+            far.writestr(part, near.read(part).replace(b'<c r="B2">', cell.encode()))
+    with pytest.raises(MemoryLimitError, match="a sheet of 900,000 rows and 703 columns would need about 63"):
+        read(tmp_path / "far.xlsx", "a")

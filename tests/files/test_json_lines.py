@@ -65,3 +65,9 @@ def test_faults_are_sentences(tmp_path, content, message):
     """Each fault is one sentence with the line."""
     with pytest.raises(FileError, match=message):
         read(written(tmp_path, content))
+
+
+def test_a_key_that_comes_twice_is_refused(tmp_path):
+    """A line with a key twice means different things to different readers; the line is named."""
+    with pytest.raises(FileError, match=r"line 2 .*'a' comes twice"):
+        read(written(tmp_path, '{"a": 1, "y": 0}\n{"a": 1, "a": 2, "y": 1}\n'), "y")

@@ -230,7 +230,7 @@ def test_rungs_share_the_time_and_leave_some_for_the_end():
     X, y = np.zeros((20, 1)), np.arange(20) % 2
     folds = climbing.make_folds(y, 2, 1, 0)
     now = time.perf_counter()
-    training = climbing.Training(X, X, y, np.arange(2), folds, 1, climbing.Setting(), 10, now + 1000.0, lambda *_: None)
+    training = climbing.Training(X, X, y, np.arange(2), folds, 1, climbing.Setting(), 10, now + 1000.0, print, np.arange(20))
     plan = climbing.RUNGS["adaline"]
     assert 490 < training.for_rung(plan, 5).seconds_left() < 501
     assert 990 < training.for_rung(plan, 1).seconds_left() < 1001

@@ -1,7 +1,10 @@
 """The container is a safetensors file, with a checksum over what it holds."""
 
+import random
+
 import numpy as np
 import pytest
+from fuzz.mutations import change_bytes
 
 from halfspace.errors import ModelFileError
 from halfspace.modelfiles.container import TYPES, parse, read, write
@@ -36,6 +39,25 @@ def test_truth_values_are_true_or_false(tmp_path, parts_of):
     (tmp_path / "file").write_bytes(file.sealed())
     with pytest.raises(ModelFileError, match="true and false"):
         read(tmp_path / "file")
+
+
+def test_no_flipped_or_missing_byte_goes_unnoticed(tmp_path):
+    """A file with bytes changed, cut, inserted or doubled is refused, unless it holds the same as before."""
+    arrays = [np.arange(6.0).reshape(2, 3), np.arange(5, dtype=np.int32), np.array([True, False, True])]
+    write(tmp_path / "file", '{"a":[1,2.5,"é"]}', arrays)
+    raw, before, chance = (tmp_path / "file").read_bytes(), contents_of(tmp_path / "file"), random.Random(0)  # noqa: S311
+    for _ in range(3000):
+        (tmp_path / "file").write_bytes(change_bytes(raw, chance))
+        assert contents_of(tmp_path / "file") in (None, before)
+
+
+def contents_of(path):
+    """Return what a file holds, in a form that can be compared; None if it is refused."""
+    try:
+        contents = read(path)
+    except ModelFileError:
+        return None
+    return contents.tree, [(name, a.dtype, a.shape, a.tobytes()) for name, a in sorted(contents.arrays.items())]
 
 
 @pytest.mark.parametrize("text", ['{"a":1,"a":2}', "[NaN]", "[" * 100_000 + "]" * 100_000, "{", '{"a":' + "9" * 5000 + "}"])

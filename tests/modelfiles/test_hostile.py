@@ -1,12 +1,17 @@
 """Files made to do harm, with a correct checksum, end in `ModelFileError`."""
 
+import contextlib
 import json
 import os
+import random
 import time
 import tracemalloc
 
 import numpy as np
 import pytest
+from fuzz.models import all_models
+from fuzz.mutations import change_tree
+from sklearn.exceptions import NotFittedError
 
 import halfspace as hs
 from halfspace.errors import ModelFileError
@@ -82,7 +87,39 @@ def _kernel(kind, **params):
     return change
 
 
+def _flat_sums(file):
+    file.learnt("_sums")["@dict"][0][1].update({"from": 0, "shape": [4, 1]})
+
+
+def _shaped(*path, to):
+    """Return a change of one array: another shape."""
+    return lambda file: file.learnt(*path).update({"from": 0, "shape": to})
+
+
+def _without(name):
+    """Return a change of what was learnt: something is missing."""
+    return lambda file: file.tree["fitted"].pop(name)
+
+
+def _nothing_within(name):
+    """Return a change of a model within: it learnt nothing."""
+    return lambda file: file.tree["fitted"][name].update(fitted={})
+
+
 CASES = [
+    ("bayesian", _flat_sums, "sums in a column"),
+    ("bayesian", _put("_sums", to={"@dict": []}), "no sums"),
+    ("bayesian", _shaped("covariance_", to=[1, 1]), "covariance of one weight"),
+    ("adatron tuned", _nothing_within("estimator_"), "a model within that learnt nothing"),
+    ("adatron tuned", _shaped("classes_", to=[1]), "one class"),
+    ("adatron", _set("_W", to=np.nan), "weights that are no numbers"),
+    ("perceptron", _set("_state", "W", to=np.inf), "infinite weights"),
+    ("no bias", _put("_native", to=True), "a plane for each of two classes"),
+    ("kernel plain", _without("_caps"), "potentials without caps"),
+    ("adatron", _without("_labels"), "potentials without labels"),
+    ("machine", _without("_lengths"), "answers without lengths"),
+    ("k-means", _put("_n_threads", to=2**40), "threads"),
+    ("regression twice", _put("intercept_", to=1.0), "one constant for two targets"),
     ("adatron", _put("n_features_in_", to=2), "wide"),
     ("adatron", _put("n_features_in_", to=10**12), "huge width"),
     ("adatron", _put("classes_", to=["a", "b", "c"]), "classes in a list"),
@@ -170,6 +207,36 @@ def test_names_that_come_twice_are_refused(saved, parts_of, tmp_path):
     file = parts_of(saved("adatron"))
     tree = json.dumps(file.tree)
     refused(file.sealed('{"@model":"AdaTron",' + tree[1:]), tmp_path / "bad", "twice")
+
+
+@pytest.mark.parametrize("name", all_models())
+def test_a_model_that_learnt_nothing_says_so(name, tmp_path):
+    """A file of a model that is not fitted is loaded, and the model asks to be fitted, whatever is wanted of it."""
+    hs.save(all_models()[name][0], tmp_path / "model")
+    model = hs.load(tmp_path / "model")
+    with pytest.raises(NotFittedError):
+        model.predict(np.zeros((2, 3)))
+    with pytest.raises((AttributeError, NotFittedError)):
+        model.certificate_.verify(np.zeros((2, 3)))
+    if hasattr(model, "support_table"):
+        with pytest.raises((AttributeError, NotFittedError)):
+            model.support_table()
+
+
+def test_no_mutant_takes_more_memory_than_twice_its_size(saved, parts_of, tmp_path):
+    """Peak memory while loading sealed mutants stays below twice the file, and a little for Python itself."""
+    chance = random.Random(4)  # noqa: S311  (mutants are no secrets)
+    for name in ("adatron", "voted", "projectron", "machine pairs", "machine cells"):
+        for _ in range(12):
+            file = parts_of(saved(name))
+            change_tree(file.tree, chance)
+            (tmp_path / "mutant").write_bytes(file.sealed())
+            tracemalloc.start()
+            with contextlib.suppress(ModelFileError):
+                hs.load(tmp_path / "mutant")
+            peak = tracemalloc.get_traced_memory()[1]
+            tracemalloc.stop()
+            assert peak < 2 * (tmp_path / "mutant").stat().st_size + 500_000
 
 
 def test_many_tiny_values_are_refused_before_they_take_memory(saved, parts_of, tmp_path):

@@ -15,6 +15,7 @@ from typing import Any, ClassVar, Self
 
 import numpy as np
 
+from halfspace._json import parse_json
 from halfspace._text import plain
 from halfspace._typing import Labels, Matrix
 from halfspace.certificates.arithmetic import as_rows
@@ -98,8 +99,8 @@ class Certificate(ABC):
         try:
             with np.errstate(all="ignore", over="raise"):  # what is not finite is refused, not warned of
                 return self.confirm(X, y)
-        except FloatingPointError:
-            return Verdict.of((False, "numbers are so large that the check overflows; scale the data"))
+        except (ArithmeticError, np.linalg.LinAlgError) as error:  # numbers that no check can be computed with
+            return Verdict.of((False, f"its numbers are too extreme to be checked ({error})"))
 
     def reports(self) -> list[str]:
         """Return in words what the run says of itself and `verify` cannot confirm, such as how many mistakes it made."""
@@ -242,8 +243,8 @@ def from_json(text: str) -> Certificate:
     halfspace.errors.CertificateError: this is not a halfspace certificate
     """
     try:
-        body = json.loads(text)
-    except (ValueError, RecursionError) as error:  # ValueError: bad JSON, or a number of thousands of digits
+        body = parse_json(text)
+    except ValueError as error:  # bad JSON, or a number of thousands of digits
         msg = f"this is not JSON, so not a certificate: {error}"
         raise CertificateError(msg) from error
     if not isinstance(body, dict) or body.get("halfspace") != "certificate":

@@ -126,7 +126,6 @@ def surely_right(X: Matrix, target: IntArray, k: int) -> Any:
     values = X.data if sparse.issparse(X) else X
     values[...] = unit_scale(values)  # so that no square overflows or vanishes
     squares = block_squares(X)
-    votes = np.eye(int(target.max()) + 1)[target]
     rounding = 8.0 * (X.shape[1] + 4) * np.finfo(np.float64).eps
     right, step = np.empty(n, dtype=bool), max(1, CHUNK // n)
     for first in range(0, n, step):
@@ -136,17 +135,23 @@ def surely_right(X: Matrix, target: IntArray, k: int) -> Any:
         distances = squares[rows, None] + squares - 2.0 * products
         distances[np.arange(rows.stop - first), np.arange(first, rows.stop)] = np.inf
         spare = rounding * (squares[rows] + squares.max())
-        right[rows] = _wins(distances, votes, target[rows], k, spare)
+        right[rows] = _wins(distances, target, target[rows], k, spare)
     return right
 
 
-def _wins(distances: FloatArray, votes: FloatArray, own: IntArray, k: int, spare: FloatArray) -> Any:
+def _votes(voters: Any, target: IntArray) -> FloatArray:
+    """Count the voters of each class, shape (n, K), of a mask of shape (n, m) and the class numbers (m,) of those it marks."""
+    (rows, columns), K = np.nonzero(voters), int(target.max()) + 1
+    return np.bincount(rows * K + target[columns], minlength=voters.shape[0] * K).reshape(-1, K).astype(np.float64)
+
+
+def _wins(distances: FloatArray, target: IntArray, own: IntArray, k: int, spare: FloatArray) -> Any:
     """Tell which rows keep their own class when every vote that a tie leaves open goes to its strongest rival."""
     last = np.partition(distances, k - 1, axis=1)[:, k - 1]
-    sure = (distances < (last - 2.0 * spare)[:, None]).astype(np.float64)
-    known = sure @ votes
+    sure = distances < (last - 2.0 * spare)[:, None]
+    known = _votes(sure, target)
     open_votes = k - known.sum(axis=1)
-    tied = ((distances <= (last + 2.0 * spare)[:, None]) & (sure == 0.0)).astype(np.float64) @ votes
+    tied = _votes((distances <= (last + 2.0 * spare)[:, None]) & ~sure, target)
     if_own_only = tied.sum(axis=1) == tied[np.arange(own.size), own]  # all that tie are of the own class
     mine = known[np.arange(own.size), own] + np.where(if_own_only, open_votes, 0.0)
     rivals = known.copy()

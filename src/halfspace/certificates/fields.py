@@ -4,16 +4,17 @@ A certificate says it in the annotation of a field, `Annotated[FloatArray, "fini
 No array from a file reaches arithmetic or compiled code before it was compared with what is written there.
 
 - "finite", "real", "number": a finite number, one that may be infinite, any; "int": a whole number. A range may follow:
-  "finite >= 0", "real > 0", "int in 0..K" (at least 0 and below K).
+  "finite >= 0", "real > 0", "int in 0..K" (at least 0 and below K), "finite in 0..1e51".
 - "finite(K,D)", "int(m)": arrays of finite or whole numbers of any width, with a range or without. A letter stands for the
   same number in all fields, and is bound by the first array that has it.
 - "f8(K,D)", "i8(m)", "i4(n)", "b(q,K)": arrays of float64, int64, int32, truth values.
 - "rows(_m,d)": float32 or float64 rows, an array or a CSR matrix; a letter with _ counts within its record alone.
-- "labels(n)": n labels; "names(d)": d texts; "=n": the whole number n.
+- "finite8(K,D)": an array of float64 that are finite: what predicts.
+- "labels(n)": n labels; "distinct(c)": c >= 2 different ones; "names(d)": d texts; "=n": the whole number n.
 - "classes(K)": a tuple of K >= 2 different labels; "tuple(K) of label": a tuple of K labels, and so for any other kind.
 - "model:AdaTron": that model, "model": any; a class, or a union of classes, of ours: a record of it, by its own fields.
 - "none", "bool", "str", "label", "plain", "dict", "kernel", "certificate": what they say.
-- "int | i8(K)": one of them; [spec]: a list of them; (spec, spec): a pair.
+- "int | i8(K)": one of them; [spec]: a list of them; (spec, spec): a pair; {name: spec}: a table with these names.
 
 A field that is not annotated so is judged by its type: float "finite", int "int", bool, str, Kernel, Any "label"; a type of
 ours, or a union of such types, by its own fields.
@@ -53,7 +54,7 @@ __all__ = [
 PATTERN = re.compile(
     r"(?P<kind>\w+)(?:\((?P<axes>[\w,]*)\))?(?: (?P<sign>>=?|in) (?P<low>-?\d+(?:e-?\d+)?)(?:\.\.(?P<high>\w+))?)?"
 )
-WIDTHS = {"f8": ("f", 8), "i8": ("i", 8), "i4": ("i", 4), "b": ("b", 1)}
+WIDTHS = {"f8": ("f", 8), "finite8": ("f", 8), "i8": ("i", 8), "i4": ("i", 4), "b": ("b", 1)}
 NUMBERS = {"finite": "finite numbers", "real": "numbers", "number": "numbers", "int": "whole numbers"}
 SIMPLY = {float: "finite", int: "int", bool: "bool", str: "str", Kernel: "kernel", Any: "label"}
 
@@ -84,9 +85,11 @@ class Scope(NamedTuple):
         names = self.own if letter.startswith("_") else self.shared
         return names.setdefault(letter, size) == size
 
-    def value(self, letter: str) -> int | None:
-        """Return what the letter stands for."""
-        return int(letter) if letter.isdecimal() else (self.own if letter.startswith("_") else self.shared).get(letter)
+    def value(self, letter: str) -> float | None:
+        """Return what the letter stands for, or the number that stands there."""
+        if letter[0].isdecimal():
+            return int(letter) if letter.isdecimal() else float(letter)
+        return (self.own if letter.startswith("_") else self.shared).get(letter)
 
 
 def type_name(value: Any) -> str:
@@ -99,6 +102,19 @@ def type_name(value: Any) -> str:
 # ------------------------------------------------------------------------------------------------- values against a spec
 def check(spec: Any, value: Any, scope: Scope, where: str) -> None:
     """Refuse a value of a model file that is not as it should be, by name."""
+    if isinstance(spec, list | tuple | dict):
+        _check_several(spec, value, scope, where)
+    elif not isinstance(spec, str):
+        kinds = get_args(spec) or (spec,)
+        if not any(_is_record(kind, value, scope, where) for kind in kinds):
+            _refuse(where, " or ".join(_short(kind) for kind in kinds), value)
+    elif not any(_is(one, value, scope, where) for one in spec.split(" | ")):
+        _refuse(where, spec, value)
+
+
+def _check_several(spec: Any, value: Any, scope: Scope, where: str) -> None:
+    """Refuse a list, a tuple or a table with something in it that is not as it should be."""
+    inner = scope.inner()
     if isinstance(spec, list):
         if not isinstance(value, list | tuple):
             _refuse(where, "a list", value)
@@ -107,15 +123,12 @@ def check(spec: Any, value: Any, scope: Scope, where: str) -> None:
     elif isinstance(spec, tuple):
         if not isinstance(value, tuple) or len(value) != len(spec):
             _refuse(where, f"{len(spec)} values", value)
-        inner = scope.inner()
         for one, part in zip(spec, value, strict=True):
             check(one, part, inner, where)
-    elif not isinstance(spec, str):
-        kinds = get_args(spec) or (spec,)
-        if not any(_is_record(kind, value, scope, where) for kind in kinds):
-            _refuse(where, " or ".join(_short(kind) for kind in kinds), value)
-    elif not any(_is(one, value, scope, where) for one in spec.split(" | ")):
-        _refuse(where, spec, value)
+    elif isinstance(value, dict):
+        check_fields(spec, value, inner, where)
+    else:
+        _refuse(where, "a table", value)
 
 
 def _is_record(kind: Any, value: Any, scope: Scope, where: str) -> bool:
@@ -191,15 +204,16 @@ def _is_array(spec: re.Match[str], value: Any, scope: Scope) -> bool:
         return several and len(set(value)) == len(value) and scope.agrees(axes[0], len(value))
     if kind == "rows":
         typed = (isinstance(value, np.ndarray) or sparse.issparse(value)) and value.dtype in (np.float64, np.float32)
-    elif kind in ("labels", "names"):
+    elif kind in ("labels", "names", "distinct"):
         texts = kind == "names"
         typed = isinstance(value, np.ndarray) and (value.dtype.kind == "U" or _is_label_array(value, texts=texts))
+        typed = typed and (kind != "distinct" or 2 <= value.size == len(set(value.ravel().tolist())))
     elif kind in ("finite", "int"):
         typed = isinstance(value, np.ndarray) and value.dtype.kind == kind[0]
     else:
         typed = isinstance(value, np.ndarray) and (value.dtype.kind, value.dtype.itemsize) == WIDTHS[kind]
     shaped = typed and len(value.shape) == len(axes) and all(map(scope.agrees, axes, value.shape))
-    if not shaped or (kind == "finite" and not np.isfinite(value).all()):
+    if not shaped or (kind.startswith("finite") and not np.isfinite(value).all()):
         return False
     return spec["low"] is None or value.size == 0 or _in_range(spec, value.min(), value.max(), scope)
 
@@ -218,13 +232,16 @@ def _in_range(spec: re.Match[str], least: Any, most: Any, scope: Scope) -> bool:
 def _is_label_array(value: Any, *, texts: bool) -> bool:
     """Tell whether an array holds labels."""
     if value.dtype.kind == "O":
-        return all(isinstance(one, str) or (not texts and is_label(one)) for one in value.ravel())
+        words = {isinstance(one, str) for one in value.ravel()}  # labels of both kinds cannot be sorted
+        return words <= {True} or (words == {False} and not texts and all(map(is_label, value.ravel())))
     return value.dtype.kind in "biuf" and not texts
 
 
 def is_label(value: Any) -> bool:
-    """Tell whether this can be a label."""
-    return isinstance(value, str | bool | int | float | np.generic)
+    """Tell whether this can be a label: of whole numbers, one that NumPy can hold."""
+    if isinstance(value, int):
+        return -(1 << 63) <= value < 1 << 64
+    return isinstance(value, str | float | np.generic)
 
 
 def is_plain(value: Any) -> bool:

@@ -6,7 +6,6 @@ vectors and labels that the model would predict with are those that the certific
 not proved: the outputs for rows left out, which the probabilities are fitted to, and the scores of the rungs.
 """
 
-import json
 import time
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -17,6 +16,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from halfspace import __version__
+from halfspace._json import parse_json
 from halfspace._paths import is_lasting
 from halfspace._text import plural
 from halfspace.certificates import Certificate, Verdict, from_json
@@ -149,8 +149,8 @@ def _claim_of_json(path: Path) -> Claim:
         raise CertificateError(msg)
     text = path.read_text(encoding="utf-8", errors="replace")
     try:
-        body = json.loads(text)
-    except (ValueError, RecursionError) as error:
+        body = parse_json(text)
+    except ValueError as error:
         msg = f"{path} is not JSON, so not a certificate: {error}"
         raise CertificateError(msg) from error
     if not isinstance(body, dict) or body.get("halfspace") != "separability":

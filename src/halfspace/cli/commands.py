@@ -49,6 +49,11 @@ with_max_time: Decorator = click.option(
     metavar="S",
     help="Time limit in seconds; the best found by then is kept.",
 )
+with_max_memory: Decorator = click.option(
+    "--max-memory",
+    metavar="SIZE",
+    help="Memory limit, such as 2GB; by default the smaller of a quarter of RAM and max(2 GB, 20 x FILE).",
+)
 to_file = click.Path(dir_okay=False)
 
 
@@ -94,6 +99,7 @@ def main() -> None:
 @click.option("--save", type=to_file, metavar="MODEL", help="Write the model, with its preprocessing and its proof.")
 @click.option("--report", type=to_file, metavar="HTML", help="Write a report: one HTML page that opens offline.")
 @with_max_time
+@with_max_memory
 @click.option("--kernel", type=click.Choice(KERNELS), default="rbf", show_default=True, help="Kernel of the kernel rung.")
 @click.option(
     "--rungs", metavar="A,B,..", help="Rungs to climb, of: majority,neighbours,perceptron,adaline,adatron,glvq,gmlvq,kernel."
@@ -137,6 +143,7 @@ def fit(**options: Any) -> None:
     show_default=True,
     help="In CSV, write an apostrophe before labels that a spreadsheet would run as a formula, such as =1+1.",
 )
+@with_max_memory
 @with_format
 @as_object_itself
 def predict(**options: Any) -> None:
@@ -156,6 +163,7 @@ def predict(**options: Any) -> None:
 @click.argument("file", type=from_file)
 @with_target
 @with_max_time
+@with_max_memory
 @click.option("--out", type=to_file, metavar="JSON", help="Write the proof, for `halfspace certify JSON FILE`.")
 @with_scale
 @with_max_rows

@@ -5,13 +5,14 @@ from dataclasses import dataclass
 from typing import Any
 
 from halfspace import __version__
+from halfspace._memory import memory_limit
 from halfspace._paths import is_lasting
 from halfspace._text import listed, plural
-from halfspace.cli.frame import INTERRUPTED, NO_ANSWER, Answer, clean, notes, refuse
+from halfspace.cli.frame import INTERRUPTED, NO_ANSWER, Answer, clean, notes, refuse, seconds_left
 from halfspace.cli.ladders import Watch, facts, summary
 from halfspace.cli.origin import describe
 from halfspace.cli.outputs import check_outputs
-from halfspace.cli.reading import BUILT_IN, labels, read_data
+from halfspace.cli.reading import BUILT_IN, bytes_on_disk, labels, read_data
 from halfspace.errors import FileError, ModelFileError
 from halfspace.files import Dataset
 from halfspace.ladder import Ladder
@@ -24,6 +25,8 @@ from halfspace.tables import TableEncoder
 
 __all__ = ["Options", "run"]
 
+WRITING = {False: 0.1, True: 1.0}
+"""Seconds for the model file and the answer, without and with a report."""
 DEMO_MODEL, DEMO_REPORT = "model.halfspace", "halfspace-report.html"
 
 
@@ -36,6 +39,7 @@ class Options:
     save: str | None = None
     report: str | None = None
     max_time: float | None = None
+    max_memory: str | None = None
     kernel: str = "rbf"
     rungs: str | None = None
     scale: str = "standard"
@@ -58,6 +62,12 @@ class Options:
 def run(**given: Any) -> Answer:
     """Fit a ladder as the fields of `Options` say."""
     options = Options(**given)
+    with memory_limit(options.max_memory, bytes_on_disk(options.file)):
+        return _fit(options)
+
+
+def _fit(options: Options) -> Answer:
+    """Fit a ladder within the memory limit in force."""
     check_outputs([options.file], {"--save": options.model_path, "--report": options.report_path})
     data = read_data(options.file, options.target, format=options.format_, max_rows=options.max_rows, random_state=options.seed)
     notes(sentences(data.notes))
@@ -66,7 +76,7 @@ def run(**given: Any) -> Answer:
         encoder=TableEncoder(scale=options.scale),
         kernel=options.kernel,
         test_size=options.test_size,
-        max_time=options.max_time,
+        max_time=_for_climbing(options),
         curve=options.report_path is not None,
         random_state=options.seed,
     )
@@ -93,6 +103,12 @@ def run(**given: Any) -> Answer:
     body |= {**written, "recheck": _recheck(options, written["model"])} | ({"error": failure} if failure else {})
     interrupted = INTERRUPTED if ladder.outcome_.reason == "interrupted" else 0
     return Answer(body, _text(body, summary(ladder)), NO_ANSWER if failure else interrupted, failure=failure)
+
+
+def _for_climbing(options: Options) -> float | None:
+    """Return the time for the ladder, from now on: files are to be written and the answer printed afterwards."""
+    left = seconds_left(options.max_time)
+    return None if left is None else max(left - min(WRITING[options.report_path is not None], 0.2 * left), 1e-3)
 
 
 def _rungs(names: str | None) -> tuple[str, ...] | None:

@@ -7,6 +7,7 @@ the shell's completion load neither Numba nor scikit-learn, and `certify` loads 
 import json
 import os
 import sys
+import time
 import traceback
 import warnings
 from collections.abc import Iterable, Mapping, Sequence
@@ -19,7 +20,7 @@ from click.shell_completion import get_completion_class
 
 from halfspace._text import plain
 
-__all__ = ["Answer", "CommandLine", "WorkedCommand", "as_json", "clean", "completion", "notes", "refuse"]
+__all__ = ["Answer", "CommandLine", "WorkedCommand", "as_json", "clean", "completion", "notes", "refuse", "seconds_left"]
 
 COMPLETE = "_HALFSPACE_COMPLETE"
 """Set by the shell when it asks for completions."""
@@ -61,6 +62,19 @@ def as_json(body: Mapping[str, Any]) -> str:
 def clean(text: Any) -> str:
     r"""Return text from a file as one line that cannot steer the terminal."""
     return "".join(letter if letter.isprintable() else "?" for letter in str(text))
+
+
+class _Called:
+    """When the command at hand was called, on the clock of `time.perf_counter`."""
+
+    at: float | None = None
+
+
+def seconds_left(limit: float | None) -> float | None:
+    """Return what is left of a time limit that counts from the call of the command on, and a little at least."""
+    if limit is None or _Called.at is None:
+        return limit
+    return max(limit - (time.perf_counter() - _Called.at), 1e-3)
 
 
 def notes(sentences: Iterable[str]) -> None:
@@ -122,6 +136,7 @@ class CommandLine(_Worked, click.Group):
 
     def main(self, args: Sequence[str] | None = None, prog_name: str | None = None, **extra: Any) -> NoReturn:  # type: ignore[override]
         """Run the command line and leave with its exit code; every failure is one sentence."""
+        _Called.at = time.perf_counter()
         given = list(sys.argv[1:] if args is None else args)
         wants_json = "--json" in given
         for stream in (sys.stdout, sys.stderr):
@@ -144,6 +159,8 @@ class CommandLine(_Worked, click.Group):
             if os.environ.get(TRACEBACK):
                 traceback.print_exception(error)
             code = _fail(_sentence(error), wants_json=wants_json, code=NO_ANSWER)
+        finally:
+            _Called.at = None
         sys.exit(code)
 
 

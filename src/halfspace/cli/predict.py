@@ -11,17 +11,22 @@ import pyarrow as pa
 from scipy import sparse
 
 from halfspace import __version__
+from halfspace._memory import memory_limit, room
 from halfspace._text import plural
 from halfspace.cli.frame import Answer, as_json, notes, refuse
 from halfspace.cli.outputs import check_outputs, complete_file, without_formulas, writer_for
-from halfspace.cli.reading import as_numbers
+from halfspace.cli.reading import as_numbers, bytes_on_disk
 from halfspace.files import stream
+from halfspace.files.reading import BATCH_ROWS
 from halfspace.ladder import Ladder
 from halfspace.ladder.climbing import labels_of
 from halfspace.modelfiles import load
 from halfspace.notes import Note, sentences, total
 
 __all__ = ["run"]
+
+NUMBER_BYTES = 48
+"""Bytes of an input or output of a row while it is predicted and written."""
 
 
 def run(
@@ -32,9 +37,18 @@ def run(
     out: str | None = None,
     guard: bool = True,
     format_: str | None = None,
+    max_memory: str | None = None,
     wants_json: bool = False,
 ) -> Answer:
     """Predict a file and write a table: to `out`, to standard output, or into the JSON object."""
+    with memory_limit(max_memory, bytes_on_disk(file)):
+        return _answer(model, file, out, format_, proba=proba, guard=guard, wants_json=wants_json)
+
+
+def _answer(
+    model: str, file: str, out: str | None, format_: str | None, *, proba: bool, guard: bool, wants_json: bool
+) -> Answer:
+    """Predict within the memory limit in force."""
     check_outputs([model, file], {"--out": out}, devices=True)
     fitted = load(model)
     if not hasattr(fitted, "predict"):
@@ -50,7 +64,7 @@ def run(
     guard = guard and name.lower().endswith(".csv")
     with place as target:
         writer = writer_for(name, target)
-        with closing(stream(file, format=format_, **types)) as batches:
+        with closing(stream(file, format=format_, batch_rows=_batch_rows(fitted), **types)) as batches:
             n_rows = 0
             for batch in batches:
                 table = _predicted(fitted, batch, proba=proba, said=said)
@@ -70,6 +84,14 @@ def run(
     notes(body["notes"])
     text = f"{out}: {plural(n_rows, 'row')} predicted" if out else ""
     return Answer(body, text, pieces=_object(body, spool) if spool else ())
+
+
+def _batch_rows(fitted: Any) -> int:
+    """Return how many rows to predict at a time: as many as there is room for, once encoded and with all their outputs."""
+    groups = getattr(getattr(fitted, "encoder_", None), "groups_", ())
+    inputs = groups[-1][2] if groups else getattr(fitted, "n_features_in_", 1)
+    numbers = inputs + np.size(getattr(fitted, "classes_", ()))
+    return max(1, min(BATCH_ROWS, room() // (NUMBER_BYTES * numbers)))
 
 
 def _predicted(fitted: Any, batch: Any, *, proba: bool, said: list[Note]) -> pa.Table:

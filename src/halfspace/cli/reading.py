@@ -1,5 +1,6 @@
 """The data of a command: a file, standard input, or the built-in problem when no file is named."""
 
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -11,10 +12,16 @@ from halfspace.errors import InputError
 from halfspace.files import Dataset, Source, read
 from halfspace.notes import Note
 
-__all__ = ["BUILT_IN", "as_numbers", "built_in", "labels", "read_data"]
+__all__ = ["BUILT_IN", "as_numbers", "built_in", "bytes_on_disk", "labels", "read_data"]
 
 BUILT_IN = "breast_cancer"
 """The problem used when no file is named."""
+
+
+def bytes_on_disk(file: str | None) -> int:
+    """Return the size of a file, which the memory limit grows with; 0 where it is not known."""
+    path = Path(file.partition("#")[0] if file else "-")
+    return path.stat().st_size if path.is_file() else 0
 
 
 def read_data(file: str | None, target: str | None, **options: Any) -> Dataset:

@@ -22,13 +22,14 @@ from typing import Any
 import numpy as np
 
 from halfspace import __version__
+from halfspace._memory import memory_limit
 from halfspace._paths import is_lasting
 from halfspace._text import plural
 from halfspace._typing import Label, Labels, Matrix
 from halfspace.certificates import Certificate, PerClass, Separability
-from halfspace.cli.frame import Answer, notes
+from halfspace.cli.frame import Answer, notes, seconds_left
 from halfspace.cli.outputs import check_outputs, complete_file
-from halfspace.cli.reading import labels, read_data
+from halfspace.cli.reading import bytes_on_disk, labels, read_data
 from halfspace.files import Dataset
 from halfspace.ladder.values import renumbered
 from halfspace.notes import sentences
@@ -43,11 +44,20 @@ def run(
     target: str | None = None,
     *,
     max_time: float | None = None,
+    max_memory: str | None = None,
     out: str | None = None,
     scale: str = "standard",
     **reading: Any,
 ) -> Answer:
     r"""Decide for the classes of a file; `reading` holds max_rows, format_ and seed."""
+    with memory_limit(max_memory, bytes_on_disk(file)):
+        return _answer(file, target, max_time, out, scale, reading)
+
+
+def _answer(
+    file: str, target: str | None, max_time: float | None, out: str | None, scale: str, reading: dict[str, Any]
+) -> Answer:
+    """Decide within the memory limit in force."""
     check_outputs([file], {"--out": out}, devices=True)
     data = read_data(
         file, target, format=reading.get("format_"), max_rows=reading.get("max_rows"), random_state=reading.get("seed", 0)
@@ -81,13 +91,14 @@ def run(
 
 
 def _decide(X: Matrix, y: Labels, max_time: float | None) -> list[tuple[Label, Separability]]:
-    """Return a proof for two classes, or one for each class against the rest, the time shared equally."""
+    """Return a proof for two classes, or one for each class against the rest, which share the time left of the command's."""
     classes = np.unique(y)
     if classes.size == 2:
-        return [(classes.tolist()[1], separability(X, y, max_time=max_time))]
-    share, proofs = max_time / classes.size if max_time else None, []
+        return [(classes.tolist()[1], separability(X, y, max_time=seconds_left(max_time)))]
+    proofs: list[tuple[Label, Separability]] = []
     for label in classes.tolist():
-        proof = separability(X, y == label, max_time=share)
+        left = seconds_left(max_time)
+        proof = separability(X, y == label, max_time=left and left / (classes.size - len(proofs)))
         bracket = proof.bracket and replace(proof.bracket, positive=label)
         proofs.append((label, replace(proof, positive=label, bracket=bracket)))
     return proofs

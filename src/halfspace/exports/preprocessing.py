@@ -23,7 +23,8 @@ def encoded(encoder: Any, graph: Graph, X: str) -> str:
         msg = f"to_onnx exports the encoders TableEncoder and StandardScaler; got {type(encoder).__name__}."
         raise InputError(msg)
     if encoder.largest_ is not None:  # it was fitted to a sparse matrix
-        return graph("Div", X, encoder.largest_)
+        used = getattr(encoder, "used_", None)
+        return graph("Div", X if used is None else graph("Gather", X, used, axis=1), encoder.largest_)
     others = [encoder.columns_[recipe["column"]] for recipe in encoder.recipes_ if recipe["kind"] not in ("number", "gap")]
     if others:
         names = ", ".join(map(repr, others[:5])) + (" and others" if len(others) > 5 else "")

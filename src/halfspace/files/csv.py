@@ -19,7 +19,7 @@ import pyarrow.csv as pacsv
 
 from halfspace.errors import FileError
 from halfspace.files.kinds import MISSING, Columns, TextReader, unique_names
-from halfspace.files.opening import OpenedFile, explained
+from halfspace.files.opening import OpenedFile, admit_columns, explained
 from halfspace.files.sampling import Piece
 from halfspace.files.text import LONGEST_LINE, LineStream, line_blocks
 from halfspace.notes import Note
@@ -46,6 +46,7 @@ class Reader(TextReader):
         delimiters = "\t" if any(s in file.name.lower() for s in (".tsv", ".tab")) else DELIMITERS
         head = _first_lines(file, self.notes)
         self._dialect = dialect_of(head, delimiters)
+        admit_columns(self._dialect.n_fields, file.name)
         # pyarrow holds some ten blocks at a time, and each costs a little per column: small ones, but of many rows.
         self._block = min(max(SMALLEST_BLOCK, 256 * max(map(len, head.splitlines()))), LARGEST_BLOCK)
         names = self._dialect.header

@@ -5,6 +5,7 @@ half of the cells are filled, if it reads like one; titles above it and empty ro
 with every bit, and error values such as #DIV/0! are missing.
 """
 
+import re
 import zipfile
 from collections.abc import Iterator
 from typing import Any
@@ -13,17 +14,22 @@ import fastexcel
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from halfspace._memory import admit
 from halfspace._text import listed
 from halfspace.errors import FileError
 from halfspace.files.csv import is_header, trimmed
 from halfspace.files.kinds import NUMBER, Columns, TextReader, lenient, unique_names
-from halfspace.files.opening import OpenedFile, check_unpacked_size, explained
+from halfspace.files.opening import OpenedFile, admit_columns, explained
 from halfspace.files.sampling import Piece
 from halfspace.notes import Note
 
 __all__ = ["Reader"]
 
 ERRORS = pa.array(["#DIV/0!", "#REF!", "#VALUE!", "#NAME?", "#NUM!", "#NULL!"])
+CELL = re.compile(rb'[<:]c\s(?:[^>]{0,60}\s)?r="([A-Z]{1,3})(\d{1,7})"')
+LONGEST_CELL = 100
+UNPACKED_BYTES, CELL_BYTES = 6, 100
+"""Bytes that a byte of unpacked XML takes, and a cell of a sheet, be it empty: as a value, and twice as a column's text."""
 HEAD = 100
 """Rows among which the header is looked for, and compared with those below it."""
 
@@ -34,7 +40,7 @@ class Reader(TextReader):
     def __init__(self, file: OpenedFile) -> None:
         super().__init__(file)
         with explained(file.name, "an Excel workbook"), zipfile.ZipFile(file.path) as archive:
-            check_unpacked_size(file, archive)
+            _admit(file.name, archive)
         self._sheet, self._rows = self._load()
         header, first = self._header()
         self._rows = self._rows.slice(header + bool(first))
@@ -89,6 +95,33 @@ class Reader(TextReader):
             block = block.filter(filled)
             self.columns.learn(block)
             yield Piece(block)
+
+
+def _admit(name: str, archive: zipfile.ZipFile) -> None:
+    """Refuse a workbook that would not fit: its text, unpacked, and its widest sheet, whose empty cells need memory too."""
+    remedy, parts = "save the sheet as CSV", archive.infolist()
+    admit(name, UNPACKED_BYTES * sum(part.file_size for part in parts), "the unpacked workbook", remedy)
+    for part in parts:
+        if part.filename.startswith("xl/worksheets/") and part.filename.endswith(".xml"):
+            with archive.open(part) as stream:
+                rows, columns = _extent(stream)
+            admit_columns(columns, name)
+            admit(name, CELL_BYTES * rows * columns, f"a sheet of {rows:,} rows and {columns:,} columns", remedy)
+
+
+def _extent(stream: Any) -> tuple[int, int]:
+    """Return the last row and the last column that the cells of a sheet name."""
+    rows, letters, rest = 0, b"", b""
+    while block := stream.read(1 << 20):
+        found = CELL.findall(rest + block)
+        rest = block[-LONGEST_CELL:]
+        if found:
+            rows = max(rows, *(int(row) for _, row in found))
+            letters = max(letters, *(column for column, _ in found), key=lambda word: (len(word), word))
+    place = 0
+    for letter in letters:
+        place = 26 * place + letter - ord("A") + 1
+    return rows, place
 
 
 def _exact(text: Any, numbers: Any) -> Any:

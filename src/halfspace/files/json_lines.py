@@ -5,20 +5,23 @@ typed by the whole file (see `columns`); strings are words even where they look 
 them are left out with a note.
 """
 
-import json
 from collections.abc import Iterator
 from typing import Any
 
 import pyarrow as pa
 
+from halfspace._json import json_reader
 from halfspace.errors import FileError
 from halfspace.files.kinds import Columns, TextReader
-from halfspace.files.opening import OpenedFile
+from halfspace.files.opening import OpenedFile, admit_columns
 from halfspace.files.sampling import Piece
 from halfspace.files.text import line_blocks
 from halfspace.notes import Note
 
 __all__ = ["Reader"]
+
+CELLS = 1 << 22
+"""Values of a piece: where every line has keys of its own, a table of many lines would be nearly all gaps."""
 
 
 class _Number(str):
@@ -28,7 +31,7 @@ class _Number(str):
 
 
 CONSTANTS = {"NaN": None, "Infinity": _Number("inf"), "-Infinity": _Number("-inf")}
-DECODER = json.JSONDecoder(parse_int=_Number, parse_float=_Number, parse_constant=CONSTANTS.__getitem__)
+parse = json_reader(parse_int=_Number, parse_float=_Number, parse_constant=CONSTANTS.__getitem__)
 
 
 class Reader(TextReader):
@@ -44,23 +47,25 @@ class Reader(TextReader):
         """Yield the rows as tables of text."""
         line = 1
         objects: list[dict[str, Any]] = []
+        keys = set[str]()
         for block in line_blocks(self.file, self.notes, 1 << 20):
             # Only "\n" ends a line here: strings may hold other separators.
             for text in block.decode().removesuffix("\n").split("\n"):
                 if text.strip():
                     objects.append(self._object(text, line))
+                    keys.update(objects[-1])
                 line += 1
-                if len(objects) >= batch_rows:
+                if len(objects) >= batch_rows or len(objects) * len(keys) > CELLS:
                     yield self._piece(objects)
-                    objects = []
+                    objects, keys = [], set()
         if objects:
             yield self._piece(objects)
 
     def _object(self, text: str, line: int) -> dict[str, Any]:
         """Decode one line."""
         try:
-            found = DECODER.decode(text.strip())
-        except (ValueError, RecursionError) as error:
+            found = parse(text.strip())
+        except ValueError as error:
             msg = f"{self.file.name}: line {line} is not JSON ({error}); expected one object per line."
             raise FileError(msg) from None
         if not isinstance(found, dict):
@@ -71,6 +76,7 @@ class Reader(TextReader):
     def _piece(self, objects: list[dict[str, Any]]) -> Piece:
         """Make a table of text of some objects, and learn from it."""
         names = dict.fromkeys(key for found in objects for key in found)
+        admit_columns(len(self.columns.kinds.keys() | names.keys()), self.file.name)
         columns, texts = [], set()
         for name in names:
             values = [found.get(name) for found in objects]

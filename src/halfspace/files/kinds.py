@@ -13,6 +13,7 @@ Dates with slashes are day/month or month/day, whichever all rows allow; where t
 from collections.abc import Callable, Iterable
 from typing import Any, NamedTuple
 
+import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
@@ -50,6 +51,8 @@ DATES = (ISO, OFFSET, DOTS, EITHER, MONTH_FIRST, DAY_FIRST)
 KINDS = (WHOLE, NUMBER, TRUTH, *DATES)
 SPELLED = {kind.name: kind for kind in (ISO, DOTS, MONTH_FIRST, DAY_FIRST)}
 CODE = r"^[+-]?0\d"
+MANY_COLUMNS, FEW_ROWS = 100, 1000
+"""Columns from which, and rows up to which, a block is looked at as a whole."""
 SURE_DIGITS = 15
 """Every whole number of so many digits is a float."""
 GROUPED = {".": (",", r"^[+-]?\d{1,3}(,\d{3})+(\.\d+)?$"), ",": (".", r"^[+-]?\d{1,3}(\.\d{3})+(,\d+)?$")}
@@ -137,6 +140,40 @@ def _joined(first: Kind, second: Kind) -> Kind:
     return TEXT
 
 
+def _is_wide(columns: int, rows: int) -> bool:
+    """Tell whether a block has so many short columns that looking at each by itself would take most of the time."""
+    return columns >= MANY_COLUMNS and 0 < rows <= FEW_ROWS
+
+
+def _end_to_end(columns: list[Any]) -> Any:
+    """Return columns of text as one array, one after another."""
+    return pa.concat_arrays([part for column in columns for part in getattr(column, "chunks", [column])])
+
+
+def _plain_numbers(columns: dict[str, Any], rows: int) -> dict[str, Kind]:
+    """Return the columns of a wide block that are plain numbers, whole or not, found by one look at all of them.
+
+    What is found here is what `_kind_of` would find; what is not found may be numbers all the same, written in another way.
+    """
+    if not _is_wide(len(columns), rows):
+        return {}
+    text, shape, found = _end_to_end(list(columns.values())), (len(columns), rows), dict[str, Kind]()
+
+    def each(pattern: str) -> Any:
+        return np.asarray(pc.fill_null(pc.match_substring_regex(text, pattern), fill_value=True)).reshape(shape)
+
+    filled = np.asarray(text.is_valid()).reshape(shape)
+    usual = filled.any(axis=1) & ~(each(CODE) & filled).any(axis=1)
+    whole = usual & each(r"^[+-]?\d{1,18}$").all(axis=1)
+    number = usual & each(NUMBER.pattern).all(axis=1) & (each("[.eE]") & filled).any(axis=1)
+    names = list(columns)
+    for kind, mask in ((WHOLE, whole), (NUMBER, number)):
+        chosen = [names[k] for k in np.flatnonzero(mask)]
+        if chosen and _strict(_end_to_end([columns[name] for name in chosen]), kind) is not None:
+            found |= dict.fromkeys(chosen, kind)
+    return found
+
+
 class Columns:
     """The kinds of the columns of a file, as far as its rows have been seen.
 
@@ -160,9 +197,13 @@ class Columns:
 
     def learn(self, table: Any, texts: frozenset[str] = frozenset()) -> None:
         """Take the values of one block into account; columns named in `texts` hold words even where they look like numbers."""
-        for name, text in zip(table.column_names, table.columns, strict=True):
+        columns = dict(zip(table.column_names, table.columns, strict=True))
+        plain = {name: kind for name, kind in _plain_numbers(columns, table.num_rows).items() if name not in texts}
+        for name, text in columns.items():
             known = self.kinds.setdefault(name, TEXT if name in self.texts else NOTHING)
-            if known is not TEXT and (known is NOTHING or name in texts or _strict(text, known) is None):
+            if name in plain and known in {NOTHING, WHOLE, NUMBER}:
+                self.kinds[name] = _joined(known, plain[name])
+            elif known is not TEXT and (known is NOTHING or name in texts or _strict(text, known) is None):
                 self.kinds[name] = _joined(known, self._found(text, DATES if name in texts else KINDS))
 
     def _found(self, text: Any, kinds: Iterable[Kind]) -> Kind:
@@ -188,15 +229,29 @@ class Columns:
     def typed(self, table: Any) -> Any:
         """Cast a block of text to the types learnt; columns that this block lacks are missing in all its rows."""
         given = dict(zip(table.column_names, table.columns, strict=True))
-        arrays = []
+        arrays, cast = [], self._cast_together(given, table.num_rows)
         for name, kind in self.kinds.items():
-            if kind is NOTHING or name not in given:
+            if name in cast:
+                arrays.append(cast[name])
+            elif kind is NOTHING or name not in given:
                 arrays.append(pa.nulls(table.num_rows, kind.type))
             elif kind is TEXT:
                 arrays.append(self.trim(given[name]))
             else:
                 arrays.append(self._typed(name, given[name], kind))
         return pa.table(arrays, names=list(self.kinds))
+
+    def _cast_together(self, given: dict[str, Any], n: int) -> dict[str, Any]:
+        """Return the columns of a wide block that are plain numbers throughout, cast at once."""
+        if not _is_wide(len(given), n):
+            return {}
+        found: dict[str, Any] = {}
+        for kind in (WHOLE, NUMBER):
+            names = [name for name, own in self.kinds.items() if own is kind and name in given]
+            values = _strict(_end_to_end([given[name] for name in names]), kind) if names else None
+            if values is not None:
+                found |= {name: values.slice(k * n, n) for k, name in enumerate(names)}
+        return found
 
     def _typed(self, name: str, text: Any, kind: Kind) -> Any:
         """Cast a column to its kind, cleaned if it must be."""

@@ -14,14 +14,17 @@ from typing import Any
 import numpy as np
 from scipy.sparse import csr_matrix, vstack
 
+from halfspace._memory import admit
 from halfspace._typing import Labels
 from halfspace.errors import FileError
-from halfspace.files.opening import OpenedFile, check_unpacked_size, explained
+from halfspace.files.opening import OpenedFile, explained
 from halfspace.files.sampling import Piece
 from halfspace.notes import Note
 
 __all__ = ["Reader"]
 
+PIECE = 1 << 26
+"""Bytes of rows that are read at a time."""
 CSR_PARTS = ("data", "indices", "indptr", "shape")
 
 
@@ -44,10 +47,12 @@ class _Member:
             )
             raise FileError(msg)
         self._name, self._stream = name, stream
+        self.entry_bytes = max(1, self.dtype.itemsize * math.prod(self.shape[1:]))
 
     def take(self, count: int) -> Any:
         """Read the next so many entries along the first axis (all of them if stored by columns)."""
         shape = (count, *self.shape[1:])
+        admit(self._name, 2 * count * self.entry_bytes, f"{count:,} entries of {self.entry_bytes:,} bytes", "store less of it")
         array: Any = np.empty(shape, self.dtype, order="F" if self.fortran else "C")
         rest = memoryview(array.reshape(-1, order="A").view(np.uint8)) if array.size else memoryview(b"")
         with explained(self._name, "a NumPy array"):
@@ -75,7 +80,6 @@ class Reader:
         self._file = file
         self.notes = list[Note]()
         with explained(file.name, "a NumPy archive"), zipfile.ZipFile(file.path) as archive:
-            check_unpacked_size(file, archive)
             entries = {info.filename.removesuffix(".npy"): info for info in archive.infolist()}
         if "[Content_Types].xml" in entries:
             msg = f"{file.name}: is an Office document, not a NumPy archive; leave out --format if it is a workbook."
@@ -136,7 +140,7 @@ class Reader:
                 msg = f"{self._file.name}: X has shape {member.shape} and type {member.dtype}; expected numbers, (n, d)."
                 raise FileError(msg)
             self._n_rows = member.shape[0]
-            step = max(1, self._n_rows if member.fortran else batch_rows)
+            step = max(1, self._n_rows if member.fortran else min(batch_rows, PIECE // member.entry_bytes))
             for first in range(0, self._n_rows, step):
                 yield member.take(min(step, self._n_rows - first))
 

@@ -17,11 +17,12 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, BinaryIO, cast
 
+from halfspace._memory import admit
 from halfspace._paths import fault_of, sheet_of
 from halfspace._text import listed
 from halfspace.errors import FileError, InputError
 
-__all__ = ["FORMATS", "OpenedFile", "check_unpacked_size", "explained", "format_of", "on_disk", "opened"]
+__all__ = ["COLUMN_BYTES", "FORMATS", "OpenedFile", "admit_columns", "explained", "format_of", "on_disk", "opened"]
 
 SUFFIXES = {
     ".csv": "csv",
@@ -66,6 +67,8 @@ PATIENCE = 5.0
 NUMBER = rb"[+-]?(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d+)?"
 SVMLIGHT_LINE = re.compile(rb"\s*" + NUMBER + rb"(\s+qid:\d+)?(\s+\d+:\S+)+\s*(#.*)?")
 
+COLUMN_BYTES = 10_000
+"""Bytes of a column of a table, whatever it holds: pyarrow's buffers, a name, a recipe."""
 DECODING_ERRORS = (
     OSError,
     EOFError,
@@ -120,13 +123,10 @@ def explained(name: str, kind: str) -> Iterator[None]:
         raise FileError(msg) from error
 
 
-def check_unpacked_size(file: OpenedFile, archive: zipfile.ZipFile) -> None:
-    """Refuse an archive that decompresses to more than the memory of this machine."""
-    total = sum(info.file_size for info in archive.infolist())
-    memory = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES") if hasattr(os, "sysconf") else 1 << 40
-    if total > memory:
-        msg = f"{file.name}: decompresses to {total / 1e9:.0f} GB, more than the memory of this machine."
-        raise FileError(msg)
+def admit_columns(count: int, file: str) -> None:
+    """Refuse a table of so many columns that they alone do not fit the memory limit."""
+    remedy = "leave some out, or store numbers as .npz or svmlight (are rows and columns exchanged?)"
+    admit(file, COLUMN_BYTES * count, f"a table of {count:,} columns", remedy)
 
 
 @contextmanager

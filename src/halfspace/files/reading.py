@@ -12,9 +12,10 @@ from typing import Any, Protocol, cast
 import numpy as np
 from numpy.typing import NDArray
 
+from halfspace._memory import admit, bytes_of, memory_limit, room
 from halfspace._typing import IntArray, Labels, Matrix
 from halfspace.errors import FileError, InputError
-from halfspace.files.opening import OpenedFile, format_of, opened
+from halfspace.files.opening import COLUMN_BYTES, OpenedFile, format_of, opened
 from halfspace.files.sampling import Chosen, Everything, Piece, Sample
 from halfspace.files.targets import coded, column_named, is_whole, labels_of
 from halfspace.notes import Note
@@ -31,6 +32,10 @@ HOMES = {
     "svmlight": "svmlight.Reader",
 }
 BATCH_ROWS = 65_536
+COPIES, CELL_BYTES = 4, 32
+"""Copies of a stored row while a file is read and split, and bytes of a value once rows are encoded and cut into folds."""
+FEWEST = 10
+"""Rows that a sample must at least have."""
 
 
 @dataclass(frozen=True)
@@ -158,7 +163,7 @@ def read(
     format : str, optional
         "csv", "tsv", "excel", "parquet", "arrow", "jsonl", "svmlight" or "npz"; by default by suffix, else by content.
     max_rows : int, optional
-        Keep a uniform random sample of at most so many rows, in bounded memory.
+        Keep a uniform random sample of at most so many rows, and of no more than the memory limit has room for.
     random_state : int, default 0
         Seed of the sample.
     rows : array-like of int, optional
@@ -187,7 +192,7 @@ def read(
     (['height'], ['rose', 'lily', 'rose'], 3)
     """
     keep = Chosen(rows) if rows is not None else Everything() if max_rows is None else Sample(max_rows, random_state)
-    with opened(path) as file:
+    with opened(path) as file, memory_limit(n_bytes=file.n_bytes):
         kind = format_of(file, format)
         return _Reading(file, kind, keep).run(target, check=rows is None)
 
@@ -275,7 +280,7 @@ class _Reading:
     def __init__(self, file: OpenedFile, kind: str, keep: Everything) -> None:
         self.file, self.kind, self.keep = file, kind, keep
         self.reader = _reader(file, kind)
-        self.n_rows = 0
+        self.n_rows = self._held = 0
         self.whole = True
 
     def run(self, target: str | int | None, *, check: bool) -> Dataset:
@@ -285,6 +290,7 @@ class _Reading:
             if self.reader.names and column is None:
                 again = [note.column for note in self.reader.notes if note.kind == "renamed" and note.detail == target]
                 column = column_named(target, self.reader.names, self.file.name, again if check else ())
+            self._admit(piece)
             self.keep.add(self.n_rows, piece, self._labelled(piece, column))
             self.n_rows += piece.X.shape[0]
             if isinstance(self.keep, Sample) and self.keep.is_full:
@@ -292,6 +298,22 @@ class _Reading:
         if self.n_rows == 0:
             raise FileError(_no_rows(self.file))
         return self._dataset(column, target, check=check)
+
+    def _admit(self, piece: Piece) -> None:
+        """Cut a sample to the rows that there is room for; refuse what does not fit where all rows were asked for."""
+        X, n, columns = piece.X, piece.X.shape[0], len(self.reader.names)
+        if not n:
+            return
+        if isinstance(self.keep, Sample):
+            cells = X.nnz / n if hasattr(X, "nnz") else max(columns, X.shape[1])
+            row = COPIES * bytes_of(X) / n + CELL_BYTES * cells
+            what = f"a sample of {FEWEST} rows of {cells:,.0f} values"
+            admit(self.file.name, FEWEST * row + COLUMN_BYTES * columns, what, "leave columns out")
+            self.keep.restrict(int((room() - COLUMN_BYTES * columns) / row))
+        else:
+            self._held += bytes_of(X)
+            what = f"reading it, of which {self.n_rows + n:,} rows are in memory,"
+            admit(self.file.name, 2 * self._held, what, "give max_rows for a sample of its rows")
 
     def _labelled(self, piece: Piece, column: str | None) -> NDArray[np.bool_]:
         """Tell which rows have a label, and go on finding out whether all labels are whole numbers."""
@@ -367,7 +389,8 @@ class _Reading:
         if unlabelled:
             notes.append(Note("unlabelled", count=unlabelled, detail=f"{self.n_rows:,}"))
         if check and n_kept < self.keep.n_labelled:
-            notes.append(Note("sample", count=n_kept, detail=f"{self.keep.n_labelled:,}"))
+            kind = "sample" if not getattr(self.keep, "restricted", False) else "sample for memory"
+            notes.append(Note(kind, count=n_kept, detail=f"{self.keep.n_labelled:,}"))
         if target is not None and not self.reader.names:
             notes.append(Note("own labels", str(target), detail=self.file.name))
         return tuple(notes)

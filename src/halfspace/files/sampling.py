@@ -77,6 +77,12 @@ class Sample(Everything):
         self._random = np.random.default_rng(seed)
         self._keys: list[NDArray[np.float64]] = []
         self._limit = np.inf
+        self.restricted = False
+
+    def restrict(self, size: int) -> None:
+        """Keep no more than so many rows, of those that are stored too."""
+        self.restricted = self.restricted or size < self._size
+        self._size = min(self._size, size)
 
     def _wanted(self, first: int, labelled: Mask) -> Mask:
         del first

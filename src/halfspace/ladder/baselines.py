@@ -8,7 +8,7 @@ import numpy as np
 from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.neighbors import KNeighborsClassifier, NearestNeighbors
 
-from halfspace._typing import FloatArray, Labels, Matrix
+from halfspace._typing import FloatArray, IntArray, Labels, Matrix
 from halfspace.certificates.baselines import ClassCounts, NeighbourErrors
 from halfspace.kernels.products import dense
 from halfspace.models.certified import Certified
@@ -17,6 +17,8 @@ from halfspace.solvers.outcome import Outcome
 
 __all__ = ["Majority", "Neighbours", "seconds_of_neighbours"]
 
+VOTES = 1 << 24
+"""Counts of votes kept at a time."""
 CHOICES = (1, 3, 5, 9, 15)
 SMALL = 5_000_000
 """Products up to which a second thread costs more than it brings: OpenMP's threads wait by spinning."""
@@ -42,10 +44,24 @@ def few_threads(X: Matrix) -> Iterator[None]:
         yield
 
 
+def _errors(near: IntArray, target: IntArray, choices: list[int], K: int) -> list[int]:
+    """Return how many examples the vote of their k nearest, classes of shape (n, k), gets wrong, for every choice of k."""
+    errors, step = [0] * len(choices), max(1, VOTES // K)
+    for first in range(0, target.size, step):
+        part, truth = near[first : first + step], target[first : first + step]
+        votes, everyone, known = np.zeros((truth.size, K), dtype=np.int16), np.arange(truth.size), 0
+        for place, k in enumerate(choices):
+            for j in range(known, k):
+                votes[everyone, part[:, j]] += 1
+            known = k
+            errors[place] += int((votes.argmax(axis=1) != truth).sum())
+    return errors
+
+
 class Majority(Certified, ClassifierMixin, BaseEstimator):
     """Predict the class that most examples have; of equals the first."""
 
-    learnt: ClassVar[dict[str, Any]] = {"classes_": "labels(c)", "certificate_": "certificate", "outcome_": Outcome}
+    learnt: ClassVar[dict[str, Any]] = {"classes_": "distinct(c)", "certificate_": "certificate", "outcome_": Outcome}
 
     def fit(self, X: Matrix, y: Labels) -> Self:  # noqa: ARG002  (a baseline looks at labels only)
         """Count the labels y, shape (n,)."""
@@ -75,7 +91,7 @@ class Neighbours(Certified, ClassifierMixin, BaseEstimator):
     """Vote of the k nearest examples: scikit-learn's KNeighborsClassifier, k the one that errs least when leaving one out."""
 
     learnt: ClassVar[dict[str, Any]] = {
-        "classes_": "labels(c)",
+        "classes_": "distinct(c)",
         "k_": "int",
         "X_": "rows(n,d)",
         "target_": "i8(n) in 0..c",
@@ -92,8 +108,7 @@ class Neighbours(Certified, ClassifierMixin, BaseEstimator):
             raise ValueError(msg)
         with few_threads(X):
             near = NearestNeighbors(n_neighbors=choices[-1]).fit(X).kneighbors(return_distance=False)
-        votes = np.eye(self.classes_.size)[target][near].cumsum(axis=1)  # (n, k, K), the example itself left out
-        errors = [int((votes[:, k - 1].argmax(axis=1) != target).sum()) for k in choices]
+        errors = _errors(target[near], target, choices, self.classes_.size)
         self.k_ = choices[int(np.argmin(errors))]
         self.X_, self.target_ = X, target
         self.outcome_ = Outcome("solved", f"{self.k_} neighbours err least when leaving one out.")

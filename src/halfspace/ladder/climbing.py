@@ -38,6 +38,8 @@ from halfspace.solvers.outcome import Reason
 
 TESTED = 20_000
 """Most rows of a fold that a rung which learns from a sample is tested on."""
+OUTPUTS = 1 << 23
+"""Outputs computed at a time."""
 CURVE = (0.1, 0.18, 0.32, 0.56, 1.0)
 CURVE_FOLDS = 3
 BY_PRODUCTS = {"rbf", "linear", "poly", "sigmoid", "cosine"}
@@ -98,6 +100,7 @@ class Training:
     most_rows: int
     deadline: float | None  # for the climb
     report: Callable[..., None]  # plan, fold, score so far, message
+    watched: IntArray  # rows whose outputs are kept, ascending
 
     def rows_for(self, plan: Plan) -> Matrix:
         """Return the rows that a rung is scored on: only a kernel or a metric may see more in them than inner products."""
@@ -145,15 +148,21 @@ class Training:
             raise OutOfTimeError("the time limit was reached in the middle of it")
         return self.setting._replace(max_time=max(left / (folds_left + 1), LEAST_TIME))
 
-    def score(self, outputs: FloatArray, rows: IntArray) -> float:
-        """Return the accuracy of outputs for some rows, or its mean over the classes."""
-        y = self.y[rows]
-        right = labels_of(outputs, self.classes) == y
+    def measure(self, model: Any, X: Matrix, held: IntArray, sums: FloatArray | None = None) -> float:
+        """Return the accuracy of a model for rows of X, or its mean over the classes; outputs of watched rows go to `sums`."""
+        y, part = self.y[held], X[held]
+        right = np.empty(held.size, dtype=bool)
+        for rows in blocks(part, self.classes.size):
+            outputs = model.decision_function(part[rows])
+            right[rows] = labels_of(outputs, self.classes) == y[rows]
+            if sums is not None:
+                mine = np.isin(held[rows], self.watched)
+                sums[np.searchsorted(self.watched, held[rows][mine])] += outputs[mine]
         return mean_per_class(right, np.unique(y, return_inverse=True)[1]) if self.setting.balanced else float(np.mean(right))
 
 
 class Climbed(NamedTuple):
-    """A rung with its scores, its final model, the rows it learnt from, and outputs for unseen rows (NaN: not predicted)."""
+    """A rung with its scores, its final model, the rows it learnt from, and outputs of watched rows (NaN: not predicted)."""
 
     rung: Rung
     model: Any
@@ -175,6 +184,12 @@ def make_folds(y: Labels, n_splits: int, n_repeats: int, seed: int) -> list[tupl
         for train, test in splitter.split(rest[:, None], target[rest]):
             folds.append((np.sort(np.concatenate([rest[train], single])), rest[test]))
     return folds
+
+
+def blocks(X: Matrix, K: int) -> list[slice]:
+    """Cut rows into parts whose outputs of K classes are not too many at a time."""
+    step = max(1, OUTPUTS // K)
+    return [slice(first, first + step) for first in range(0, X.shape[0], step)]
 
 
 def labels_of(outputs: FloatArray, classes: Labels) -> Labels:
@@ -223,7 +238,8 @@ def score_rung(plan: Plan, training: Training, best: float) -> Climbed:
     """Score a rung in every fold, then fit it to all training rows; `best` is the best score so far."""
     m, y, X = len(training.folds), training.y, training.rows_for(plan)
     scores, fitting, predicting = list[float](), list[float](), list[float]()
-    sums, times = np.zeros((y.size,) if training.classes.size == 2 else (y.size, training.classes.size)), np.zeros(y.size)
+    shape = (training.watched.size,) if training.classes.size == 2 else (training.watched.size, training.classes.size)
+    sums, times = np.zeros(shape), np.zeros(y.size)
     for fold in range(m + 1):  # the last is the fit to all training rows
         rows, held = training.split_for(plan, fold)
         part, labels = (X if fold < m else training.X)[rows], y[rows]
@@ -236,12 +252,10 @@ def score_rung(plan: Plan, training: Training, best: float) -> Climbed:
         if fold == m:
             break
         learnt = time.perf_counter()
-        outputs = model.decision_function(X[held])
+        scores.append(training.measure(model, X, held, sums))
         predicting.append(time.perf_counter() - learnt)
         fitting.append(learnt - began)
-        sums[held] += outputs
         times[held] += 1
-        scores.append(training.score(outputs, held))
         training.report(plan, fold + 1, float(np.mean(scores)), widest_gap(model))
         _leave_if_hopeless(scores, training, best)
     support, proof = describe(model)
@@ -259,8 +273,9 @@ def score_rung(plan: Plan, training: Training, best: float) -> Climbed:
         {"k": model.k_} if hasattr(model, "k_") else chosen.params,
         note=f"fitted to a sample of {rows.size:,} of {y.size:,} rows" if rows.size < y.size else "",
     )
-    with np.errstate(invalid="ignore"):
-        return Climbed(rung, model, rows, (sums.T / np.where(times > 0, times, np.nan)).T)
+    seen, by_row = times[training.watched], sums.T
+    by_row /= np.where(seen > 0, seen, np.nan)
+    return Climbed(rung, model, rows, sums)
 
 
 def _leave_if_hopeless(scores: list[float], training: Training, best: float) -> None:
@@ -327,7 +342,7 @@ def learning_curve(winner: Climbed, training: Training, until: float | None) -> 
                     continue
                 with quietly():
                     model = clone(winner.model).fit(X[part], y[part])
-                scores.append(training.score(model.decision_function(X[held]), held))
+                scores.append(training.measure(model, X, held))
                 sizes.append(part.size)
             if len(scores) > 1:
                 error = float(np.std(scores, ddof=1) / np.sqrt(len(scores)))

@@ -12,6 +12,7 @@ from sklearn.utils import check_consistent_length
 from sklearn.utils.validation import check_is_fitted
 
 from halfspace._learnt import Learnt
+from halfspace._memory import bytes_of, memory_limit
 from halfspace._typing import FloatArray, Labels, Matrix
 from halfspace.certificates import Certificate, Verdict
 from halfspace.certificates.calibration import Calibration
@@ -20,6 +21,7 @@ from halfspace.ladder.climbing import (
     Climbed,
     Training,
     ask_separable,
+    blocks,
     choose_winner,
     climb,
     labels_of,
@@ -27,6 +29,8 @@ from halfspace.ladder.climbing import (
     undisturbed,
 )
 from halfspace.ladder.preparing import (
+    admit_classes,
+    admit_encoded,
     as_matrix,
     checked_labels,
     checked_plans,
@@ -79,6 +83,9 @@ class Ladder(Learnt, ClassifierMixin, BaseEstimator):
         "auto": balanced accuracy, with balanced class weights, when one class has more than 80 % of the examples.
     max_time : float, optional
         Time limit in seconds, from the call on; the best rung so far is kept, and at least the majority class.
+    max_memory : int or str, optional
+        Memory limit: bytes, or text such as "2GB". By default the smaller of a quarter of the machine's memory and max(2 GB, 20
+        times the bytes of X). A rung that would need more takes another way or is skipped, and says so.
     curve : bool, default False
         Also measure a learning curve of the winner.
     n_jobs : int, optional
@@ -107,7 +114,8 @@ class Ladder(Learnt, ClassifierMixin, BaseEstimator):
     separability_ : tuple of (label, Separability)
         Whether a plane separates a class from the rest: for the second of two classes, or for each of more.
     out_of_fold_ : ndarray, shape (n_train,) or (n_train, K)
-        The winner's outputs for training rows it had not seen, averaged over the repeats; NaN where there is none.
+        The winner's outputs for training rows it had not seen, averaged over the repeats; NaN where there is none. Of so many
+        classes that they do not fit the memory limit, none are kept.
     calibration_ : Calibration
         Slopes of the probabilities.
     train_, test_, learnt_ : ndarray
@@ -134,7 +142,7 @@ class Ladder(Learnt, ClassifierMixin, BaseEstimator):
         "encoder_": "model:TableEncoder",
         "n_features_in_": "=d",
         "?feature_names_in_": "names(d)",
-        "classes_": "labels(c)",
+        "classes_": "distinct(c)",
         "estimator_": "model",
         "rungs_": [Rung],
         "?notes_": [Note],
@@ -144,7 +152,7 @@ class Ladder(Learnt, ClassifierMixin, BaseEstimator):
         "train_": "i8(a)",
         "test_": "i8(b)",
         "learnt_": "i8(e)",
-        "out_of_fold_": "f8(a) | f8(a,c)",
+        "out_of_fold_": "f8(a) | f8(a,c) | f8(0,c)",
     }
     left_out: ClassVar[frozenset[str]] = frozenset({"on_progress"})
     learns_more: ClassVar[bool] = True
@@ -161,6 +169,7 @@ class Ladder(Learnt, ClassifierMixin, BaseEstimator):
         n_repeats: Any = "auto",
         scoring: str = "auto",
         max_time: float | None = None,
+        max_memory: Any = None,
         curve: bool = False,
         n_jobs: int | None = None,
         on_progress: Callable[[Progress], None] | None = None,
@@ -176,6 +185,7 @@ class Ladder(Learnt, ClassifierMixin, BaseEstimator):
         self.n_repeats = n_repeats
         self.scoring = scoring
         self.max_time = max_time
+        self.max_memory = max_memory
         self.curve = curve
         self.n_jobs = n_jobs
         self.on_progress = on_progress
@@ -199,17 +209,19 @@ class Ladder(Learnt, ClassifierMixin, BaseEstimator):
         y : array, shape (n,)
             Labels of two or more classes.
         """
-        with restored_on_error(self), one_blas_thread():
+        with restored_on_error(self), one_blas_thread(), memory_limit(self.max_memory, bytes_of(X)):
             began = time.perf_counter()
             plans = checked_plans(self)
             y = checked_labels(y)
             classes, _ = read_classes(y, type(self).__name__)
+            admit_classes(classes.size, X)
             check_consistent_length(X if hasattr(X, "shape") else np.asarray(X), y)
             self.classes_, self._notes = classes, list[Note]()
             self.train_, self.test_ = split(y, float(self.test_size), self.random_state)
             if self.test_size and not self.test_.size:
                 self._notes.append(Note("no test"))
             self.encoder_ = clone(TableEncoder() if self.encoder is None else self.encoder).fit(take(X, self.train_))
+            admit_encoded(self.encoder_, X, self.train_.size)
             self.n_features_in_ = self.encoder_.n_features_in_
             if hasattr(self.encoder_, "feature_names_in_"):
                 self.feature_names_in_ = self.encoder_.feature_names_in_
@@ -251,9 +263,10 @@ class Ladder(Learnt, ClassifierMixin, BaseEstimator):
         X, y = given
         winner, best = choose_winner(done)
         self.winner_, self.best_, self.estimator_ = winner.rung.name, best.rung.name, winner.model
-        self.learnt_, self.out_of_fold_ = self.train_[winner.rows], winner.outputs
+        self.learnt_ = self.train_[winner.rows]
+        self.out_of_fold_ = winner.outputs if training.watched.size == training.y.size else winner.outputs[:0]
         with undisturbed():
-            self.calibration_ = Calibration.of(winner.outputs, np.searchsorted(self.classes_, training.y))
+            self.calibration_ = Calibration.of(winner.outputs, np.searchsorted(self.classes_, training.y[training.watched]))
         self.separability_, notes = ask_separable(training, until)
         self.learning_curve_ = learning_curve(winner, training, until) if self.curve and reason == "converged" else ()
         self.test_result_ = None
@@ -302,7 +315,11 @@ class Ladder(Learnt, ClassifierMixin, BaseEstimator):
     def predict(self, X: Any) -> Labels:
         """Return the predicted labels, shape (n,)."""
         check_is_fitted(self, "estimator_")
-        return labels_of(self.decision_function(X), self.classes_)
+        Z = self.encode(X)
+        labels = [
+            labels_of(self.estimator_.decision_function(Z[rows]), self.classes_) for rows in blocks(Z, self.classes_.size)
+        ]
+        return np.concatenate(labels)
 
     def predict_proba(self, X: Any) -> FloatArray:
         """Return the probabilities of the classes, shape (n, K): monotone in the outputs, largest for the predicted class."""
@@ -320,6 +337,8 @@ class Ladder(Learnt, ClassifierMixin, BaseEstimator):
         y, fitted = checked_labels(y), self.train_.size + self.test_.size
         if y.size != fitted:
             return Verdict.of((False, f"there are {y.size:,} labels, but the ladder was fitted to {fitted:,}"))
+        if not (self.train_.size and self.learnt_.size and 0 <= self.train_.min() <= self.train_.max() < y.size):
+            return Verdict.of((False, "it claims to have learnt from rows that there are not"))
         about = np.searchsorted(self.train_, self.learnt_)
         if about.max() >= self.train_.size or not np.array_equal(self.train_[about], self.learnt_):
             return Verdict.of((False, "the winner learnt from rows that are no training rows"))

@@ -9,7 +9,9 @@ from scipy import sparse
 from sklearn.model_selection import train_test_split
 from sklearn.utils import check_array, column_or_1d
 
+from halfspace._memory import admit, bytes_of, parsed, room
 from halfspace._typing import IntArray, Labels, Matrix
+from halfspace.certificates.calibration import ENOUGH
 from halfspace.errors import InputError
 from halfspace.ladder.climbing import Training, make_folds
 from halfspace.ladder.rungs import RUNGS, Plan, Setting
@@ -23,10 +25,30 @@ FEW_ROWS = 100
 """Up to so many rows the folds are repeated."""
 LARGEST = 1e70
 """Largest encoded number: squares of rows stay within what the models accept."""
+ENCODED_BYTES = 24
+"""Bytes of an encoded number: itself, a fold's copy, and what a model makes of that."""
+KEPT = 0.25
+"""Share of the room that outputs for unseen rows may take, of all rungs together."""
 FLOPS = 2e9
 """Operations of a factorisation in a second, where the machine is slow."""
 MOST, THIN = 50_000_000, 0.1
 """Most entries of a matrix that is made dense or rotated, and share of entries below which a sparse one stays sparse."""
+
+
+def admit_classes(K: int, X: Any) -> None:
+    """Refuse so many classes that the table of which is taken for which does not fit the memory limit."""
+    admit("Ladder", 24.0 * K * K, f"the {K:,} x {K:,} table of errors", "merge rare classes, or choose another target", X)
+
+
+def admit_encoded(encoder: Any, X: Any, n: int) -> None:
+    """Refuse n training rows that do not fit the memory limit once encoded; how wide they are the encoder says."""
+    groups, scattered = getattr(encoder, "groups_", ()), getattr(encoder, "sparse_", True)
+    if groups and not scattered:
+        width = groups[-1][2]
+        needed, row = 2.0 * bytes_of(X), ENCODED_BYTES * width
+        fitting = max(int((room(X) - needed) / row), 0)
+        remedy = f"learn from a sample of at most {fitting:,} rows (--max-rows)" if fitting > 100 else "leave columns out"
+        admit("Ladder", needed + row * n, f"{n:,} training rows of {width:,} encoded inputs", remedy, X)
 
 
 def checked_plans(ladder: Any) -> list[Plan]:
@@ -45,6 +67,8 @@ def checked_plans(ladder: Any) -> list[Plan]:
         require(ladder, name, f"a whole number from {least} to 2**31", holds=auto or (whole and least <= value < 2**31))
     if ladder.max_time is not None:
         require_number(ladder, "max_time")
+    if ladder.max_memory is not None:
+        parsed(ladder.max_memory)
     listed = isinstance(ladder.rungs, Collection) and not isinstance(ladder.rungs, str)
     encodes = ladder.encoder is None or (hasattr(ladder.encoder, "transform") and not isinstance(ladder.encoder, type))
     require(ladder, "encoder", "a transformer, or None", holds=encodes)
@@ -157,8 +181,16 @@ def training_for(
         most_rows=int(ladder.kernel_rows),
         deadline=deadline,
         report=report,
+        watched=_watched(y.size, classes.size, Z),
     )
     return training, notes
+
+
+def _watched(n: int, K: int, Z: Matrix) -> IntArray:
+    """Return the rows whose outputs are kept, shape (m,): all, or of very many classes as many as calibration reads."""
+    outputs = 1 if K == 2 else K
+    step = 1 if 8.0 * n * outputs * len(RUNGS) <= KEPT * room(Z) else max(1, n * outputs // ENOUGH)
+    return np.arange(n)[::step]
 
 
 def _rotated(X: Matrix, seconds: float | None = None) -> Matrix:

@@ -19,7 +19,7 @@ from sklearn.base import clone
 from halfspace import GLVQ, GMLVQ, Adaline, AdaTron, AveragedPerceptron, KernelAdaTron, KernelAdaTronCV
 from halfspace._typing import IntArray, Labels, Matrix
 from halfspace.certificates import PerClass, PerPair, PrototypeErrors
-from halfspace.errors import GapWarning, InputError, NotSeparatedWarning
+from halfspace.errors import GapWarning, InputError, MemoryLimitError, NotSeparatedWarning
 from halfspace.kernels import as_kernel
 from halfspace.ladder.baselines import Majority, Neighbours, seconds_of_neighbours
 
@@ -131,15 +131,29 @@ def _adatron(X: Matrix, y: Labels, setting: Setting) -> Chosen:
         return Chosen(model, {})
     # On few rows the linear kernel's grid search finds the same cap sooner: it shares one matrix among all folds and caps.
     rows = sample_of(y, TUNE, setting.seed)
-    search = _searched(KernelAdaTronCV("linear", Cs=CAPS, tol=LOOSE, **shared), X[rows], y[rows], setting, SEARCHING)
+    try:
+        search = _searched(KernelAdaTronCV("linear", Cs=CAPS, tol=LOOSE, **shared), X[rows], y[rows], setting, SEARCHING)
+    except MemoryLimitError:  # of very many classes; the default C is as good a guess as any
+        return Chosen(model, {})
     params = {"C": search.best_params_["C"]}
     return Chosen(model.set_params(**params, max_time=setting.left_of(began)), params)
 
 
 def _kernel(X: Matrix, y: Labels, setting: Setting) -> Chosen:
+    """Choose kernel machines: on pairs of many classes, on each class against the rest if pairs do not fit the memory limit."""
+    if np.unique(y).size < MANY_CLASSES:
+        return _machines(X, y, setting, "ovr")
+    try:
+        chosen = _machines(X, y, setting, "ovo")
+        return chosen if chosen.fitted else chosen._replace(model=chosen.model.fit(X, y), fitted=True)
+    except MemoryLimitError:
+        return _machines(X, y, setting, "ovr")
+
+
+def _machines(X: Matrix, y: Labels, setting: Setting, multi_class: str) -> Chosen:
+    """Choose kernel machines by cross-validation, if there are examples enough."""
     began = time.perf_counter()
-    shared = {**setting.common(), "n_jobs": _threads(y, setting)}
-    shared["multi_class"] = "ovo" if np.unique(y).size >= MANY_CLASSES else "ovr"
+    shared = {**setting.common(), "n_jobs": _threads(y, setting), "multi_class": multi_class}
     if _folds(y) < 2:
         return Chosen(KernelAdaTron(setting.kernel, random_state=setting.seed, **shared), {})
     rows = sample_of(y, TUNE, setting.seed)

@@ -402,6 +402,9 @@ def _checked(cls: Any, fitted: dict[str, Any]) -> dict[str, Any]:
     free = {name: value for name, value in fitted.items() if name not in known and _is_free(cls, name)}
     for name, value in free.items():
         _check_plain(value, f"{who}.{name}")
+    for name, others in cls.needs.items():
+        if name in fitted and not set(others) <= set(fitted):
+            damaged(f"{who} has {name}, but not all of {', '.join(others)}")
     scope = Scope(cls.sizes(fitted), {})
     check_fields(declared, {name: value for name, value in fitted.items() if name not in free}, scope, who)
     fitted = {name: _built(value) for name, value in fitted.items()}

@@ -9,7 +9,6 @@ Invariant: no array is larger than what the file has bytes for, and the values o
 """
 
 import hashlib
-import json
 import os
 import re
 import stat
@@ -22,6 +21,7 @@ import numpy as np
 from safetensors import SafetensorError, safe_open
 from safetensors.numpy import save_file
 
+from halfspace._json import parse_json
 from halfspace.errors import ModelFileError
 from halfspace.modelfiles.writing import whole_file
 
@@ -130,23 +130,9 @@ def _check_size(text: str, size: int) -> None:
 
 
 def parse(text: str) -> Any:
-    """Parse JSON strictly: no name twice, no NaN, no number of thousands of digits, no endless nesting."""
+    """Parse the text of a tree, strictly."""
     try:
-        return json.loads(text, object_pairs_hook=_unique, parse_constant=_refuse_constant)
-    except (ValueError, RecursionError) as error:
+        return parse_json(text)
+    except ValueError as error:
         msg = f"its descriptive part is not valid JSON: {error}"
         raise ModelFileError(msg) from error
-
-
-def _unique(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
-    """Make a dictionary; refuse a name that comes twice."""
-    found = dict(pairs)
-    if len(found) != len(pairs):
-        raise ValueError("a name comes twice")
-    return found
-
-
-def _refuse_constant(name: str) -> Any:
-    """Refuse NaN and Infinity, which are not JSON."""
-    msg = f"{name} is not a number"
-    raise ValueError(msg)

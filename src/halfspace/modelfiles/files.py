@@ -7,10 +7,10 @@ from typing import Any
 from halfspace.errors import FileError, ModelFileError
 from halfspace.files.opening import on_disk
 from halfspace.modelfiles.codec import Decoder, Encoder
-from halfspace.modelfiles.container import parse, read, write
+from halfspace.modelfiles.container import Contents, parse, read, write
 from halfspace.modelfiles.format1 import Format1Decoder
 
-__all__ = ["Tree", "load", "read_tree", "save"]
+__all__ = ["Tree", "load", "read_tree", "save", "tree_of"]
 
 
 def save(model: Any, path: str | Path) -> None:
@@ -88,10 +88,18 @@ def read_tree(path: str | Path) -> "Tree":
     try:
         with on_disk(path) as file:
             contents = read(file)
-        node = _root(parse(contents.tree))
     except FileError as error:
         raise ModelFileError(str(error)) from error
     except (ModelFileError, MemoryError, OverflowError) as error:
+        raise _named(path, error) from error
+    return tree_of(contents, path)
+
+
+def tree_of(contents: Contents, path: str | Path) -> "Tree":
+    """Return the tree of an undamaged file's contents; `path` is only what to call it."""
+    try:
+        node = _root(parse(contents.tree))
+    except (ModelFileError, MemoryError) as error:
         raise _named(path, error) from error
     decoder = (Format1Decoder if contents.format == 1 else Decoder)(contents.arrays)
     return Tree(str(path), contents.version, node, decoder)

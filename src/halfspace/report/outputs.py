@@ -49,7 +49,7 @@ class Potentials:
 def potentials(outputs: FloatArray, truth: IntArray, coef: FloatArray | None) -> Potentials:
     """Measure the potentials of outputs, shape (n,) or (n, K), by class numbers (n,) and the winner's weights, if any."""
     outputs = np.asarray(outputs, dtype=np.float64)
-    rows = np.flatnonzero(np.isfinite(outputs.reshape(len(outputs), -1)).all(axis=1))
+    rows = np.flatnonzero(np.isfinite(outputs).all(axis=tuple(range(1, outputs.ndim))))
     f, truth = outputs[rows], truth[rows]
     if f.ndim == 1:
         E = np.where(truth == 1, f, -f) / (_length(coef[0]) if coef is not None else 1.0)
@@ -147,7 +147,7 @@ def _support(ladder: Any) -> IntArray | None:
 def measure_reliability(ladder: Any, truth: IntArray, missing: dict[str, str]) -> tuple[ReliabilityBin, ...]:
     """Compare calibrated out-of-fold probabilities with the truth; each fifth is calibrated on the other four."""
     f, rng = np.asarray(ladder.out_of_fold_, dtype=np.float64), np.random.default_rng(0)
-    seen = np.flatnonzero(np.isfinite(f.reshape(len(f), -1)).all(axis=1))
+    seen = np.flatnonzero(np.isfinite(f).all(axis=tuple(range(1, f.ndim))))
     if seen.size < LEAST_RELIABLE or ladder.winner_ == "majority":
         missing["reliability"] = (
             f"A reliability curve needs a winner that looks at the rows, and at least {LEAST_RELIABLE} of them."

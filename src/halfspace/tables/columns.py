@@ -16,7 +16,18 @@ from halfspace._matrices import LARGEST_WHOLE, rounded
 from halfspace._typing import FloatArray
 from halfspace.errors import InputError
 
-__all__ = ["arranged", "as_table", "is_table", "kind_of", "moments_of", "numbers_of", "parts_of", "texts_of", "would_round"]
+__all__ = [
+    "arranged",
+    "as_plain_matrix",
+    "as_table",
+    "is_table",
+    "kind_of",
+    "moments_of",
+    "numbers_of",
+    "parts_of",
+    "texts_of",
+    "would_round",
+]
 
 Moments = NDArray[np.datetime64]
 
@@ -81,6 +92,17 @@ def _from_pandas(series: Any) -> Any:
     texts = [None if gap else str(value) for value, gap in zip(series, series.isna(), strict=True)]
     sound = [None if text is None else text.encode("utf-8", "replace").decode() for text in texts]
     return pa.array(sound, type=pa.large_string())
+
+
+def as_plain_matrix(table: Any) -> Any:
+    """Return a table of numbers without gaps, none too long for a float, as an array, shape (n, d); any other as it is."""
+    types = arrow()[0].types
+    if not all(types.is_integer(of) or types.is_floating(of) for of in set(table.schema.types)):
+        return table
+    if any(column.null_count for column in table.columns):
+        return table
+    matrix = np.column_stack([np.asarray(column.to_numpy(), dtype=np.float64) for column in table.columns])
+    return table if (np.abs(matrix) >= LARGEST_WHOLE).any() else matrix
 
 
 def kind_of(column: Any) -> str:

@@ -12,7 +12,7 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 from halfspace._learnt import Learnt
 from halfspace._matrices import admitted
 from halfspace._text import listed, plural
-from halfspace._typing import FloatArray, Labels, Matrix
+from halfspace._typing import FloatArray, IntArray, Labels, Matrix
 from halfspace.errors import InputError
 from halfspace.notes import Note
 from halfspace.tables import recipes, sparse_columns
@@ -42,7 +42,8 @@ class TableEncoder(Learnt, TransformerMixin, BaseEstimator):
       different (ids, remarks); columns of a table that count its rows (0, 1, 2, ... or 1, 2, 3, ...).
 
     A matrix without column names has numbers only, NaN where missing. A sparse matrix stays sparse: its columns are divided by
-    their largest absolute value if `scale="standard"`, and nothing is left out.
+    their largest absolute value if `scale="standard"`, and nothing is left out, except that of more than 100,000 columns only
+    those with a value are kept.
 
     Why not skrub's TableVectorizer or scikit-learn's ColumnTransformer: both need pandas for named columns, and a fitted one
     can be stored as a pickle only. This one is numbers and words in dictionaries, so a model file holds it as data; where both
@@ -60,9 +61,9 @@ class TableEncoder(Learnt, TransformerMixin, BaseEstimator):
     Attributes
     ----------
     columns_ : tuple of str
-        Names of the columns seen in `fit`, "x0", "x1", ... for a plain matrix.
+        Names of the columns seen in `fit`, "x0", "x1", ... for a plain matrix; of a very wide sparse one, of those kept.
     n_features_in_ : int
-        Number of these columns.
+        Number of columns seen in `fit`.
     feature_names_in_ : ndarray of object
         The same names, as scikit-learn has them; only after a fit on a table.
     groups_ : tuple of (str, int, int)
@@ -73,6 +74,8 @@ class TableEncoder(Learnt, TransformerMixin, BaseEstimator):
         What was left out, filled in or read differently; `str(note)` is a sentence.
     recipes_ : list of dict
         What is done with each column that was kept, see `halfspace.tables.recipes`.
+    used_ : ndarray of int, or None
+        Numbers of the columns kept of a very wide sparse matrix; None if all are.
     sparse_ : bool
         Whether `transform` gives a CSR matrix: after a fit on a sparse matrix, or if there are more than 100 outputs of which
         fewer than 10 % differ from 0 in a row.
@@ -96,7 +99,8 @@ class TableEncoder(Learnt, TransformerMixin, BaseEstimator):
         "recipes_": "plain",
         "?notes_": [Note],
         "groups_": [("str", "int", "int")],
-        "largest_": "none | f8(d)",
+        "largest_": "none | f8(_w)",
+        "?used_": "none | i8(_w) in 0..d",
     }
     learns_more: ClassVar[bool] = True
 
@@ -127,12 +131,12 @@ class TableEncoder(Learnt, TransformerMixin, BaseEstimator):
         if not n_rows or not n_columns:
             msg = f"TableEncoder: the table has {n_rows} rows and {n_columns} columns. Give at least two rows and one column."
             raise InputError(msg)
-        columns = tuple(table.column_names) if named else tuple(f"x{j}" for j in range(n_columns))
-        state = {"columns_": columns, "named_": named, "n_features_in_": n_columns}
+        state = {"named_": named, "n_features_in_": n_columns, "used_": None}
         if sparse.issparse(table):  # scikit-learn's check hands sparse input on as it is
-            state |= sparse_columns.learn(table, columns, self.scale)
+            state |= sparse_columns.learn(table, self.scale)
         else:
-            state |= self._learn(table, columns)
+            columns = tuple(table.column_names) if named else tuple(f"x{j}" for j in range(n_columns))
+            state |= {"columns_": columns, **self._learn(table, columns)}
         self.__dict__.update(state)
         return self
 
@@ -212,7 +216,7 @@ class TableEncoder(Learnt, TransformerMixin, BaseEstimator):
         check_is_fitted(self)
         table, notes = self._read_rows(X)
         if self.largest_ is not None:
-            return sparse_columns.divide(sparse.csr_matrix(table), self.largest_, self.columns_), notes
+            return sparse_columns.divide(sparse.csr_matrix(table), self.largest_, self._used()), notes
         n_outputs = self.groups_[-1][2]
         counts = np.zeros((len(self.recipes_), 2), dtype=np.int64)
         whole = None if self.sparse_ else np.zeros((table.shape[0], n_outputs))
@@ -227,6 +231,10 @@ class TableEncoder(Learnt, TransformerMixin, BaseEstimator):
         for (name, _, _), found in zip(self.groups_, counts.tolist(), strict=True):
             notes += tuple(Note(kind, name, n) for kind, n in zip(("unreadable", "unseen"), found, strict=True) if n)
         return matrix, notes
+
+    def _used(self) -> IntArray | None:
+        """Return the columns of a very wide sparse matrix that are kept; None for all. Older model files have all."""
+        return vars(self).get("used_")
 
     def _write(self, block: Any, out: FloatArray) -> list[recipes.Counts]:
         """Write the outputs of a block of rows into `out`, which holds zeros; return what happened in each column."""
@@ -280,6 +288,9 @@ class TableEncoder(Learnt, TransformerMixin, BaseEstimator):
         """
         check_is_fitted(self)
         columns = self.columns_ if input_features is None else tuple(str(name) for name in input_features)
+        used = self._used()
+        if used is not None and len(columns) == self.n_features_in_:
+            columns = tuple(columns[j] for j in used.tolist())
         if len(columns) != len(self.columns_) or (self.named_ and columns != self.columns_):
             msg = "TableEncoder: input_features is not equal to feature_names_in_: give the names seen in fit, or None."
             raise InputError(msg)
@@ -305,8 +316,12 @@ class TableEncoder(Learnt, TransformerMixin, BaseEstimator):
     @classmethod
     def check_learnt(cls, fitted: dict[str, Any], sizes: dict[str, int]) -> None:
         """Refuse recipes and outputs that do not fit: the outputs decide how much memory encoding takes."""
-        if len(fitted["columns_"]) != sizes["d"]:
+        used, largest = fitted.get("used_"), fitted["largest_"]
+        width = sizes["d"] if used is None else used.size
+        if len(fitted["columns_"]) != width or (largest is not None and largest.size != width):
             raise ValueError("TableEncoder: there is not one name per column")
+        if used is not None and (largest is None or not used.size or np.any(np.diff(used) <= 0)):
+            raise ValueError("TableEncoder: the columns in use do not ascend")
         if fitted["largest_"] is None:
             check_recipes(fitted["recipes_"], fitted["groups_"], sizes["d"])
 

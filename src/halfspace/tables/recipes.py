@@ -17,7 +17,18 @@ import numpy as np
 
 from halfspace._typing import FloatArray, Matrix
 from halfspace.tables import categories, numbers
-from halfspace.tables.columns import arrow, kind_of, moments_of, numbers_of, parts_of, texts_of, trimmed_text, would_round
+from halfspace.tables.columns import (
+    arrow,
+    as_plain_matrix,
+    is_table,
+    kind_of,
+    moments_of,
+    numbers_of,
+    parts_of,
+    texts_of,
+    trimmed_text,
+    would_round,
+)
 
 MOMENTS = {"year", "month", "day", "weekday", "hour", "day number"}
 __all__ = ["Counts", "Learned", "learn", "learn_matrix", "suffixes", "width", "write", "write_matrix"]
@@ -28,6 +39,10 @@ NEARLY_ALL = 0.9
 FEW_ROWS = 20
 MANY_COLUMNS = 100
 """Fewer columns are not worth a way of their own."""
+
+FEW_NUMBERS = 1 << 24
+"""Numbers up to which a table is looked at as a whole: of more, columns are long enough to be worth a look each."""
+COUNTS = "it only counts the rows"
 
 Recipe = dict[str, Any]
 
@@ -74,7 +89,7 @@ def _learn_number(column: Any, name: str, scale: str) -> Learned:
     if np.isnan(values).all():
         return Learned(reason="no value at all")
     if not isinstance(column, np.ndarray) and numbers.counts_rows(values):
-        return Learned(reason="it only counts the rows")
+        return Learned(reason=COUNTS)
     part = numbers.learn(values, scale, name)
     gaps = part["gaps"]
     if part["low"] == part["high"]:
@@ -164,10 +179,17 @@ def write(recipe: Recipe, column: Any, name: str, out: FloatArray) -> Counts:
 
 
 def learn_matrix(matrix: Matrix, scale: str) -> list[Learned] | None:
-    """Return what to do with every column of a matrix, shape (n, d); None where they must be looked at one by one."""
-    if matrix.shape[1] < MANY_COLUMNS or scale == "rank" or not isinstance(matrix, np.ndarray):
+    """Return what to do with every column of a matrix or table, shape (n, d); None where they must be looked at one by one."""
+    if matrix.shape[1] < MANY_COLUMNS or scale == "rank":
         return None
-    values = np.asarray(matrix, dtype=np.float64)
+    values = _at_once(matrix)
+    if values is None:
+        return None
+    counting = np.zeros(values.shape[1], dtype=bool)
+    if values is not matrix and is_table(matrix):
+        rising = np.flatnonzero((np.diff(values, axis=0) >= 1.0).all(axis=0))
+        counting[rising] = [numbers.counts_rows(values[:, j]) for j in rising]
+    values = np.asarray(values, dtype=np.float64)
     low, high = values.min(axis=0), values.max(axis=0)
     largest = np.maximum(np.abs(low), np.abs(high))
     usual = (largest <= numbers.EXTREME) & ((largest >= 1.0 / numbers.EXTREME) | (largest == 0.0))
@@ -178,7 +200,18 @@ def learn_matrix(matrix: Matrix, scale: str) -> list[Learned] | None:
         shift, spread = values.mean(axis=0), values.std(axis=0)
         spread[spread == 0.0] = 1.0
     parts = (np.median(values, axis=0), low, high, shift, spread)
-    return [_learned(*column) for column in zip(*(part.tolist() for part in parts), strict=True)]
+    learned = [_learned(*column) for column in zip(*(part.tolist() for part in parts), strict=True)]
+    return [Learned(reason=COUNTS) if counts else one for counts, one in zip(counting, learned, strict=True)]
+
+
+def _at_once(block: Any) -> Any:
+    """Return numbers without gaps as an array, shape (n, d), also those of a wide table; None for anything else."""
+    if isinstance(block, np.ndarray):
+        return block
+    if not is_table(block) or block.shape[0] * block.shape[1] > FEW_NUMBERS or block.shape[0] < 2:
+        return None
+    block = as_plain_matrix(block)
+    return block if isinstance(block, np.ndarray) else None
 
 
 def _learned(fill: float, low: float, high: float, shift: float, spread: float) -> Learned:
@@ -191,9 +224,12 @@ def _learned(fill: float, low: float, high: float, shift: float, spread: float) 
 
 def write_matrix(recipes: list[dict[str, Any]], block: Any, out: FloatArray) -> bool:
     """Write the outputs of a block of rows, shape (n, D), if it can be done at once; tell whether it was."""
-    if not isinstance(block, np.ndarray) or out.shape[1] < MANY_COLUMNS or len(recipes) != out.shape[1]:
+    if out.shape[1] < MANY_COLUMNS or len(recipes) != out.shape[1]:
         return False
     if any(recipe["kind"] != "number" or "quantiles" in recipe["parts"][0] for recipe in recipes):
+        return False
+    block = _at_once(block)
+    if block is None:
         return False
     unit, shift, spread = np.array([[recipe["parts"][0][name] for name in ("unit", "shift", "spread")] for recipe in recipes]).T
     values = np.asarray(block[:, [recipe["column"] for recipe in recipes]], dtype=np.float64)

@@ -136,7 +136,7 @@ class CommitteeVote(Certificate):
         count = count_votes(outputs, lengths, self.vote, R)
         finite = bool(np.isfinite(outputs).all() and np.isfinite(R))
         wrong, share = np.array(self.classes)[count.choice] != y, float(count.disagreement().mean())
-        votes, choices = self._undecided(X, outputs, lengths, count.scores, R)
+        votes, choices = self._undecided(X, outputs, lengths, count, R)
         certain, possible = int((wrong & ~choices).sum()), int((wrong | choices).sum())
         against = ((count.votes != count.choice[:, None]) & ~votes).mean(axis=1)
         least, most = np.where(choices, 0.0, against).mean(), np.where(choices, 1.0, against + votes.mean(axis=1)).mean()
@@ -150,19 +150,19 @@ class CommitteeVote(Certificate):
             (abs(self.radius - R) <= 1e-9 * R, f"the radius is {R:.6g}, not {self.radius:.6g}"),
         )
 
-    def _undecided(self, X: Matrix, outputs: FloatArray, lengths: FloatArray, scores: FloatArray, R: float) -> tuple[Any, Any]:
+    def _undecided(self, X: Matrix, outputs: FloatArray, lengths: FloatArray, count: Count, R: float) -> tuple[Any, Any]:
         """Tell which votes, shape (n, M), and choices, shape (n,), rounding could change: of each sum, by its own terms."""
-        M = outputs.shape[1]
-        error, majority = rounding(self.members.shape[2] + M, 1.0), self.vote == "majority"
-        votes, choices = _gap(outputs) < error * R * lengths.max(axis=1), _gap(scores) < error * (1.0 if majority else R)
+        error, majority = rounding(self.members.shape[2] + len(self.members), 1.0), self.vote == "majority"
+        votes, choices = _gap(outputs) < error * R * lengths.max(axis=1), _gap(count.scores) < error * (1.0 if majority else R)
         near = np.flatnonzero(votes.any(axis=1) | choices)
         if near.size:
             sizes, _ = _outputs(abs(X[near]), np.abs(self.members), abs(self.clamp))
             votes[near] = _gap(outputs[near]) < 2.0 * error * sizes.max(axis=2)
             stability = (sizes / np.where(lengths > 0, lengths, 1.0)).mean(axis=1).max(axis=1)
-            choices[near] = _gap(scores[near]) < 2.0 * error * stability / (R if majority and R > 0 else 1.0)
-        moved = 2.0 * votes.sum(axis=1)  # votes that go to the rival
-        return votes, choices | (majority & (moved > 0) & (M * _gap(scores) <= moved + 2.0 * TIE_BREAK))
+            choices[near] = _gap(count.scores[near]) < 2.0 * error * stability / (R if majority and R > 0 else 1.0)
+        open_votes = votes.sum(axis=1)
+        sure = np.stack([((count.votes == k) & ~votes).sum(axis=1) for k in range(len(self.classes))], axis=1)
+        return votes, choices | (majority & (open_votes > 0) & (_gap(sure) <= open_votes + 2.0 * TIE_BREAK))
 
 
 def _outputs(X: Matrix, members: FloatArray, clamp: float) -> tuple[FloatArray, FloatArray]:

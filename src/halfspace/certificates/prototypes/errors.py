@@ -32,7 +32,7 @@ from scipy import sparse
 from scipy.special import expit
 
 from halfspace._typing import FloatArray, IntArray, Label, Labels, Matrix
-from halfspace.certificates.arithmetic import EPS, as_rows, block_squares, exponent, held, one_weight_each, scaled
+from halfspace.certificates.arithmetic import EPS, as_rows, block_squares, exponent, held, one_weight_each, scaled, some_weight
 from halfspace.certificates.base import Certificate, Verdict, apart
 from halfspace.errors import InputError
 
@@ -404,6 +404,7 @@ class PrototypeErrors(Certificate):
             (omega is None or omega.size > 0, "the metric is empty"),
             (omega is None or omega.ndim < 3 or omega.shape[0] == classes, "there is not one metric for each class"),
             (any(claimed) or not self.costs.size, "there is a course of the cost, but no cost"),
+            some_weight(self.sample_weight),
         ]
 
     def fits(self, X: Matrix, y: Labels) -> Verdict:

@@ -43,7 +43,7 @@ import numpy as np
 from scipy import sparse
 
 from halfspace._typing import FloatArray, IntArray, Labels, Matrix
-from halfspace.certificates.arithmetic import EPS, as_rows, in_range
+from halfspace.certificates.arithmetic import EPS, as_rows, in_range, some_weight
 from halfspace.certificates.base import Unlabelled, Verdict
 from halfspace.errors import InputError
 
@@ -135,6 +135,7 @@ class Quantisation(Unlabelled):
         return [
             (self.prototypes.size > 0 and self.labels.size > 0, "there are no prototypes or no rows"),
             (self.lower <= self.error, "the lower bound is above the error"),
+            some_weight(self.sample_weight),
         ]
 
     def predictor(self, y: Labels) -> dict[str, Any]:  # noqa: ARG002  (one signature for all)

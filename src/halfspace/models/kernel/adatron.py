@@ -16,7 +16,7 @@ from halfspace.errors import InputError
 from halfspace.kernels import Kernel
 from halfspace.kernels.gram import LazyGram
 from halfspace.models.kernel.cells import Cells, learn_cells
-from halfspace.models.kernel.margin import Claims, KernelPlan, Solved
+from halfspace.models.kernel.margin import Claims, KernelPlan, Solved, fitting
 from halfspace.models.kernel.prediction import Expansion, KernelPlaneMixin
 from halfspace.models.multiclass import (
     Task,
@@ -49,6 +49,8 @@ from halfspace.solvers.run import Budget, Run
 
 __all__ = ["KernelAdaTron"]
 
+PAIR_OUTPUTS = 1 << 23
+"""Outputs of pairs of classes that are computed at a time."""
 EXTREME = 1e18
 """Largest value of a kernel on the examples, and 1 over the smallest that the largest may be: squares fit single precision."""
 EARLY: set[Reason] = {"iteration budget spent", "time budget spent", "rounding limit reached"}
@@ -149,6 +151,8 @@ class KernelAdaTron(KernelPlaneMixin, ClassifierMixin, CallbackSupportMixin, Bas
         "?_alpha": "f8(K,n)",
     }
 
+    needs: ClassVar[dict[str, tuple[str, ...]]] = {**KernelPlaneMixin.needs, "_solved": ("_lengths", "_caps", "_labels")}
+
     certificate_: Certificate
     _cells: Cells | None
     _voting: bool
@@ -227,15 +231,17 @@ class KernelAdaTron(KernelPlaneMixin, ClassifierMixin, CallbackSupportMixin, Bas
                 return self._fit_cells(data, s, began, (X, y))
             kernel, shift = self._proved_kernel(data.X)
             self._refuse_large(data)
-            tasks = tasks_of(data, s, pairs=self.multi_class == "ovo")
+            plan, pairs = self._plan(), self.multi_class == "ovo"
+            workers, most = fitting(type(self).__name__, data, self.n_jobs, plan.room, pairs=pairs)
+            tasks = tasks_of(data, s, pairs=pairs)
             self._fitted_clamp, self.classes_ = data.clamp, data.classes
             self._cells, self._voting = None, self.multi_class == "ovo" and data.classes.size > 2
-            claims, gram = Claims.about(data, kernel, shift, self._plan()), LazyGram(kernel, data.X, data.clamp)
+            claims, gram = Claims.about(data, kernel, shift, plan._replace(room=most)), LazyGram(kernel, data.X, data.clamp)
             reporter = Reporter(self, X, y, lambda: {"classes_": self.classes_}, int(self.max_iter) + 1)
             seeds = check_random_state(self.random_state).randint(np.iinfo(np.int32).max, size=len(tasks)).tolist()
             known = "_solved" in before and np.array_equal(before["classes_"], self.classes_)
             starts = before["_solved"].starts(tasks, gram.n) if known else [None] * len(tasks)
-            solved = claims.solve(gram, tasks, seeds, starts, self._budget(began), self.n_jobs, reporter)
+            solved = claims.solve(gram, tasks, seeds, starts, self._budget(began), workers, reporter)
             reporter.close()
             self._conclude(kernel, data, tasks, *solved)
             return self
@@ -346,8 +352,11 @@ class KernelAdaTron(KernelPlaneMixin, ClassifierMixin, CallbackSupportMixin, Bas
         if self._cells is not None:
             usable_rows(X, 0.0, type(self).__name__)
             return self._cells.outputs(self._expansion, X)
-        scores = super()._scores(X)
-        return votes(scores, self.classes_.size) if self._voting else scores
+        if not self._voting:
+            return super()._scores(X)
+        step = max(1, PAIR_OUTPUTS // self._expansion.bias.size)
+        parts = [super(KernelAdaTron, self)._scores(X[first : first + step]) for first in range(0, X.shape[0], step)]
+        return np.concatenate([votes(scores, self.classes_.size) for scores in parts])
 
     def support_table(self, *, everyone: bool = False) -> Any:
         """List the support vectors: row, label, strength, stability, slack and role (with more than two classes: class).
@@ -398,6 +407,8 @@ class KernelAdaTron(KernelPlaneMixin, ClassifierMixin, CallbackSupportMixin, Bas
         if cells is not None:
             cells.check(fitted["_expansion"].rows.size)
         if solved is not None:
+            if cells is None and fitted["_lengths"] is None:
+                raise ValueError("KernelAdaTron: it has no lengths")
             solved.check(fitted.get("_labels", ()), sizes["K"])
         elif "_alpha" not in fitted:
             raise ValueError("KernelAdaTron: it has no strengths")

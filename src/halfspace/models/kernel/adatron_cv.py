@@ -186,11 +186,12 @@ class KernelAdaTronCV(CrossValidated):
         """Score the grid."""
         owner, n = type(self).__name__, data.y.size
         folds = self._folds(data)
-        tasks = tasks_of(data, s, pairs=self.multi_class == "ovo")
-        balanced = self.scoring == "balanced_accuracy"
-        voting = self.multi_class == "ovo" and data.classes.size > 2
+        balanced, K = self.scoring == "balanced_accuracy", data.classes.size
+        voting = self.multi_class == "ovo" and K > 2
+        machines = len(folds) * (K * (K - 1) // 2 if voting else 1 if K == 2 else K)
+        matrices, workers = matrices_of(owner, widths, data, machines, float(self.cache_size), self.n_jobs)
+        tasks = tasks_of(data, s, pairs=voting)
         problems = [problems_of(tasks, train, n, owner) for train, _ in folds]
-        matrices, workers = matrices_of(owner, widths, data, float(self.cache_size), self.n_jobs)
 
         def score(_width: int, _cap: int, fold: int, machines: list[Machine]) -> float:
             test = folds[fold][1]

@@ -249,6 +249,10 @@ class OnBudget:
             raise ValueError("KernelPerceptron: only the plain variant has a budget")
         self.answer.check(sizes["d"])
         self.kept.check(sizes, self.signs.shape[1])
+        for slots, rows in zip(self.kept.slots, self.kept.rows, strict=True):
+            dense = slots.columns.shape[0] == sizes["d"]
+            if (rows is None) != dense or (rows is not None and rows.shape[0] < slots.counts[0]):
+                raise ValueError("KernelPerceptron: there is not one support vector for each slot in use")
 
     def __init__(self, setting: Setting, budget: int) -> None:
         self.setting, self.budget, self.whole = setting, budget, True

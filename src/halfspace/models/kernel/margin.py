@@ -7,6 +7,7 @@ from typing import Annotated, Any, NamedTuple
 import numpy as np
 from scipy import sparse
 
+from halfspace._memory import admit, room
 from halfspace._typing import FloatArray, IntArray, Matrix
 from halfspace.certificates import KernelGap
 from halfspace.certificates.arithmetic import EPS
@@ -17,12 +18,20 @@ from halfspace.kernels.gram import LazyGram
 from halfspace.models.multiclass import Task
 from halfspace.models.parameters import Examples
 from halfspace.models.progress import Reporter
+from halfspace.rows.threads import n_workers
 from halfspace.solvers.kernel.machine import KernelAnswer, KernelMachine, KernelProblem
 from halfspace.solvers.kernel.sweep import KernelSweep
 from halfspace.solvers.linear.soft_margin import balanced
 from halfspace.solvers.run import Budget, Progress, Run, run, run_all
 
-__all__ = ["Claims", "KernelPlan", "Solved", "Work"]
+__all__ = ["Claims", "KernelPlan", "Solved", "Work", "fitting"]
+
+
+ANSWER_BYTES, COEFFICIENT_BYTES, PROBLEM_BYTES, SQUARE_BYTES = 96, 24, 20_000, 12
+"""Bytes of an example in a problem; of one in the expansion of all problems; of a problem; and of a pair in a working set: the
+square, and a copy while it grows or its rows are kept."""
+ENOUGH = 1500
+"""Examples of a working set without which a machine is slow."""
 
 COARSE = 2.0
 """Where some examples reach so much less far than all do, a claim about them is measured by themselves."""
@@ -81,6 +90,22 @@ class Solved(NamedTuple):
         return [np.abs(answer.b) for answer in self.answers] if kept else [None] * len(tasks)
 
 
+def fitting(owner: str, data: Examples, n_jobs: int | None, most: int, *, pairs: bool) -> tuple[int, int]:
+    """Return how many threads and how large a working set, at most `most`, fit the memory limit; refuse too many problems."""
+    n, K = data.y.size, data.classes.size
+    problems = 1 if K == 2 else K * (K - 1) // 2 if pairs else K
+    held = ANSWER_BYTES * n * (K - 1 if pairs and K > 2 else problems) + (COEFFICIENT_BYTES * n + PROBLEM_BYTES) * problems
+    what = f"{problems:,} kernel machines on {n:,} examples"
+    remedy = (
+        "use multi_class='ovr'" if pairs and K > 2 else "merge rare classes, or give fewer rows" if K > 2 else "give fewer rows"
+    )
+    admit(owner, held + SQUARE_BYTES * min(n, ENOUGH) ** 2, what, remedy, data.X)
+    spare, workers = room(data.X) - held, n_workers(n_jobs, problems)
+    while workers > 1 and SQUARE_BYTES * workers * min(n, 4 * ENOUGH) ** 2 > spare:
+        workers -= 1
+    return workers, min(most, int(np.sqrt(spare / (SQUARE_BYTES * workers))))
+
+
 class KernelPlan(NamedTuple):
     """How to go about it."""
 
@@ -111,12 +136,14 @@ class Work(NamedTuple):
             done = run(self.method, budget, again or self.method.start(self.start), tell if count == 1 else None)
             if reporter is not None and count > 1:
                 reporter.line(f"problem {number} of {count}: relative gap {done.state.gap:.2g}")
-            return done
+            return replace(done, state=self.answer(done))  # of many problems no working set may outlive its run
 
         return run_and_report
 
     def answer(self, done: Run) -> KernelAnswer:
         """Return strengths of all examples of the task, 0 for those without weight; their potentials are not known."""
+        if isinstance(done.state, KernelAnswer):
+            return done.state
         answer, n = self.method.certify(done.state), self.task.rows.size
         if self.used.size == n:
             return answer

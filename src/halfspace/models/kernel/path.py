@@ -10,6 +10,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from joblib import effective_n_jobs
 
+from halfspace._memory import admit, room
 from halfspace._typing import FloatArray, IntArray, Labels, Matrix
 from halfspace.certificates.expansion import indefiniteness
 from halfspace.errors import GapWarning, InputError
@@ -97,13 +98,22 @@ def problems_of(tasks: list[Task], train: IntArray, n: int, owner: str) -> list[
 
 
 def matrices_of(
-    owner: str, widths: list[Width], data: Examples, cache_size: float, n_jobs: int | None
+    owner: str, widths: list[Width], data: Examples, machines: int, cache_size: float, n_jobs: int | None
 ) -> tuple[WidthMatrices, int]:
-    """Return the matrices of the widths, and how many threads have room; refuse what does not fit or is no kernel."""
+    """Return the matrices of the widths, and how many threads have room for those and for their machines.
+
+    What does not fit or is no kernel is refused. `machines` is the number of two-class problems in all folds together.
+    """
     n = data.y.size
+
+    def predicted(workers: int) -> float:
+        return 1e6 * WidthMatrices.megabytes(n, workers) + 8.0 * n * machines * (2 + 6 * workers)
+
     workers = effective_n_jobs(-1 if n_jobs is None else n_jobs)
-    while workers > 1 and WidthMatrices.megabytes(n, workers) > cache_size:
+    while workers > 1 and (WidthMatrices.megabytes(n, workers) > cache_size or predicted(workers) > room(data.X)):
         workers -= 1
+    what = f"a grid with {machines:,} machines on {n:,} examples"
+    admit(owner, predicted(1), what, "use multi_class='ovr', fewer folds, or choose the parameters on fewer rows", data.X)
     needed = WidthMatrices.megabytes(n, 1)
     if needed > cache_size:
         msg = (
@@ -252,7 +262,7 @@ def kernel_path(
     s = example_weights(model.class_weight, sample_weight, data.classes, data.target, "kernel_path")
     caps, widths = read_grid("kernel_path", Cs, gammas, model._asked_kernel(), data.X)  # noqa: SLF001
     tasks = tasks_of(data, s, pairs=model.multi_class == "ovo")
-    matrices, workers = matrices_of("kernel_path", widths, data, model.cache_size, model.n_jobs)
+    matrices, workers = matrices_of("kernel_path", widths, data, len(tasks), model.cache_size, model.n_jobs)
     walk = _Walk(data, caps, widths, len(tasks), model)
     tell = progress_printer("kernel_path", model.verbose)
     plan = GridPlan(0.98 * model.tol, walk.free, skip=False, tell=tell, anew=walk.anew)

@@ -29,7 +29,7 @@ class Expansion(NamedTuple):
     rows: Annotated[
         IntArray, "i8(_m)"
     ]  # (m,) the training examples they are, -1 where there is no telling; for a precomputed kernel its columns
-    coefficients: Annotated[FloatArray, "f8(K,_m)"]  # (K, m)
+    coefficients: Annotated[FloatArray, "finite8(K,_m)"]  # (K, m)
     bias: Annotated[FloatArray, "f8(K)"]  # (K,)
     groups: Annotated[
         tuple[Group, ...], [("i8(_g) in 0.._m", "i8(_f) in 0..K")]
@@ -82,6 +82,8 @@ class KernelPlaneMixin(PredictingMixin):
         "?_labels": "labels(t)",
         "?_potentials": "f8(K,t)",
     }
+
+    needs: ClassVar[dict[str, tuple[str, ...]]] = {"_potentials": ("_lengths", "_caps", "_labels")}
 
     kernel: Any
     gamma: Any

@@ -116,12 +116,12 @@ class AdaTron(PlaneMixin, ClassifierMixin, CallbackSupportMixin, BaseEstimator):
     """
 
     learnt: ClassVar[dict[str, Any]] = {
-        "_W": "f8(K,D)",
+        "_W": "finite8(K,D)",
         "_alpha": "f8(K,n)",
-        "_bias": "f8(K)",
-        "?_caps": "f8(n)",
-        "?_potentials": "f8(K,n)",
-        "?_labels": "labels(n)",
+        "_bias": "finite8(K)",
+        "_caps": "f8(n)",
+        "_potentials": "f8(K,n)",
+        "_labels": "labels(n)",
     }
 
     def __init__(

@@ -61,7 +61,7 @@ class AveragedPerceptron(PresentingClassifier):
     (True, True)
     """
 
-    learnt: ClassVar[dict[str, Any]] = {"_W": "f8(K,D)", "_alpha": "f8(K,n)", "_memory": Mean}
+    learnt: ClassVar[dict[str, Any]] = {"_W": "finite8(K,D)", "_alpha": "f8(K,n)", "_memory": Mean}
 
     def __init__(
         self,

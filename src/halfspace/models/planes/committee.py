@@ -108,7 +108,7 @@ class PerceptronCommittee(PredictingMixin, ClassifierMixin, BaseEstimator):
     """
 
     learnt: ClassVar[dict[str, Any]] = {
-        "members_": "f8(M,K,D)",
+        "members_": "finite8(M,K,D)",
         "_radius": "number",
         "_fitted_vote": "str",
         "disagreement_": "f8(n)",
@@ -297,7 +297,9 @@ class PerceptronCommittee(PredictingMixin, ClassifierMixin, BaseEstimator):
         return self._count(X if is_ready(self, X) else read_matrix(self, X, reset=False)).disagreement()
 
     @classmethod
-    def check_learnt(cls, fitted: dict[str, Any], sizes: dict[str, int]) -> None:  # noqa: ARG003  (the same for all models)
-        """Refuse a vote of another kind."""
+    def check_learnt(cls, fitted: dict[str, Any], sizes: dict[str, int]) -> None:
+        """Refuse a committee without members, and a vote of another kind."""
+        if not sizes["M"]:
+            raise ValueError("PerceptronCommittee: it has no members")
         if fitted["_fitted_vote"] not in ("majority", "stability"):
             raise ValueError("PerceptronCommittee: there is no such vote")

@@ -62,7 +62,7 @@ class PocketPerceptron(PresentingClassifier):
     (True, 'iteration budget spent')
     """
 
-    learnt: ClassVar[dict[str, Any]] = {"_W": "f8(K,D)", "_alpha": "f8(K,n)", "_memory": Pocket, "?errors_": "int | i8(K)"}
+    learnt: ClassVar[dict[str, Any]] = {"_W": "finite8(K,D)", "_alpha": "f8(K,n)", "_memory": Pocket, "?errors_": "int | i8(K)"}
 
     def __init__(
         self,

@@ -26,7 +26,7 @@ def shared(W: FloatArray) -> FloatArray:
 class PredictingMixin(Certified):
     """`decision_function` and `predict` of a model that has weights and strengths (`_answer`) and outputs (`_scores`)."""
 
-    learnt: ClassVar[dict[str, Any]] = {**LABELLED, "_fitted_clamp": "number"}
+    learnt: ClassVar[dict[str, Any]] = {**LABELLED, "_fitted_clamp": "finite in 0..1e51"}
 
     intercept: str
     intercept_scaling: float

@@ -381,6 +381,9 @@ class PresentingClassifier(PlaneMixin, StreamMixin, ClassifierMixin, CallbackSup
     @classmethod
     def check_learnt(cls, fitted: dict[str, Any], sizes: dict[str, int]) -> None:
         """Refuse weights of another width than the data."""
-        if fitted["_state"].W.shape[1] != sizes["D"]:
-            msg = f"{cls.__name__}: there is not one weight per feature"
+        if fitted["_state"].W.shape[1] != sizes["D"] or not np.isfinite(fitted["_state"].W).all():
+            msg = f"{cls.__name__}: there is not one finite weight per feature"
+            raise ValueError(msg)
+        if fitted["_native"] and sizes["c"] == 2:
+            msg = f"{cls.__name__}: two classes have one plane, not one each"
             raise ValueError(msg)

@@ -12,6 +12,7 @@ from sklearn.utils import check_random_state
 from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted
 
+from halfspace._memory import admit
 from halfspace._typing import FloatArray, IntArray, Labels, Matrix, View
 from halfspace.certificates.prototypes.errors import PrototypeErrors
 from halfspace.errors import InputError
@@ -44,6 +45,9 @@ from halfspace.solvers.run import Progress, Run, run
 
 __all__ = ["PrototypeClassifier", "RejectCurve"]
 
+DESCENT, PAIR_BYTES = 30, 40.0
+"""Copies of the parameters that a descent holds (ten steps and their gradients, and what it computes the next from), and bytes
+of a pair of prototypes, whose distance the proof measures."""
 SMALL = 2000
 """Rows up to which optimizer="auto" descends the whole cost."""
 RESTLESS = 0.01
@@ -149,12 +153,21 @@ class PrototypeClassifier(Certified, ClassifierMixin, CallbackSupportMixin, Base
             self.cost_ = self.certificate_.cost
             return self
 
+    copies: ClassVar[tuple[int, int]] = (1, 0)
+
+    def _admit(self, data: Examples) -> None:
+        """Refuse more prototypes than fit the memory limit: what a descent remembers of them, and their mutual distances."""
+        P, d = int(counts_per_class(self, data.classes).sum()), data.X.shape[1]
+        needed = 8.0 * DESCENT * P * d + PAIR_BYTES * P * P
+        admit(type(self).__name__, needed, f"{P:,} prototypes of {d:,} features", "give fewer per class", data.X)
+
     def _learn(self, X: Matrix, y: Labels, sample_weight: Any = None) -> Self:
         """Build the method and the state to start from, run it, and store what was learnt with its proof."""
         began = time.perf_counter()
         self._check_parameters()
         before = dict(vars(self))
         data = read_examples(self, X, y, 0.0)
+        self._admit(data)
         data.inspection()
         s = example_weights(self.class_weight, sample_weight, data.classes, data.target, type(self).__name__)
         method, state, shape = self._method(data, s, before, weighted=sample_weight is not None)
@@ -313,6 +326,9 @@ class PrototypeClassifier(Certified, ClassifierMixin, CallbackSupportMixin, Base
             book = Book.of(nobody, np.empty(0, dtype=np.int64), omega)
         else:
             omega = self._metric()
+            if omega.ndim == 3:
+                msg = f"{owner} learnt one metric per class, which a stream cannot teach: call fit instead of partial_fit."
+                raise InputError(msg)
             state = self._state
             book = state.book.copied() if isinstance(state, online.State) else Book.of(*self._predictor(), self._tally)
         start = float(np.abs(book.W).max(initial=0.0))

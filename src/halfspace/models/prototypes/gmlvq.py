@@ -6,10 +6,11 @@ import numpy as np
 from sklearn.base import ClassNamePrefixFeaturesOutMixin, TransformerMixin
 from sklearn.utils.validation import check_is_fitted
 
+from halfspace._memory import admit
 from halfspace._typing import FloatArray, Matrix
 from halfspace.errors import InputError
-from halfspace.models.parameters import read_matrix, require, require_number, require_switch, usable_rows
-from halfspace.models.prototypes.classifier import PrototypeClassifier
+from halfspace.models.parameters import is_count, read_matrix, require, require_number, require_switch, usable_rows
+from halfspace.models.prototypes.classifier import DESCENT, PrototypeClassifier
 
 __all__ = ["GMLVQ"]
 
@@ -150,9 +151,8 @@ class GMLVQ(ClassNamePrefixFeaturesOutMixin, TransformerMixin, PrototypeClassifi
         require_switch(self, "per_class")
         for name, optional in (("rank", True), ("n_components", False)):
             value = getattr(self, name)
-            whole = isinstance(value, int | np.integer) and not isinstance(value, bool) and int(value) > 0
             words = "a positive integer or None" if optional else "a positive integer"
-            require(self, name, words, holds=whole or (optional and value is None))
+            require(self, name, words, holds=is_count(value) or (optional and value is None))
         if self.per_class and self.optimizer in ("online", "plain"):
             msg = "GMLVQ(per_class=True) learns by the batch optimiser only: use optimizer='batch' or 'auto'."
             raise InputError(msg)
@@ -160,6 +160,8 @@ class GMLVQ(ClassNamePrefixFeaturesOutMixin, TransformerMixin, PrototypeClassifi
     def _first_metric(self, W: FloatArray, n_classes: int, rng: Any) -> FloatArray:
         d = W.shape[1]
         m = d if self.rank is None else min(int(self.rank), d)
+        metrics = n_classes if self.per_class else 1
+        admit("GMLVQ", 8.0 * DESCENT * metrics * m * d, f"a metric of {m:,} x {d:,} numbers", "give a smaller rank", W)
         omega = (np.eye(d) if m == d else _directions(W, m, rng)) / np.sqrt(m)
         return np.tile(omega, (n_classes, 1, 1)) if self.per_class else omega
 
@@ -176,6 +178,9 @@ class GMLVQ(ClassNamePrefixFeaturesOutMixin, TransformerMixin, PrototypeClassifi
     @property
     def _n_features_out(self) -> int:
         """Number of directions that `transform` returns."""
+        if not is_count(self.n_components):  # an AttributeError, for whoever looks around with dir() or hasattr()
+            msg = f"The 'n_components' parameter of GMLVQ must be a positive integer. Got {self.n_components!r} instead."
+            raise AttributeError(msg)
         return min(int(self.n_components), int(self.omega_.shape[-1]))
 
     def transform(self, X: Matrix) -> FloatArray:
@@ -190,6 +195,7 @@ class GMLVQ(ClassNamePrefixFeaturesOutMixin, TransformerMixin, PrototypeClassifi
             Examples.
         """
         check_is_fitted(self)
+        require(self, "n_components", "a positive integer", holds=is_count(self.n_components))
         X = read_matrix(self, X, reset=False)
         usable_rows(X, 0.0, type(self).__name__)
         stacked = self.omega_.reshape(-1, self.omega_.shape[-1]) / np.sqrt(self.omega_[..., 0, 0].size)

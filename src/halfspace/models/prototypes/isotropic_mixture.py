@@ -89,11 +89,17 @@ class IsotropicMixture(Certified, DensityMixin, CallbackSupportMixin, BaseEstima
 
     learnt: ClassVar[dict[str, Any]] = {
         **UNLABELLED,
-        "prototypes_": "f8(P,d)",
-        "sigma_": "number | f8(P)",
-        "weights_": "f8(P)",
+        "prototypes_": "finite8(P,d)",
+        "sigma_": "finite > 0 | finite8(P) > 0",
+        "weights_": "finite8(P) >= 0",
         "log_likelihood_": "number",
     }
+
+    @classmethod
+    def check_learnt(cls, fitted: dict[str, Any], sizes: dict[str, int]) -> None:  # noqa: ARG003  (the same for all models)
+        """Refuse weights that are no shares."""
+        if not abs(fitted["weights_"].sum() - 1.0) < 1e-9:
+            raise ValueError("IsotropicMixture: its weights do not add up to 1")
 
     def __init__(
         self,

@@ -23,6 +23,7 @@ from halfspace.errors import InputError
 from halfspace.models.certified import Certified
 from halfspace.models.parameters import (
     UNLABELLED,
+    is_count,
     read_matrix,
     require,
     require_choice,
@@ -219,7 +220,8 @@ class KMeans(Certified, ClassNamePrefixFeaturesOutMixin, TransformerMixin, Clust
         "_tol": "number",
         "_algorithm": "str",
         "_n_features_out": "=P",
-        **dict.fromkeys(("_n_init", "_n_threads"), "int"),
+        "_n_init": "int",
+        "_n_threads": "int in 1..4097",
     }
 
     def __init__(
@@ -290,8 +292,8 @@ class KMeans(Certified, ClassNamePrefixFeaturesOutMixin, TransformerMixin, Clust
 
     def _check_parameters(self) -> None:
         for name in ("n_clusters", "max_iter"):
-            require(self, name, "a positive integer", holds=_is_count(getattr(self, name)))
-        require(self, "n_init", "a positive integer or 'auto'", holds=self.n_init == "auto" or _is_count(self.n_init))
+            require(self, name, "a positive integer", holds=is_count(getattr(self, name)))
+        require(self, "n_init", "a positive integer or 'auto'", holds=self.n_init == "auto" or is_count(self.n_init))
         require_number(self, "tol", least=0.0)
         require_choice(self, "algorithm", "lloyd", "elkan")
         if isinstance(self.init, str):
@@ -403,25 +405,25 @@ class KMeans(Certified, ClassNamePrefixFeaturesOutMixin, TransformerMixin, Clust
         """Return a scikit-learn estimator that knows what this one does."""
         check_is_fitted(self)
         model = cluster.KMeans(self.n_clusters)
-        vars(model).update(_learnt(self))
+        vars(model).update({name: value for name, value in _learnt(self).items() if name != "feature_names_in_"})
         return model
+
+    def _read(self, X: Matrix) -> Matrix:
+        """Return rows in the precision of the prototypes: scikit-learn's loops take one for both."""
+        return read_matrix(self, X, reset=False).astype(self.cluster_centers_.dtype, copy=False)
 
     def predict(self, X: Matrix) -> IntArray:
         """Return the nearest prototype of each row of X, shape (n,)."""
-        return np.asarray(self._fitted_scikit().predict(admitted(X, "KMeans")))
+        return np.asarray(self._fitted_scikit().predict(self._read(X)))
 
     def transform(self, X: Matrix) -> FloatArray:
         """Return the distances of the rows of X from the prototypes, shape (n, K)."""
-        distances: FloatArray = self._fitted_scikit().transform(admitted(X, "KMeans"))
+        distances: FloatArray = self._fitted_scikit().transform(self._read(X))
         return distances
 
     def score(self, X: Matrix, y: Any = None, sample_weight: Any = None) -> float:
         """Return minus the quantisation error of the rows of X, shape (n, d)."""
-        return float(self._fitted_scikit().score(admitted(X, "KMeans"), y, sample_weight))
-
-
-def _is_count(value: Any) -> bool:
-    return isinstance(value, int | np.integer) and not isinstance(value, bool) and int(value) > 0
+        return float(self._fitted_scikit().score(self._read(X), y, sample_weight))
 
 
 def _learnt(model: Any) -> dict[str, Any]:

@@ -46,7 +46,7 @@ class Quantiser(
 
     learnt: ClassVar[dict[str, Any]] = {
         **UNLABELLED,
-        "prototypes_": "f8(P,d)",
+        "prototypes_": "finite8(P,d)",
         "?labels_": "i8(n) in 0..P",
         "?inertia_": "number",
         "_state": State | None,

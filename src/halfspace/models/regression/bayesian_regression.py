@@ -9,6 +9,7 @@ from sklearn.callback import CallbackSupportMixin, with_callbacks
 from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted
 
+from halfspace._memory import admit
 from halfspace._typing import FloatArray, Matrix
 from halfspace.certificates.regression.posterior import GaussianPosterior, Sums
 from halfspace.errors import InputError
@@ -22,8 +23,8 @@ from halfspace.solvers.regression.posterior import Posterior, gathered, infer, j
 
 __all__ = ["BayesianRegression"]
 
-WIDEST = 20_000
-"""Most features: the covariance has a row and a column for each."""
+PAIR_BYTES = 48.0
+"""Bytes of a pair of weights: its covariance, the triangle of the examples, and what decomposing it takes."""
 
 
 class BayesianRegression(Certified, RegressionMixin, RegressorMixin, CallbackSupportMixin, BaseEstimator):
@@ -74,15 +75,23 @@ class BayesianRegression(Certified, RegressionMixin, RegressorMixin, CallbackSup
 
     learnt: ClassVar[dict[str, Any]] = {
         **UNLABELLED,
-        "coef_": "f8(d)",
-        "covariance_": "f8(w,w)",
+        "coef_": "finite8(d)",
+        "covariance_": "finite8(w,w)",
         **dict.fromkeys(("intercept_", "prior_precision_", "noise_precision_", "gamma_", "log_evidence_"), "number"),
-        **dict.fromkeys(("_floor", "_clamp"), "number"),
-        "_sums": "plain",
+        "_floor": "number",
+        "_clamp": "finite in 0..1e51",
+        "_sums": {"triangle": "finite8(k,v)", "total": "finite > 0", "x_mean": "finite8(d)", "y_mean": "finite"},
         "_rows": "int",
         "_weights": "none | f8(n)",
         "_free": "bool",
     }
+
+    @classmethod
+    def check_learnt(cls, fitted: dict[str, Any], sizes: dict[str, int]) -> None:
+        """Refuse sums over other weights than the posterior's."""
+        inputs = sizes["d"] + (fitted["_clamp"] != 0.0)
+        if not sizes["w"] == inputs == sizes["v"] - 1:
+            raise ValueError("BayesianRegression: its sums are not over the weights")
 
     def __init__(
         self,
@@ -136,9 +145,8 @@ class BayesianRegression(Certified, RegressionMixin, RegressorMixin, CallbackSup
             if getattr(self, name) is not None:
                 require_number(self, name)
         data = read_regression(self, X, y, sample_weight, reset=afresh, multi=False)
-        if data.design.D > WIDEST:
-            msg = f"BayesianRegression keeps a covariance of all pairs of weights: {data.design.D:,} are more than {WIDEST:,}."
-            raise InputError(msg)
+        D = data.design.D
+        admit("BayesianRegression", PAIR_BYTES * D * D, f"the covariance of {D:,} weights", "give fewer features", X)
         if not afresh and (self._clamp, self._free) != (data.design.clamp, data.free):
             msg = "BayesianRegression.partial_fit: the intercept's parameters have changed since the last batch. Call fit."
             raise InputError(msg)

@@ -104,7 +104,7 @@ class LinearRegression(Certified, RegressionMixin, MultiOutputMixin, RegressorMi
 
     learnt: ClassVar[dict[str, Any]] = {
         **UNLABELLED,
-        "coef_": "f8(d) | f8(m,d)",
+        "coef_": "finite8(d) | finite8(m,d)",
         "standard_errors_": "f8(d) | f8(m,d)",
         "alpha_": "none | f8(n) | f8(m,n)",
         **dict.fromkeys(("intercept_", "sigma2_", "noise_variance_", "tau2_", "log_likelihood_"), "number | f8(m)"),
@@ -112,6 +112,14 @@ class LinearRegression(Certified, RegressionMixin, MultiOutputMixin, RegressorMi
         **dict.fromkeys(("ridge_", "degrees_of_freedom_"), "number"),
         "rank_": "int",
     }
+
+    @classmethod
+    def check_learnt(cls, fitted: dict[str, Any], sizes: dict[str, int]) -> None:  # noqa: ARG003  (the same for all models)
+        """Refuse numbers of one target beside weights of several, or the other way round."""
+        each = ("intercept_", "intercept_standard_error_", "noise_variance_", "log_likelihood_")
+        alike = all(np.ndim(fitted[name]) == fitted["coef_"].ndim - 1 for name in each)
+        if not alike or fitted["standard_errors_"].shape != fitted["coef_"].shape:
+            raise ValueError("LinearRegression: its numbers are not one for each target")
 
     def __init__(
         self,
@@ -169,7 +177,7 @@ class LinearRegression(Certified, RegressionMixin, MultiOutputMixin, RegressorMi
         if too_large(data.design):
             size = f"{data.design.n:,} rows and {data.design.D:,} inputs"
             msg = (
-                f"LinearRegression(ridge={self.ridge!r}) decomposes the data, but this sparse matrix has {size}. Give a number."
+                f"LinearRegression(ridge={self.ridge!r}) decomposes the data, but {size} are too many for that. Give a number."
             )
             raise InputError(msg)
         return self._by_evidence(data) if self.ridge == "evidence" else self._by_errors(data)

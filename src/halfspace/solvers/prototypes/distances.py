@@ -13,12 +13,14 @@ from halfspace._dispatch import compiled
 from halfspace._typing import FloatArray, IntArray, View
 from halfspace.rows.operations import gathered
 from halfspace.rows.threads import in_chunks, one_blas_thread
-from halfspace.rows.views import n_rows
+from halfspace.rows.views import n_columns, n_rows
 
 __all__ = ["Prototypes", "class_distances", "distances", "map_blocks"]
 
 BLOCK = 1024
 """Rows of a block: with their distances they stay in cache."""
+BLOCK_ENTRIES = 1 << 22
+"""Numbers of a block of very wide rows, which are dense in it whatever they were."""
 
 
 @compiled
@@ -79,9 +81,10 @@ def map_blocks(work: Callable[[IntArray, FloatArray], Any], X: View, cost: float
 
     `cost` is the number of multiplications per row. The cuts do not depend on the number of threads.
     """
+    step = max(1, min(BLOCK, BLOCK_ENTRIES // n_columns(X)))
 
     def chunk(start: int, stop: int) -> list[Any]:
-        cuts = [np.arange(first, min(first + BLOCK, stop)) for first in range(start, stop, BLOCK)]
+        cuts = [np.arange(first, min(first + step, stop)) for first in range(start, stop, step)]
         return [work(rows, gathered(X, rows)) for rows in cuts]
 
     with one_blas_thread():

@@ -26,6 +26,7 @@ import numpy as np
 from scipy import linalg, sparse
 from scipy.sparse.linalg import LinearOperator, lsmr
 
+from halfspace._memory import room
 from halfspace._typing import FloatArray
 from halfspace.rows.design import Design
 from halfspace.rows.threads import one_blas_thread
@@ -35,6 +36,8 @@ __all__ = ["RidgeFit", "default_ridges", "from_spectrum", "leave_one_out", "path
 
 SQUARE = 4000
 """Sparse rows with more rows and more inputs than this are solved by iteration."""
+PAIR_BYTES = 48.0
+"""Bytes of a pair of inputs (or rows, if they are fewer) in a decomposition."""
 IDENTIFIED = 1e-8
 """Share of a weight that may lie in directions without data, before it counts as undetermined."""
 SMALLEST = 1e-12
@@ -63,8 +66,9 @@ class RidgeFit(NamedTuple):
 
 
 def too_large(design: Design) -> bool:
-    """Tell whether a design is too large to be decomposed."""
-    return sparse.issparse(design.X) and min(design.n, design.D) > SQUARE
+    """Tell whether a design is too large to be decomposed: in time if it is sparse, or in memory."""
+    side = min(design.n, design.D)
+    return (sparse.issparse(design.X) and side > SQUARE) or PAIR_BYTES * side * side > room(design.X)
 
 
 def ridge_regression(design: Design, Y: FloatArray, ridge: float) -> RidgeFit:
