@@ -11,7 +11,7 @@ import pyarrow as pa
 import pytest
 from fuzz.workbooks import workbook
 
-from halfspace.errors import FileError, MemoryLimitError
+from halfspace.errors import FileError, InputError
 from halfspace.files import read, stream
 from halfspace.notes import Note
 
