@@ -11,7 +11,7 @@ import pyarrow as pa
 import pytest
 from fuzz.workbooks import workbook
 
-from halfspace.errors import FileError, InputError
+from halfspace.errors import FileError, MemoryLimitError
 from halfspace.files import read, stream
 from halfspace.notes import Note
 
@@ -134,5 +134,5 @@ def test_a_cell_far_out_is_refused_however_it_is_written(tmp_path, before, after
         for name, content in parts.items():
             place = name.replace("worksheets/s0.xml", home)
             archive.writestr(place, content.replace(before, after).replace(b"worksheets/s0.xml", home.encode()))
-    with pytest.raises(InputError, match=r"rows and .* columns would need"):
+    with pytest.raises(MemoryLimitError, match=r"rows and .* columns would need"):
         read(tmp_path / "far.xlsx", "y")
