@@ -71,3 +71,10 @@ def test_a_key_that_comes_twice_is_refused(tmp_path):
     """A line with a key twice means different things to different readers; the line is named."""
     with pytest.raises(FileError, match=r"line 2 .*'a' comes twice"):
         read(written(tmp_path, '{"a": 1, "y": 0}\n{"a": 1, "a": 2, "y": 1}\n'), "y")
+
+
+def test_a_new_key_in_every_line_is_no_table(tmp_path):
+    """Tens of thousands of keys that hardly repeat end in a sentence, soon."""
+    (tmp_path / "keys.jsonl").write_text("\n".join(f'{{"k{i}": 1, "y": {i % 2}}}' for i in range(25_000)))
+    with pytest.raises(FileError, match="different keys, hardly any of which repeat"):
+        read(tmp_path / "keys.jsonl", "y")
