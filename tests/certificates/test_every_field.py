@@ -8,7 +8,7 @@ from dataclasses import replace
 from fractions import Fraction
 from functools import cache
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, get_args
 
 import numpy as np
 import pytest
@@ -352,10 +352,12 @@ TRUTHS = {
     "Separability": true_separability,
     "PrototypeErrors": true_prototypes,
 }
-KINDS = [
-    *(kind for kind in Certificate.kinds.values() if kind.__module__.startswith("halfspace.")),
-    *(proofs.Novikoff, proofs.PassiveAggressiveBound, proofs.Projection),
-]
+OWN = [kind for kind in Certificate.kinds.values() if kind.__module__.startswith("halfspace.")]
+WITHIN = {
+    part for kind in OWN for spec in specs(kind).values() for part in get_args(spec) or (spec,) if hasattr(part, "_fields")
+}
+KINDS = [*OWN, *WITHIN]
+"""Certificates, and the theorems and other values within them."""
 NUMBERS = re.compile(r"^(finite|real|number|int|dict)|of (finite|int)")
 """How the annotation of a field begins that holds numbers, or ends if it holds several."""
 ALSO_TRUE = {
@@ -440,6 +442,12 @@ def test_no_bound_on_mistakes_from_a_free_bias():
     bracket = proofs.MarginBracket.measure(far, y, weights=np.array([1.0]), strengths=np.ones(2), positive=1, bias=-10.5)
     assert holds(bracket, far, y)
     assert not holds(proofs.MistakeBound.of(1, bracket, proofs.Novikoff()), far, y)
+
+
+def test_a_vote_is_that_of_the_mistakes():
+    """Where all mistakes are there, to vote, their number is no longer only reported."""
+    proof, X, y = stored(FILES[0].parent / "MistakeBound-vote.json")
+    assert not any(holds(replace(proof, mistakes=n), X, y) for n in (0, proof.mistakes - 1, proof.mistakes + 1))
 
 
 @pytest.mark.parametrize("vote", ["majority", "stability"])

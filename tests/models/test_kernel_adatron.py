@@ -15,6 +15,7 @@ import pytest
 from numpy.testing import assert_allclose, assert_array_equal
 from scipy import sparse
 from sklearn.base import clone
+from sklearn.callback import ScoringMonitor
 from sklearn.datasets import load_breast_cancer, load_digits, load_iris, load_wine, make_classification, make_moons
 from sklearn.exceptions import NotFittedError
 from sklearn.model_selection import GridSearchCV
@@ -781,3 +782,32 @@ def test_a_model_whose_coefficients_were_changed_does_not_verify(params, classes
     assert not model.verify(X, y)
     coefficients[:] *= -1.0
     assert model.verify(X, y)
+
+
+@pytest.mark.parametrize(
+    "given",
+    [
+        {},
+        {"solver": "sweep"},
+        {"intercept": "free"},
+        {"C": np.inf},
+        {"n_cells": 3},
+        {"classes": 3},
+        {"classes": 3, "multi_class": "ovo"},
+    ],
+    ids=lambda given: ", ".join(map(str, given.values())) or "plain",
+)
+def test_callbacks_see_a_model_that_predicts(given):
+    """A callback scores what is known so far, at the end the final model, and the fit is the same bit for bit."""
+    options = {"C": 10.0, "random_state": 0, **given}
+    count = options.pop("classes", 2)
+    X = np.random.default_rng(0).standard_normal((80, 2))
+    y = (X[:, 0] > 0).astype(int) if np.isinf(options["C"]) else np.floor(np.abs(X[:, 0]) * 2.0).clip(max=count - 1).astype(int)
+    monitor = ScoringMonitor(scoring="accuracy")
+    watched = hs.KernelAdaTron("rbf", **options).set_callbacks(monitor).fit(X, y)
+    plain = hs.KernelAdaTron("rbf", **options).fit(X, y)
+    assert np.array_equal(watched.decision_function(X), plain.decision_function(X))
+    log = monitor.get_logs()
+    scores = (log[0] if isinstance(log, list) else log).data_as_pandas["accuracy"].dropna()
+    assert scores.between(0.0, 1.0).all()
+    assert scores.iloc[-1] == plain.score(X, y)

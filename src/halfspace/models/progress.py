@@ -27,6 +27,8 @@ class Reporter:
     ) -> None:
         self.estimator, self.X, self.y, self.attributes, self.epochs, self.text = estimator, X, y, attributes, epochs, text
         self.printed = time.perf_counter()
+        self.known: dict[int, Callable[[], Any]] = {}
+        """What pieces of work know by now, by their number, for `attributes`."""
         self.root: Any = None
         self.epoch: Any = None
         if getattr(estimator, "_skl_callbacks", None):

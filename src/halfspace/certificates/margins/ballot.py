@@ -47,6 +47,9 @@ class Ballot(NamedTuple):
     times: Annotated[IntArray, "int(m) >= 0", "asked"]
     presented: Annotated[int, "int >= 0", "asked"]
 
+    def __str__(self) -> str:
+        return f"the vote errs on {self.errors:,} of at most {JUDGED:,} examples"
+
     def counted(self, X: Matrix, sign: FloatArray, bracket: Any) -> Self:
         """Return the vote with its errors on examples X (n, d) with labels ±1; the bracket knows clamped input and kernel."""
         return self._replace(errors=self._counted(X, sign, bracket)[0])

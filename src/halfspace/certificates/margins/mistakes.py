@@ -176,13 +176,14 @@ class MistakeBound(Certificate):
     def __str__(self) -> str:
         name = "Novikoff's theorem" if isinstance(self.theorem, Novikoff) else "Crammer et al.'s theorem"
         most = f"{_at_most(self.bound)} by {name}" if np.isfinite(self.bound) else UNBOUNDED
-        vote = "" if self.ballot is None else f"; {self.ballot.errors:,} errors by vote"
+        vote = "" if self.ballot is None else f"; {self.ballot}"
         return apart(f"{most}; {self.bracket}{vote}", self)
 
     def consistent(self) -> list[tuple[bool, str]]:
         """Check the arithmetic that needs no data, and that the margin is that of the rule's own weights."""
         return [
             (not getattr(self.bracket, "free", False), "the theorem is not about a free bias"),
+            (self.ballot is None or self.ballot.rows.size == self.mistakes, "the vote is not that of so many mistakes"),
             *bound_holds(self.mistakes, self.bound, self.theorem.bound(self.bracket.radius, self.bracket.lower)),
         ]
 

@@ -16,14 +16,13 @@ from halfspace.errors import InputError
 from halfspace.kernels import Kernel
 from halfspace.kernels.gram import LazyGram
 from halfspace.models.kernel.cells import Cells, learn_cells
-from halfspace.models.kernel.margin import Claims, KernelPlan, Solved, fitting
-from halfspace.models.kernel.prediction import Expansion, KernelPlaneMixin
+from halfspace.models.kernel.margin import Claims, KernelPlan, Solved, expanded, fitting
+from halfspace.models.kernel.prediction import KernelPlaneMixin
 from halfspace.models.multiclass import (
     Task,
     certificate_of,
     fit_outcome,
     history_of,
-    pair_groups,
     report_outcome,
     support_table,
     tasks_of,
@@ -237,7 +236,7 @@ class KernelAdaTron(KernelPlaneMixin, ClassifierMixin, CallbackSupportMixin, Bas
             self._fitted_clamp, self.classes_ = data.clamp, data.classes
             self._cells, self._voting = None, self.multi_class == "ovo" and data.classes.size > 2
             claims, gram = Claims.about(data, kernel, shift, plan._replace(room=most)), LazyGram(kernel, data.X, data.clamp)
-            reporter = Reporter(self, X, y, lambda: {"classes_": self.classes_}, int(self.max_iter) + 1)
+            reporter = Reporter(self, X, y, lambda: self._so_far(kernel, data, tasks, reporter), int(self.max_iter) + 1)
             seeds = check_random_state(self.random_state).randint(np.iinfo(np.int32).max, size=len(tasks)).tolist()
             known = "_solved" in before and np.array_equal(before["classes_"], self.classes_)
             starts = before["_solved"].starts(tasks, gram.n) if known else [None] * len(tasks)
@@ -279,11 +278,11 @@ class KernelAdaTron(KernelPlaneMixin, ClassifierMixin, CallbackSupportMixin, Bas
         _refuse_extreme(kernel, data.X, type(self).__name__)
         tasks_of(data, s)  # refuses a class without weight
         seed = int(check_random_state(self.random_state).randint(1 << 30))
-        reporter = Reporter(self, *given, lambda: {"classes_": data.classes}, n_cells + 1)
-        learnt = learn_cells(kernel, self._plan(), data, s, n_cells, seed, self._budget(began), self.n_jobs, reporter.tell)
+        self._fitted_clamp, self.classes_, self._voting, self._labels = data.clamp, data.classes, False, data.y.copy()
+        reporter = Reporter(self, *given, lambda: {"classes_": data.classes, **reporter.known[0]()}, n_cells + 1)
+        learnt = learn_cells(kernel, self._plan(), data, s, n_cells, seed, self._budget(began), self.n_jobs, reporter)
         reporter.close()
         self._expansion, self._alpha, self._cells, self.certificate_ = learnt[:4]
-        self._fitted_clamp, self.classes_, self._voting, self._labels = data.clamp, data.classes, False, data.y.copy()
         slowest = max(learnt.machines, key=lambda machine: machine.rounds)
         self.n_iter_, self.history_ = slowest.rounds, slowest.history
         count, gap = len(learnt.machines), max(machine.gap for machine in learnt.machines)
@@ -292,6 +291,12 @@ class KernelAdaTron(KernelPlaneMixin, ClassifierMixin, CallbackSupportMixin, Bas
         self.outcome_ = fit_outcome(self, gap, reasons, "round", unseparated=UNSEPARATED, about=about)
         report_outcome(self, gap, EARLY, stacklevel=4)
         return self
+
+    def _so_far(self, kernel: Kernel, data: Examples, tasks: list[Task], reporter: Reporter) -> dict[str, Any]:
+        """Return the attributes by which a callback's copy predicts: 0 by tasks of which nothing is known yet."""
+        nothing = [(np.zeros(task.rows.size), 0.0) for task in tasks]
+        parts = [reporter.known[k]() if k in reporter.known else nothing[k] for k in range(len(tasks))]
+        return {"classes_": self.classes_, "_expansion": expanded(kernel, data, tasks, parts, voting=self._voting)}
 
     def _conclude(
         self,
@@ -308,10 +313,9 @@ class KernelAdaTron(KernelPlaneMixin, ClassifierMixin, CallbackSupportMixin, Bas
         self._solved, s = Solved(data.y.size, tasks, answers), np.zeros(data.y.size)
         for task in tasks:
             s[task.rows] = task.s
-        rows, c = self._solved.coefficients()
-        bias = np.array([answer.bias for answer in answers]) + data.clamp**2 * c.sum(axis=1)
-        groups = pair_groups(data, rows) if self._voting else ()
-        self._expansion, self._lengths = Expansion(kernel, data.X[rows], rows, c, bias, groups), self._solved.lengths()
+        parts_of = [(answer.b, answer.bias) for answer in answers]
+        self._expansion = expanded(kernel, data, tasks, parts_of, voting=self._voting)
+        self._lengths = self._solved.lengths()
         self._caps, self._labels = np.where(s > 0, float(self.C) * np.maximum(s, 1e-300), 0.0), data.y.copy()
         slowest = max(range(len(runs)), key=lambda k: runs[k].rounds)
         self.n_iter_ = runs[slowest].rounds

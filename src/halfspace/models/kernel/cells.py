@@ -7,7 +7,6 @@ for all examples; it proves the gaps of the problems it did solve.
 
 import threading
 import warnings
-from collections.abc import Callable
 from functools import partial
 from typing import Annotated, Any, NamedTuple
 
@@ -25,6 +24,7 @@ from halfspace.models.kernel.margin import Claims, KernelPlan
 from halfspace.models.kernel.prediction import Expansion
 from halfspace.models.multiclass import certificate_of, history_of, tasks_of
 from halfspace.models.parameters import Examples
+from halfspace.models.progress import Reporter
 from halfspace.rows.views import view_of
 from halfspace.solvers.outcome import Outcome
 from halfspace.solvers.run import Budget, Course, Run, run_all
@@ -131,6 +131,14 @@ class CellsLearnt(NamedTuple):
     machines: list[_Machine]
 
 
+def _largest_class(data: Examples, rows: IntArray) -> _Machine:
+    """Return what knows a cell of one class; of a cell of several, all that is known before it is learnt."""
+    present, solved = np.array([np.bincount(data.target[rows]).argmax()]), Outcome("solved", "")
+    history = history_of(Run(None, solved, 0, Course(("primal", "dual"))), "round", 0.0, 0.0)
+    label = OneLabel(data.classes[present].tolist()[0])
+    return _Machine(present, np.zeros((0, rows.size)), np.zeros(0), label, 0.0, solved, 0, history)
+
+
 def _learn_cell(
     kernel: Kernel,
     plan: KernelPlan,
@@ -145,9 +153,7 @@ def _learn_cell(
     present, target = np.unique(data.target[rows], return_inverse=True)
     classes = data.classes[present]
     if present.size == 1:
-        nothing, solved = np.zeros((0, rows.size)), Outcome("solved", "")
-        history = history_of(Run(None, solved, 0, Course(("primal", "dual"))), "round", 0.0, 0.0)
-        return _Machine(present, nothing, np.zeros(0), OneLabel(classes.tolist()[0]), 0.0, solved, 0, history)
+        return _largest_class(data, rows)
     X = data.X[rows]
     part = Examples(X, data.y[rows], view_of(X, data.clamp), classes, target, data.q[rows], data.clamp)
     shift, objection = indefiniteness(kernel, X)
@@ -177,22 +183,29 @@ def learn_cells(
     seed: int,
     budget: Budget,
     n_jobs: int | None,
-    tell: Callable[[str], Any],
+    reporter: Reporter,
 ) -> CellsLearnt:
-    """Cut the examples of positive weight into about `n_cells` cells and learn a machine for each; `tell` hears of all."""
+    """Cut the examples of positive weight into about `n_cells` cells and learn a machine for each; `reporter` hears of all."""
     used = np.flatnonzero(s > 0)
     centres, found = cut(data.X if used.size == s.size else data.X[used], n_cells, seed)
     cells = np.full(s.size, -1)
     cells[used] = found
     by_cell = np.split(used[np.argsort(found, kind="stable")], np.cumsum(np.bincount(found))[:-1])
     order = np.argsort([-rows.size for rows in by_cell], kind="stable")  # the large ones first: no thread waits for one
-    lock = threading.Lock()
+    lock, known = threading.Lock(), [_largest_class(data, rows) for rows in by_cell]
+
+    def so_far() -> dict[str, Any]:
+        expansion, _, cells = _joined(kernel, data, by_cell, known, centres)
+        return {"_expansion": expansion, "_cells": cells}
+
+    reporter.known[0] = so_far
 
     def learn(k: int, budget: Budget, before: _Machine | None) -> _Machine:
         cell = int(order[k])
         machine = _learn_cell(kernel, plan, data, (by_cell[cell], seed + cell), s, budget, before)
         with lock:
-            tell(f"cell {k + 1} of {order.size}, {by_cell[cell].size:,} examples: relative gap {machine.gap:.2g}")
+            known[cell] = machine
+            reporter.tell(f"cell {k + 1} of {order.size}, {by_cell[cell].size:,} examples: relative gap {machine.gap:.2g}")
         return machine
 
     solved = run_all([partial(learn, k) for k in range(order.size)], budget, n_jobs)

@@ -2,6 +2,7 @@
 
 from collections.abc import Callable
 from dataclasses import replace
+from functools import partial
 from typing import Annotated, Any, NamedTuple
 
 import numpy as np
@@ -15,7 +16,8 @@ from halfspace.certificates.expansion import Scales, scales
 from halfspace.certificates.margins.bracket import SLACK
 from halfspace.kernels import Kernel
 from halfspace.kernels.gram import LazyGram
-from halfspace.models.multiclass import Task
+from halfspace.models.kernel.prediction import Expansion
+from halfspace.models.multiclass import Task, pair_groups
 from halfspace.models.parameters import Examples
 from halfspace.models.progress import Reporter
 from halfspace.rows.threads import n_workers
@@ -24,7 +26,7 @@ from halfspace.solvers.kernel.sweep import KernelSweep
 from halfspace.solvers.linear.soft_margin import balanced
 from halfspace.solvers.run import Budget, Progress, Run, run, run_all
 
-__all__ = ["Claims", "KernelPlan", "Solved", "Work", "fitting"]
+__all__ = ["Claims", "KernelPlan", "Solved", "Work", "expanded", "fitting"]
 
 
 ANSWER_BYTES, COEFFICIENT_BYTES, PROBLEM_BYTES, SQUARE_BYTES = 96, 24, 20_000, 12
@@ -70,24 +72,29 @@ class Solved(NamedTuple):
         squares = [float(a.b @ (t.sign - np.nan_to_num(a.h))) for t, a in zip(self.tasks, self.answers, strict=True)]
         return np.sqrt(np.maximum(squares, 0.0))
 
-    def coefficients(self) -> tuple[IntArray, FloatArray]:
-        """Return the support, shape (m,), and strength times label of each in every task, shape (K, m)."""
-        held, place = np.zeros(self.n, dtype=bool), np.zeros(self.n, dtype=np.int64)
-        for task, answer in zip(self.tasks, self.answers, strict=True):
-            held[task.rows[answer.b != 0]] = True
-        rows = np.flatnonzero(held)
-        place[rows] = np.arange(rows.size)
-        c = np.zeros((len(self.tasks), rows.size))
-        for row, task, answer in zip(c, self.tasks, self.answers, strict=True):
-            used = np.flatnonzero(answer.b)
-            row[place[task.rows[used]]] = answer.b[used]
-        return rows, c
-
     def starts(self, tasks: list[Task], n: int) -> list[FloatArray | None]:
         """Return the strengths to start the same tasks from; none if they are others."""
         same = n == self.n and all(np.array_equal(a.rows, b.rows) for a, b in zip(tasks, self.tasks, strict=False))
         kept = same and len(tasks) == len(self.tasks)
         return [np.abs(answer.b) for answer in self.answers] if kept else [None] * len(tasks)
+
+
+def expanded(
+    kernel: Kernel, data: Examples, tasks: list[Task], parts: list[tuple[FloatArray, float]], *, voting: bool
+) -> Expansion:
+    """Return the functions of all tasks, each with its signed strengths and its bias, as one expansion over their support."""
+    n = data.y.size
+    held, place = np.zeros(n, dtype=bool), np.zeros(n, dtype=np.int64)
+    for task, (b, _) in zip(tasks, parts, strict=True):
+        held[task.rows[b != 0]] = True
+    rows = np.flatnonzero(held)
+    place[rows] = np.arange(rows.size)
+    c = np.zeros((len(tasks), rows.size))
+    for row, task, (b, _) in zip(c, tasks, parts, strict=True):
+        used = np.flatnonzero(b)
+        row[place[task.rows[used]]] = b[used]
+    bias = np.array([own for _, own in parts]) + data.clamp**2 * c.sum(axis=1)
+    return Expansion(kernel, data.X[rows], rows, c, bias, pair_groups(data, rows) if voting else ())
 
 
 def fitting(owner: str, data: Examples, n_jobs: int | None, most: int, *, pairs: bool) -> tuple[int, int]:
@@ -129,16 +136,28 @@ class Work(NamedTuple):
         """Return what runs the method within a budget; it reports every round, or, one of many, its end."""
 
         def tell(at: Progress) -> bool:
-            return reporter is not None and reporter.tell(f"round {at.round}: relative gap {at.state.gap:.2g}")
+            if reporter is None:
+                return False
+            reporter.known[number - 1] = partial(self.so_far, at.state)
+            return reporter.tell(f"round {at.round}: relative gap {at.state.gap:.2g}")
 
         def run_and_report(budget: Budget, before: Run | None) -> Run:
             again = before and replace(before, state=self.method.start(self.method.certify(before.state).b))
             done = run(self.method, budget, again or self.method.start(self.start), tell if count == 1 else None)
-            if reporter is not None and count > 1:
-                reporter.line(f"problem {number} of {count}: relative gap {done.state.gap:.2g}")
-            return replace(done, state=self.answer(done))  # of many problems no working set may outlive its run
+            answer = self.answer(done)
+            if reporter is not None:
+                reporter.known[number - 1] = partial(tuple, (answer.b, answer.bias))
+                if count > 1:
+                    reporter.line(f"problem {number} of {count}: relative gap {done.state.gap:.2g}")
+            return replace(done, state=answer)  # of many problems no working set may outlive its run
 
         return run_and_report
+
+    def so_far(self, state: Any) -> tuple[FloatArray, float]:
+        """Return the signed strengths of all examples of the task as they stand, and the bias."""
+        b, (own, bias) = np.zeros(self.task.rows.size), self.method.so_far(state)
+        b[self.used] = own
+        return b, bias
 
     def answer(self, done: Run) -> KernelAnswer:
         """Return strengths of all examples of the task, 0 for those without weight; their potentials are not known."""
@@ -227,6 +246,8 @@ class Claims(NamedTuple):
             runs[k] = run_all([work.runner()], budget, 1)[0]
             answers[k] = work.answer(runs[k])
             parts[k] = self.claim(tasks[k], answers[k])
+        if reporter is not None:
+            reporter.known.update({k: partial(tuple, (answer.b, answer.bias)) for k, answer in enumerate(answers)})
         return runs, answers, parts
 
     def _unproved(self, runs: list[Run], answers: list[KernelAnswer], parts: list[KernelGap]) -> list[tuple[int, float]]:

@@ -402,6 +402,17 @@ class KernelMachine:
         for _ in state.plan:
             state.climb = None
 
+    def so_far(self, state: State) -> tuple[FloatArray, float]:
+        """Return the signed strengths as they stand, shape (n,), and their bias; the state is not touched."""
+        if state.answer is not None:
+            answer = state.known_answer(hard=self.problem.hard)
+            return answer.b, answer.bias
+        b, level = np.zeros(self.problem.y.size), state.level
+        if level is None:
+            return b, 0.0
+        b[level.permutation] = level.b
+        return b, level.bias
+
     def ending(self, state: State) -> float:
         """Predict the seconds for the gradient in double precision: what the support gives to all examples, by two threads."""
         support = 0 if state.level is None else np.count_nonzero(state.level.b)

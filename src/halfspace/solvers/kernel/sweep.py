@@ -96,6 +96,10 @@ class KernelSweep:
         """Return why nothing is left to do, or None."""
         return "converged" if state.gap <= self.tol else None
 
+    def so_far(self, state: State) -> tuple[FloatArray, float]:
+        """Return the signed strengths as they stand, shape (n,), and their bias."""
+        return (np.zeros(self.problem.y.size), 0.0) if state.answer is None else (state.answer.b, state.answer.bias)
+
     def certify(self, state: State) -> KernelAnswer:
         """Return the strengths with their gradient, and both values."""
         if state.answer is None:  # interrupted before the first sweep was over
