@@ -2,11 +2,12 @@
 # make bench: race the peers           make docs: build the documentation
 # make fuzz: mutants of everything that is read, for an hour (SECONDS=600 for ten minutes), and 20,000 drawn problems against an
 # oracle in rational arithmetic (SEED=7 for others)
+# make mutants: put small faults into the checkers and count those that no test notices
 PYTHON ?= python3
 BIN := .venv/bin
 PIP := $(BIN)/python -m pip install --disable-pip-version-check --progress-bar off --constraint constraints.txt
 
-.PHONY: demo test check fuzz bench docs clean
+.PHONY: demo test check fuzz mutants bench docs clean
 .DELETE_ON_ERROR:
 
 $(BIN)/python:
@@ -55,6 +56,10 @@ fuzz: .venv/test.stamp
 	PYTHONPATH=tests $(BIN)/python -m fuzz --seconds $(SECONDS) --first $$(( ($(SEED) - 1) * 1000000000 ))
 	@echo "== verified claims against the truth in rational arithmetic"
 	$(BIN)/python -m pytest -n 2 -q tests/oracle --cases 20000 --seed $(SEED)
+
+mutants: .venv/test.stamp
+	@echo "== small faults in checkers and claims: which do the tests miss?"
+	$(BIN)/python -m benchmarks.mutants
 
 bench: .venv/bench.stamp
 	@$(PIP) --quiet ".[peers]" || echo "== LIBLINEAR needs a compiler and is left out of the races"

@@ -8,19 +8,39 @@ with a number changed, and about the proof on other data. Whatever it confirms, 
 
 import warnings
 from dataclasses import fields, is_dataclass, replace
+from fractions import Fraction
 
 import numpy as np
 import pytest
+from flint import fmpq
 from scipy import sparse
 from sklearn.exceptions import ConvergenceWarning
 
 import halfspace as hs
-from halfspace.certificates import DualityGap, MarginBracket, NeighbourErrors
-from halfspace.kernels import Linear, Polynomial
+from halfspace.certificates import DualityGap, KernelBracket, KernelGap, MarginBracket, NeighbourErrors
+from halfspace.certificates.expansion import indefiniteness
+from halfspace.kernels import Linear, Polynomial, Precomputed
 
+CLAIMED = {
+    "lower",
+    "upper",
+    "primal",
+    "dual",
+    "margin",
+    "radius",
+    "loss",
+    "objective",
+    "gap",
+    "backward_error",
+    "sigma2",
+    "error",
+}
+RIDGES = 0.0, 1e-9, 1.0, 1e9
 BLOCK = 25
 """Cases of one test."""
 LARGEST = 1e150
+TIGHT = 0.3
+"""Share of the cases in which one number is moved as far as the checker lets it."""
 
 
 def values(rng, n, d):
@@ -95,6 +115,35 @@ def fitted(model):
     return lambda X, y: model.fit(X, y).certificate_
 
 
+def measured(rng, intercept, kind=None):
+    """Return a way to a claim about weights and strengths that no fit would stop at: any sign, any balance, any length."""
+    kind, C = int(rng.integers(4)) if kind is None else kind, float(rng.choice([0.1, 1.0, np.inf]))
+    clamp, over = float(intercept == "clamped"), kernel(rng)
+
+    def claim(X, y):
+        n, d = X.shape
+        label = np.unique(np.asarray(y))[1:].tolist()[0]
+        bias = float(rng.normal()) if intercept == "free" else None
+        about = {"positive": label, "clamp": clamp, "bias": bias}
+        if rng.random() < 0.5:  # weights and strengths near the best
+            model = hs.AdaTron(C=C, intercept=intercept, tol=1e-9, max_iter=100).fit(X, y)
+            bias = float(model.intercept_[0]) if intercept == "free" else None
+            w = np.append(model.coef_[0], model.intercept_[0]) if clamp else model.coef_[0]
+            alpha = model.alpha_.ravel() * (1.0 + rng.choice([0.0, 1e-9, 0.1]) * rng.uniform(-1.0, 0.0, size=n))
+        else:
+            w, alpha = rng.normal(size=d + int(clamp)), rng.uniform(size=n) * min(C, 1.0) * (rng.random(n) < 0.7)
+        w = np.asarray(w, dtype=np.float64)
+        if kind == 0:
+            return MarginBracket.measure(X, y, weights=w, strengths=alpha, **about)
+        if kind == 1:
+            return DualityGap.measure(X, y, weights=w, strengths=np.minimum(alpha, C), C=C, **about)
+        if kind == 2:
+            return KernelBracket.measure(X, y, kernel=over, strengths=alpha + (not alpha.any()), **about)
+        return KernelGap.measure(X, y, kernel=over, strengths=np.minimum(alpha, C), C=C, **about)
+
+    return claim
+
+
 def ways(rng):
     """Return the ways to a claim about labelled examples, each with parameters drawn anew."""
     intercept = str(rng.choice(["clamped", "free", "none"]))
@@ -116,9 +165,18 @@ def ways(rng):
         "KernelPerceptron": fitted(hs.KernelPerceptron(kernel(rng), intercept=either, max_iter=steps, random_state=seed)),
         "KernelMinOver": fitted(hs.KernelMinOver(kernel(rng), intercept=intercept, tol=tol, max_iter=steps)),
         "KernelAdaTron": fitted(hs.KernelAdaTron(kernel(rng), C=C, intercept=intercept, tol=tol, max_iter=steps)),
+        "measured": measured(rng, intercept),
+        "Adaline": fitted(hs.Adaline(intercept=either)),
+        "LinearRegression": fitted(hs.LinearRegression(ridge=float(rng.choice(RIDGES)), intercept=intercept)),
         "LVQ": fitted(hs.LVQ(n_prototypes=1, init="mean", max_iter=steps, random_state=seed)),
         "neighbours": lambda X, y: NeighbourErrors.measure(X, y, k=int(rng.integers(1, len(y)))),
     }
+
+
+def targets(rng, X):
+    """Draw real targets: a plane of the examples with or without noise, or anything."""
+    t = X @ rng.normal(size=X.shape[1]) if rng.random() < 0.7 else rng.normal(size=X.shape[0]) * 10.0 ** rng.uniform(-6, 6)
+    return np.asarray(t + rng.choice([0.0, 1e-9, 1.0]) * rng.normal(size=X.shape[0]), dtype=np.float64)
 
 
 def changed(rng, proof):
@@ -137,6 +195,21 @@ def changed(rng, proof):
     return replace(proof, **{name: value * (1.0 + step)})
 
 
+def tightest(rng, proof, X, y, names=()):
+    """Return the proof with one number moved as far as the checker lets it, found by halving."""
+    names = names or [f.name for f in fields(proof) if type(getattr(proof, f.name)) is float and f.name in CLAIMED]
+    if not names:
+        return proof
+    name, way = str(rng.choice(names)), float(rng.choice([-1.0, 1.0]))
+    way = {"lower": 1.0, "dual": 1.0, "upper": -1.0, "primal": -1.0}.get(name, way)
+    value = getattr(proof, name)
+    near, far = 0.0, way * (abs(value) if np.isfinite(value) and value else 1.0)
+    for _ in range(50):
+        middle = 0.5 * (near + far)
+        near, far = (middle, far) if replace(proof, **{name: value + middle}).verify(X, y) else (near, middle)
+    return replace(proof, **{name: value + near})
+
+
 def moved(rng, X):
     """Return other data: an entry changed, or the same row in another place."""
     other = np.array(X, dtype=np.float64)
@@ -149,20 +222,22 @@ def examine(oracle, rng):
     """Draw a case; return what is wrong with it, each with what led there."""
     X, way = table(rng), ways(rng)
     name = str(rng.choice(list(way)))
-    y = labels(rng, X.shape[0])
+    y = targets(rng, X) if name == "LinearRegression" else labels(rng, X.shape[0])
     given, wrong = stored(rng, X), []
     try:
         proof = way[name](given, y)
     except ValueError:  # examples too long or too short for the method: it says so
         return []
     verdict = proof.verify(given, y)
-    if not verdict:
+    if not verdict and name != "measured":
         wrong.append(f"{name}: its own proof is {verdict}")
     trials = [
         ("the proof", proof, X),
         *(("a changed proof", changed(rng, proof), X) for _ in range(3)),
         ("other data", proof, moved(rng, X)),
     ]
+    if rng.random() < TIGHT:
+        trials.append(("the tightest proof accepted", tightest(rng, proof, given, y), X))
     for what, claim, data in trials:
         if claim.verify(stored(rng, data), y):
             wrong += [f"{name}: {what} verifies, but {text}" for text in oracle(claim, data, y)]
@@ -217,3 +292,32 @@ def test_the_oracle_tells_true_from_false(oracle, name, change):
     proof = TRUE[name]()
     assert not oracle(proof, DIAMOND, ALTERNATING)
     assert oracle(replace(proof, **change), DIAMOND, ALTERNATING)
+
+
+@pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
+@pytest.mark.parametrize("kind", range(4), ids=["bracket", "gap", "kernel bracket", "kernel gap"])
+@pytest.mark.parametrize("field", ["lower or primal", "upper or dual"])
+def test_the_tightest_claim_that_a_checker_accepts_is_true(oracle, kind, field):
+    """Of rows far from the origin, whose sums round: a side moved as far as the checker lets it is still on the true side."""
+    rng = np.random.default_rng([kind, len(field)])
+    for _ in range(10):
+        X, y = rng.normal(size=(5, 3)) + 100.0, np.array([0, 1, 0, 1, 1])
+        proof = measured(rng, "clamped" if rng.random() < 0.5 else "none", kind)(X, y)
+        name = next(part for part in field.split(" or ") if hasattr(proof, part))
+        claim = tightest(rng, proof, X, y, [name])
+        assert claim.verify(X, y)
+        assert not oracle(claim, X, y)
+
+
+def test_what_an_indefinite_matrix_lacks_is_paid_for(margin_of):
+    """A matrix indefinite by asymmetry is taken for one with more on its diagonal: definite, and within what is accepted."""
+    K, y = np.array([[1.0, 1.0 + 2.0**-23], [1.0, 1.0]]), np.array([1, 0])
+    shift, objection = indefiniteness(Precomputed(), K)
+    assert objection is None
+    definite = np.diag([Fraction(shift)] * 2) + np.vectorize(Fraction)(0.5 * (K + K.T))
+    assert definite[0, 0] * definite[1, 1] >= definite[0, 1] ** 2
+    proof = KernelBracket.measure(K, y, kernel=Precomputed(), strengths=np.ones(2), positive=1)
+    assert proof.verify(K, y)
+    claim = tightest(np.random.default_rng(0), proof, K, y, ["upper"])
+    squared = margin_of([[fmpq(v.numerator, v.denominator) for v in row] for row in definite], [1, -1])
+    assert fmpq(*claim.upper.as_integer_ratio()) ** 2 >= squared > 0

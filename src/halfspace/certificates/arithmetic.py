@@ -170,9 +170,10 @@ def largest_entry(X: Matrix) -> float:
 
 def radius(X: Matrix, clamp: float) -> float:
     """Return the length R of the longest row, clamped input included, rounded up."""
-    largest = largest_entry(X)
+    largest = max(largest_entry(X), abs(clamp))
     if largest > 0.0 and not 1e-100 < largest < 1e100:  # squares would be lost: scale first
-        return largest * radius(X / largest, clamp / largest)
+        e = int(np.frexp(largest)[1])
+        return float(np.ldexp(radius(scaled(X, e), float(np.ldexp(clamp, -e))), e))
     return float(np.sqrt(squares(X).max() + clamp * clamp) * (1 + (X.shape[1] + 8) * EPS))
 
 
