@@ -151,7 +151,7 @@ def test_balanced_weights_are_not_silently_dropped_by_a_stream():
 
 
 def test_errors_about_arguments_name_the_class_of_the_user():
-    """Python's TypeErrors say Perceptron.fit(), not the name of an internal base class, for every plain method of every estimator."""
+    """Python's TypeErrors say Perceptron.fit(), not an internal base class, for every plain method of every estimator."""
     with pytest.raises(TypeError, match=r"^Perceptron\.fit\(\) missing 1 required positional argument: 'y'"):
         hs.Perceptron().fit(np.ones((2, 2)))
     for name in hs.__all__:
