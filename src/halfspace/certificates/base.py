@@ -97,7 +97,7 @@ class Certificate(ABC):
             return sound
         X, y = self.read(X, y)
         try:
-            with np.errstate(all="ignore"):  # what is not finite is refused, not warned of
+            with np.errstate(all="ignore", over="raise"):  # what is not finite is refused, not warned of
                 return self.confirm(X, y)
         except (ArithmeticError, np.linalg.LinAlgError) as error:  # numbers that no check can be computed with
             return Verdict.of((False, f"its numbers are too extreme to be checked ({error})"))
