@@ -123,6 +123,13 @@ def weighted_quantisation():
     return Case(proofs.Quantisation.measure(X, prototypes=np.array([[3.0, 2.0], [-3.0, -2.0]]), sample_weight=s), X, None)
 
 
+def weighted_cells():
+    rows, labels = np.array([[0.0], [1.0], [8.0], [9.0]]), np.array(["a", "a", "b", "a"])
+    parts = proofs.OneLabel("a"), proofs.OneLabel("b")
+    cells, s = np.array([0, 0, 1, -1]), np.array([1.0, 1.0, 1.0, 0.0])
+    return Case(proofs.PerCell(np.array([[0.5], [8.5]]), cells, parts, s), rows, labels)
+
+
 CASES: dict[str, Callable[[], Case]] = {
     **{path.stem: lambda path=path: stored(path) for path in FILES},
     "tight bracket": lambda: Case(tight_bracket(), X, Y),
@@ -136,6 +143,7 @@ CASES: dict[str, Callable[[], Case]] = {
     "weighted posterior": weighted_posterior,
     "weighted quantisation": weighted_quantisation,
     "least squares": lambda: Case(best_least_squares(), X, Y),
+    "cells": weighted_cells,
     "ridge": lambda: Case(proofs.RidgeGap.measure(X, Y, weights=np.array([0.1, 0.2]), ridge=1.0), X, Y),
     "mixture with its course": with_course,
     "prototypes with their costs": with_costs,

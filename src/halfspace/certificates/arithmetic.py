@@ -23,6 +23,7 @@ __all__ = [
     "combination",
     "exponent",
     "held",
+    "in_range",
     "known_labels",
     "largest_entry",
     "matching",
@@ -40,6 +41,8 @@ __all__ = [
 
 EPS = float(np.finfo(np.float64).eps)
 BLOCK_ENTRIES = 1 << 20
+SMALLEST_ENTRY, LARGEST_ENTRY = 1e-146, 1e150
+"""Where the largest number of a table is between these, its square has all its digits, and sums of squares are finite."""
 EXACT_ENTRIES = 200_000
 """Exact sums over more entries than this are not attempted: they would take seconds."""
 
@@ -201,6 +204,16 @@ def exponent(*parts: Any) -> int:
     """Return e such that 2^-e brings the largest of all numbers near 1; 0 where its square is neither lost nor too large."""
     largest = max(largest_entry(part if sparse.issparse(part) else np.asarray(part)) for part in parts)
     return 0 if largest == 0.0 or 1e-60 < largest < 1e60 else int(np.frexp(largest)[1])
+
+
+def in_range(*parts: Any) -> tuple[bool, str]:
+    """Return the claim that squares of all these numbers are neither lost nor too large."""
+    largest = max(largest_entry(part if sparse.issparse(part) else np.asarray(part)) for part in parts)
+    sound = largest == 0.0 or SMALLEST_ENTRY < largest < LARGEST_ENTRY
+    return (
+        sound,
+        f"the largest number is {largest:.3g}: squares are lost beyond {SMALLEST_ENTRY:g} to {LARGEST_ENTRY:g}; scale them",
+    )
 
 
 def scaled(values: Any, e: int) -> Any:

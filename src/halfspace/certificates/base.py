@@ -95,9 +95,14 @@ class Certificate(ABC):
         sound = self.well_formed()
         if not sound:
             return sound
-        X, y = self.read(X, y)
         try:
-            with np.errstate(all="ignore"):  # what is not finite is refused, not warned of
+            X, y = self.read(X, y)
+        except InputError:
+            raise
+        except ValueError as error:  # scikit-learn's
+            raise InputError(str(error)) from error
+        try:
+            with np.errstate(all="ignore", over="raise"):  # what is not finite is refused, not warned of
                 return self.confirm(X, y)
         except (ArithmeticError, np.linalg.LinAlgError) as error:  # numbers that no check can be computed with
             return Verdict.of((False, f"its numbers are too extreme to be checked ({error})"))

@@ -13,7 +13,7 @@ import numpy as np
 from scipy import sparse
 
 from halfspace._typing import FloatArray, IntArray, Label, Labels, Matrix
-from halfspace.certificates.arithmetic import known_labels, squares
+from halfspace.certificates.arithmetic import exponent, known_labels, scaled, squares
 from halfspace.certificates.base import Certificate, Verdict
 from halfspace.certificates.predictor import joined, same
 
@@ -203,6 +203,8 @@ class PerCell(Certificate):
         The cell of every example: that of its nearest centre. -1 for an example without weight, which no part is about.
     parts : tuple of Certificate
         One for each cell.
+    sample_weight : ndarray, shape (n,), or None
+        Weights of the examples, if not all 1; only one of weight 0 may have no cell.
 
     Examples
     --------
@@ -216,6 +218,7 @@ class PerCell(Certificate):
     centres: Annotated[FloatArray, "finite(K,d)"]
     cells: Annotated[IntArray, "int(n) in -1..K"]
     parts: Annotated[tuple[Certificate, ...], "tuple(K) of certificate"]
+    sample_weight: Annotated[FloatArray | None, "finite(n) >= 0 | none", "asked"] = None
 
     def __str__(self) -> str:
         alone = sum(isinstance(part, OneLabel) for part in self.parts)
@@ -229,8 +232,13 @@ class PerCell(Certificate):
         return max(_gap(part) for part in self.parts)
 
     def consistent(self) -> list[tuple[bool, str]]:
-        """Check that there are cells, each of one label or with gaps between two values."""
-        return [(len(self.parts) > 0, "there are no cells"), (all(map(_bounded, self.parts)), "a cell has no duality gap")]
+        """Check that there are cells, each of one label or with gaps between two values, for all examples of weight."""
+        idle = np.zeros(self.cells.shape, bool) if self.sample_weight is None else self.sample_weight == 0.0
+        return [
+            (len(self.parts) > 0, "there are no cells"),
+            (all(map(_bounded, self.parts)), "a cell has no duality gap"),
+            (bool((idle | (self.cells >= 0)).all()), "an example of positive weight is in no cell"),
+        ]
 
     def predictor(self, y: Labels) -> dict[str, Any]:
         """Return the centres, and what predicts in each cell."""
@@ -260,7 +268,9 @@ class PerCell(Certificate):
         for k, part in enumerate(self.parts):
             mine = order[ends[k] : ends[k + 1]]
             empty = Verdict.of((False, "no example is in it"))
-            verdicts.append((f"cell {k}", part.confirm(X[mine], y[mine]) if mine.size else empty))
+            s = None if self.sample_weight is None else self.sample_weight[mine]
+            weights = Verdict.of((_weighs(part, s), "its examples have other weights"))
+            verdicts += [(f"cell {k}", weights), (f"cell {k}", part.confirm(X[mine], y[mine]) if mine.size else empty)]
         return Verdict.all_of(verdicts)
 
     def _machine(self, k: int, y: Labels, classes: list[Any]) -> dict[str, Any]:
@@ -298,6 +308,16 @@ def _bounded(part: Any) -> bool:
     return isinstance(part, OneLabel) or (hasattr(part, "primal") and hasattr(part, "dual"))
 
 
+def _weighs(part: Any, s: FloatArray | None) -> bool:
+    """Tell whether a part, and all parts of it, give its examples these weights; one label needs none."""
+    if isinstance(part, OneLabel):
+        return True
+    if isinstance(part, PerClass):
+        return all(_weighs(one, s) for one in part.parts)
+    given = getattr(part, "sample_weight", None)
+    return s is None or (bool((s == 1.0).all()) if given is None else np.array_equal(given, s))
+
+
 def _gap(part: Any) -> float:
     """Return the relative gap of a part, of one per class the widest."""
     return max(map(_gap, part.parts)) if hasattr(part, "parts") else float(part.relative_gap)
@@ -312,19 +332,22 @@ def _scores(X: Matrix, centres: FloatArray) -> FloatArray:
 
 def nearest_centres(X: Matrix, centres: FloatArray) -> IntArray:
     """Return the nearest of the centres (K, d) for every row of X, by number, shape (n,), in double precision and in blocks."""
-    nearest = np.empty(X.shape[0], dtype=np.int64)
+    nearest, e = np.empty(X.shape[0], dtype=np.int64), exponent(X, centres)
+    centres = scaled(centres, e)
     step = max(1, BLOCK_ENTRIES // (centres.shape[0] + centres.shape[1]))
     for first in range(0, nearest.size, step):
-        nearest[first : first + step] = _scores(X[first : first + step], centres).argmin(axis=1)
+        nearest[first : first + step] = _scores(scaled(X[first : first + step], e), centres).argmin(axis=1)
     return nearest
 
 
 def _misplaced(X: Matrix, cells: IntArray, centres: FloatArray) -> int:
     """Return how many examples have a centre nearer than that of their cell, by more than rounding."""
+    e = exponent(X, centres)
+    centres = scaled(centres, e)
     wrong, size = 0, float((centres * centres).sum(axis=1).max())
     step = max(1, BLOCK_ENTRIES // (centres.shape[0] + centres.shape[1]))
     for first in range(0, cells.size, step):
-        mine, rows = cells[first : first + step], X[first : first + step]
+        mine, rows = cells[first : first + step], scaled(X[first : first + step], e)
         scores = _scores(rows, centres)
         lengths = squares(rows)
         own = np.take_along_axis(scores, np.maximum(mine, 0)[:, None], axis=1)[:, 0]

@@ -41,6 +41,9 @@ from halfspace.kernels import Kernel
 
 __all__ = ["DualityGap", "Enclosure", "KernelGap"]
 
+TINY = 1e-300
+"""What underflow can take from a sum of squares."""
+
 
 class Enclosure(Certificate, abstract=True):
     """`dual <= optimum <= primal` of a large-margin problem with cap C: what gaps of planes and of kernels have in common."""
@@ -150,6 +153,11 @@ class Enclosure(Certificate, abstract=True):
         raise NotImplementedError
 
 
+def representable(primal: float) -> float:
+    """Return the value of a plane that keeps a margin, neither 0 nor infinite; NaN, which confirms nothing, where it is."""
+    return float(primal) if TINY < primal < np.inf else np.nan
+
+
 class PlaneSums(NamedTuple):
     """What both values are made of, each with a bound on its rounding."""
 
@@ -170,9 +178,11 @@ class PlaneSums(NamedTuple):
             primal, dual = 0.5 * self.square + self.loss, self.total - 0.5 * self.size**2
             return primal + slack * self.primal_error, dual - slack * self.dual_error
         least, total = self.least - slack * self.least_error, self.total * (1.0 - slack * self.spare)
-        primal = 0.5 * self.square * (1.0 + slack * self.spare) / least**2 if least > 0.0 else np.inf
+        primal = (
+            representable(0.5 * (np.sqrt(self.square) / least) ** 2 * (1.0 + slack * self.spare)) if least > 0.0 else np.inf
+        )
         longest = np.float64(self.size + slack * self.size_error)
-        return float(primal), float(0.5 * (total / longest) ** 2) if total > 0.0 else 0.0
+        return primal, float(0.5 * (total / longest) ** 2) if total > 0.0 else 0.0
 
 
 @dataclass(frozen=True, eq=False)
@@ -293,12 +303,12 @@ class DualityGap(Enclosure):
             near = ~(1.0 + least_error <= E)  # also what is not a number
             slack, caps = np.maximum(0.0, 1.0 - E[near]), self.C if s is None else self.C * s[near]
             loss, exposed = np.float64((caps * slack).sum()), np.float64((caps * np.ones(slack.size)).sum())
-        dual_error = spare * (total + size**2) + size_error * (size + size_error)
+        dual_error = spare * (total + size**2) + size_error * (size + size_error) + TINY
         if self.free:  # strengths that do not quite balance can be made to by taking the rest away from the stronger class
             rest = abs((strengths * sign).sum()) + spare * total
             dual_error += rest * (1 + size * R + rest * R * R)
             size_error, spare = size_error + rest * R, spare + rest / max(total, 1e-300)
-        primal_error = spare * (square + loss) + least_error * exposed
+        primal_error = spare * (square + loss) + least_error * exposed + TINY
         least = np.float64((E if s is None else E[s > 0]).min())
         return PlaneSums(square, loss, least, total, size, primal_error, least_error, dual_error, size_error, spare)
 
@@ -333,7 +343,7 @@ class KernelSums(NamedTuple):
         """Return both values for C = inf, where only directions matter."""
         least = float((self.E - slack * self.error)[self.caps > 0].min())
         longest = np.float64(self.square + slack * self.square_error)
-        primal = float(0.5 * longest * (1.0 + slack * self.spare) / least**2) if least > 0.0 else np.inf
+        primal = representable(0.5 * (np.sqrt(longest) / least) ** 2 * (1.0 + slack * self.spare)) if least > 0.0 else np.inf
         total = self.total * (1.0 - slack * self.spare) - slack * self.rest
         size = np.sqrt(longest) + slack * self.rest * self.radius
         return primal, float(0.5 * (total / size) ** 2) if total > 0.0 else 0.0

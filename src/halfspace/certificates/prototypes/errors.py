@@ -32,7 +32,7 @@ from scipy import sparse
 from scipy.special import expit
 
 from halfspace._typing import FloatArray, IntArray, Label, Labels, Matrix
-from halfspace.certificates.arithmetic import EPS, as_rows, block_squares, held, one_weight_each, some_weight
+from halfspace.certificates.arithmetic import EPS, as_rows, block_squares, exponent, held, one_weight_each, scaled, some_weight
 from halfspace.certificates.base import Certificate, Verdict, apart
 from halfspace.errors import InputError
 
@@ -43,6 +43,10 @@ BLOCK_ENTRIES, BLOCK_ROWS = 1 << 16, 512
 WIDE = 1024
 """Columns up to which rows are written out and moved to the prototypes' mean, whatever their storage: so that dense and sparse
 rows are judged alike. Wider ones are taken as they are: most of a wide sparse matrix is zeros."""
+
+
+TINY = float(np.finfo(np.float64).tiny)
+"""A product that underflows is off by less than this."""
 
 
 class Prototypes(NamedTuple):
@@ -106,12 +110,15 @@ def survey(X: Matrix, target: IntArray, given: Prototypes, beta: float | None, s
     `beta` is the slope of the sigmoid f(μ) = 1 / (1 + exp(-βμ)), 0 for f(μ) = μ, None for no cost; s, shape (n,), are the
     weights of the rows in the cost; a radius gives away `give` times its rounding.
     """
+    e = exponent(X, given.W)  # distances are compared with each other only: their units do not matter
+    omega = None if given.omega is None else scaled(given.omega, exponent(given.omega))
+    given = given._replace(W=scaled(given.W, e), omega=omega)
     centre = given.W.mean(axis=0) if X.shape[1] <= WIDE else np.zeros(X.shape[1])
     given = given._replace(W=given.W - centre)
     norms = [_norm(omega) for omega, _ in given.metrics()]
     inverse = 1.0 / np.where((lengths := _lengths(given, norms)) > 0.0, lengths, 1.0)
     certain, possible, parts, pulls = 0, 0, [], _Pulls(given, max(norms))
-    for rows, block in _blocks(X, centre, given.target.size):
+    for rows, block in _blocks(X, centre, given.target.size, e):
         found = _measure(block, target[rows], given)
         gap, tie = found.d_minus - found.d_plus, 2.0 * found.slack
         right = np.where(np.abs(gap) <= tie, found.plus < found.minus, gap > 0.0)
@@ -120,22 +127,23 @@ def survey(X: Matrix, target: IntArray, given: Prototypes, beta: float | None, s
         if beta is not None:
             pulls.add(block, found, beta, s[rows])
     right, radii = (np.concatenate(part) for part in zip(*parts, strict=True))
+    radii = np.ldexp(radii, e)
     cost_slack = pulls.cost_slack + (target.size + 8) * EPS * float(s.sum())
     gradient = pulls.relative() if beta is not None else (0.0, 0.0)
     return Survey(int((~right).sum()), certain, possible, right, radii, pulls.cost, cost_slack, *gradient)
 
 
-def _blocks(X: Matrix, centre: FloatArray, width: int) -> Iterator[tuple[slice, Any]]:
-    """Yield rows in float64 about the centre, a block at a time; `width` numbers are held for each."""
+def _blocks(X: Matrix, centre: FloatArray, width: int, e: int) -> Iterator[tuple[slice, Any]]:
+    """Yield rows over 2^e in float64 about the centre, a block at a time; `width` numbers are held for each."""
     kept = sparse.issparse(X) and X.shape[1] > WIDE
     entries = X.nnz if kept else X.shape[0] * X.shape[1]
     step = max(BLOCK_ROWS, BLOCK_ENTRIES * X.shape[0] // max(entries, width * X.shape[0]))
     for begin in range(0, X.shape[0], step):
         rows = slice(begin, min(begin + step, X.shape[0]))
         if kept:
-            yield rows, X[rows].astype(np.float64)
+            yield rows, scaled(X[rows].astype(np.float64), e)
         else:
-            yield rows, (X[rows].toarray() if sparse.issparse(X) else X[rows]) - centre
+            yield rows, scaled(X[rows].toarray() if sparse.issparse(X) else X[rows], e) - centre
 
 
 def _project(rows: Any, omega: FloatArray | None) -> Any:
@@ -169,7 +177,8 @@ def _measure(block: Any, target: IntArray, given: Prototypes) -> _Found:
     np.maximum(D, 0.0, out=D)
     reach = size * (np.sqrt(block_squares(block)) + np.sqrt(block_squares(given.W).max()))
     terms = given.W.shape[1] + (0 if given.omega is None else given.omega.shape[0 if given.omega.ndim == 1 else -2]) + 8
-    slack = 4.0 * terms * EPS * reach * reach
+    apart = given.W.any() | np.asarray(abs(block).sum(axis=1) > 0.0).ravel()  # where all is zero, nothing is lost
+    slack = 4.0 * terms * (EPS * reach * reach + TINY * apart)
     own = given.target[:, None] == target
     others = np.where(own, np.inf, D)
     D[~own] = np.inf
@@ -381,7 +390,7 @@ class PrototypeErrors(Certificate):
         classes, target = np.unique(np.asarray(self.prototype_labels), return_inverse=True)
         s = np.ones(y.size) if self.sample_weight is None else self.sample_weight
         given = Prototypes(self.prototypes, target, self.omega)
-        with np.errstate(all="ignore"):  # what is not finite is refused, not warned of
+        with np.errstate(invalid="ignore", divide="ignore", under="ignore"):  # what is not finite is refused, not warned of
             return survey(X, np.searchsorted(classes, y), given, self.beta, s, give=give)
 
     def consistent(self) -> list[tuple[bool, str]]:

@@ -18,7 +18,7 @@ from typing import Annotated, Any, NamedTuple, Self
 import numpy as np
 
 from halfspace._typing import FloatArray, Labels, Matrix
-from halfspace.certificates.arithmetic import EPS, as_rows, one_weight_each
+from halfspace.certificates.arithmetic import EPS, as_rows, in_range, one_weight_each
 from halfspace.certificates.base import Unlabelled, Verdict, apart
 from halfspace.certificates.prototypes.quantisation import dense_blocks
 
@@ -153,6 +153,7 @@ class MixtureLikelihood(Unlabelled):
         shaped = Verdict.of(
             (self.prototypes.shape[1] == d, f"prototypes of {self.prototypes.shape[1]} features, but X has {d}"),
             one_weight_each(self.sample_weight, n),
+            in_range(X, self.prototypes),
             (
                 self.rule == "each" or bool((self.sigmas == self.sigmas[0]).all()),
                 f"{self.rule} sigma, but not the same for all",

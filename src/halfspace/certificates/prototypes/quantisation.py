@@ -43,7 +43,7 @@ import numpy as np
 from scipy import sparse
 
 from halfspace._typing import FloatArray, IntArray, Labels, Matrix
-from halfspace.certificates.arithmetic import EPS, as_rows, some_weight
+from halfspace.certificates.arithmetic import EPS, as_rows, in_range, some_weight
 from halfspace.certificates.base import Unlabelled, Verdict
 from halfspace.errors import InputError
 
@@ -121,6 +121,10 @@ class Quantisation(Unlabelled):
         if s is not None and s.shape != (X.shape[0],):
             msg = f"Quantisation.measure expects one sample weight for each of {X.shape[0]} rows. Got shape {s.shape}."
             raise InputError(msg)
+        sound, problem = in_range(X, W)
+        if not sound:
+            msg = f"Quantisation.measure: {problem}."
+            raise InputError(msg)
         found = _measured(X, W, s)
         lower, noise = spectral_bound(X, s, W.shape[0]) if spectral else (0.0, 0.0)
         error, gain = found.error + 4.0 * found.noise, found.gain + 4.0 * found.gain_noise
@@ -144,6 +148,7 @@ class Quantisation(Unlabelled):
         shaped = Verdict.of(
             (self.labels.size == n, f"there are {n:,} rows, not {self.labels.size:,}"),
             (self.prototypes.shape[1] == d, f"prototypes of {self.prototypes.shape[1]} features, but X has {d}"),
+            in_range(X, self.prototypes),
         )
         if not shaped:
             return shaped

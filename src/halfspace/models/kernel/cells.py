@@ -210,7 +210,8 @@ def learn_cells(
 
     solved = run_all([partial(learn, k) for k in range(order.size)], budget, n_jobs)
     machines = [solved[k] for k in np.argsort(order)]
-    proof = PerCell(centres, cells, tuple(machine.proof for machine in machines))
+    weight = None if (s == 1.0).all() else s
+    proof = PerCell(centres, cells, tuple(machine.proof for machine in machines), weight)
     return CellsLearnt(*_joined(kernel, data, by_cell, machines, centres), proof, machines)
 
 
