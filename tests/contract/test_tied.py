@@ -41,14 +41,16 @@ MORE = [
     Neighbours(),
 ]
 FAST = {"tol": 1e-3, "cv_tol": 1e-2}
+MOST = 40
+"""Changes of one attribute; of more, which are states to go on from, some."""
 REFUSALS = (ArithmeticError, AttributeError, LookupError, TypeError, ValueError)
 NOT_OF_PREDICTION = {"certificate_", "_certificate", "history_", "outcome_", "n_iter_", "notes_", "_n_threads"}
 
 
 def cases():
     """Return every estimator with targets it can learn from: two classes, three classes, or numbers."""
-    for model in [*ESTIMATORS, *VARIANTS, *MORE]:
-        for y in [REAL] if is_regressor(model) else [TWO, THREE]:
+    for k, model in enumerate([*ESTIMATORS, *VARIANTS, *MORE]):
+        for y in [REAL] if is_regressor(model) else [TWO, THREE] if k < len(ESTIMATORS) else [THREE]:
             yield pytest.param(model, y, id=f"{type(model).__name__}-{len(np.unique(y))}")
 
 
@@ -165,7 +167,8 @@ def test_a_model_that_predicts_otherwise_is_refuted(model, y):
     before, seen = outputs(model), 0
     learnt = {name for name in vars(model) if name[0] == "_" or name[-1] == "_"}
     for name in sorted(learnt - NOT_OF_PREDICTION):
-        for how, part in changes(vars(model)[name]):
+        found = list(changes(vars(model)[name]))
+        for how, part in found[:: 1 + len(found) // MOST]:
             other = with_attribute(model, name, part)
             seen += 1
             assert refuted(other, y) or unmoved(other, before), name + how

@@ -111,3 +111,28 @@ def test_a_sheet_is_as_large_as_its_last_cell(tmp_path, cell):
             far.writestr(part, near.read(part).replace(b'<c r="B2">', cell.encode()))
     with pytest.raises(MemoryLimitError, match="a sheet of 900,000 rows and 703 columns would need about 63"):
         read(tmp_path / "far.xlsx", "a")
+
+
+@pytest.mark.parametrize(
+    ("before", "after"),
+    [
+        (b'r="A4"', b'r="XFD1048576"'),
+        (b'r="A4"', b'r="A999999999"'),
+        (b'r="A4"', b"r = 'xfd1048576'"),
+        (b'<row r="4"><c r="A4"', b'<row r="99999999"><c'),
+        (b'<c r="A4"', b'<c note="' + b"x" * 100 + b'" r="XFD1048576"'),
+    ],
+    ids=["last cell", "beyond it", "in other words", "a row", "far from its tag"],
+)
+@pytest.mark.parametrize("home", ["worksheets/s0.xml", "Worksheets/s0.xml", "elsewhere/s0"])
+def test_a_cell_far_out_is_refused_however_it_is_written(tmp_path, before, after, home):
+    """A sheet needs memory for all cells up to its last one, so a small file with a cell far out is refused by its extent."""
+    workbook(tmp_path / "t.xlsx", One=[HEADER, *ROWS])
+    with zipfile.ZipFile(tmp_path / "t.xlsx") as archive:
+        parts = {name: archive.read(name) for name in archive.namelist()}
+    with zipfile.ZipFile(tmp_path / "far.xlsx", "w") as archive:
+        for name, content in parts.items():
+            place = name.replace("worksheets/s0.xml", home)
+            archive.writestr(place, content.replace(before, after).replace(b"worksheets/s0.xml", home.encode()))
+    with pytest.raises(MemoryLimitError, match=r"rows and .* columns would need"):
+        read(tmp_path / "far.xlsx", "y")

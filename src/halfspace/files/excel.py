@@ -26,8 +26,9 @@ from halfspace.notes import Note
 __all__ = ["Reader"]
 
 ERRORS = pa.array(["#DIV/0!", "#REF!", "#VALUE!", "#NAME?", "#NUM!", "#NULL!"])
-CELL = re.compile(rb'[<:]c\s(?:[^>]{0,60}\s)?r="([A-Z]{1,3})(\d{1,7})"')
-LONGEST_CELL = 100
+PLACE = re.compile(rb"""\sr\s*=\s*["']\s*([A-Za-z]*)(\d+)""")
+"""The place that a row or a cell says it has."""
+ROW, CELL = re.compile(rb"<(?:\w+:)?row\b"), re.compile(rb"<(?:\w+:)?c\b")
 UNPACKED_BYTES, CELL_BYTES = 6, 100
 """Bytes that a byte of unpacked XML takes, and a cell of a sheet, be it empty: as a value, and twice as a column's text."""
 HEAD = 100
@@ -102,26 +103,24 @@ def _admit(name: str, archive: zipfile.ZipFile) -> None:
     remedy, parts = "save the sheet as CSV", archive.infolist()
     admit(name, UNPACKED_BYTES * sum(part.file_size for part in parts), "the unpacked workbook", remedy)
     for part in parts:
-        if part.filename.startswith("xl/worksheets/") and part.filename.endswith(".xml"):
-            with archive.open(part) as stream:
-                rows, columns = _extent(stream)
+        if part.filename != "xl/sharedStrings.xml":  # the workbook says which of the others are sheets
+            rows, columns = _extent(archive.read(part))
             admit_columns(columns, name)
             admit(name, CELL_BYTES * rows * columns, f"a sheet of {rows:,} rows and {columns:,} columns", remedy)
 
 
-def _extent(stream: Any) -> tuple[int, int]:
-    """Return the last row and the last column that the cells of a sheet name."""
-    rows, letters, rest = 0, b"", b""
-    while block := stream.read(1 << 20):
-        found = CELL.findall(rest + block)
-        rest = block[-LONGEST_CELL:]
-        if found:
-            rows = max(rows, *(int(row) for _, row in found))
-            letters = max(letters, *(column for column, _ in found), key=lambda word: (len(word), word))
-    place = 0
+def _extent(sheet: bytes) -> tuple[int, int]:
+    """Return the last row and the last column of a sheet: where cells say that they are, or how many of a row do not say."""
+    rows, letters, placed = 0, b"", 0
+    for place in PLACE.finditer(sheet):
+        rows, placed = max(rows, int(place[2][:18])), placed + bool(place[1])
+        letters = max(letters, place[1][:9].upper(), key=lambda word: (len(word), word))
+    last = 0
     for letter in letters:
-        place = 26 * place + letter - ord("A") + 1
-    return rows, place
+        last = 26 * last + letter - ord("A") + 1
+    if sum(1 for _ in CELL.finditer(sheet)) > placed:
+        last = max(last, *(len(CELL.findall(row)) for row in ROW.split(sheet)))
+    return rows, last
 
 
 def _exact(text: Any, numbers: Any) -> Any:
