@@ -56,6 +56,8 @@ fuzz: .venv/test.stamp
 	PYTHONPATH=tests $(BIN)/python -m fuzz --seconds $(SECONDS) --first $$(( ($(SEED) - 1) * 1000000000 ))
 	@echo "== verified claims against the truth in rational arithmetic"
 	$(BIN)/python -m pytest -n 2 -q tests/oracle --cases 20000 --seed $(SEED)
+	@echo "== every estimator on shapes up to 3,000 x 30,000, with a watchdog (about half an hour)"
+	$(BIN)/python tests/contract/watchdog.py
 
 mutants: .venv/test.stamp
 	@echo "== small faults in checkers and claims: which do the tests miss?"

@@ -173,3 +173,50 @@ def test_farthest_rows_halve_the_best_cover_at_worst():
     counts = np.arange(40) % 3
     assert_allclose(farthest_first(np.repeat(X, counts, axis=0), np.ones(counts.sum()), 5), farthest_first(X, counts * 1.0, 5))
     assert_array_equal(KMeans(3, init="farthest").fit(X).labels_, KMeans(3, init="farthest").fit(X).labels_)
+
+
+class Slow:
+    """A clock, and scikit-learn's fit that takes a second a step on it, and ten to draw the first prototypes."""
+
+    def __init__(self, monkeypatch):
+        self.now, self.steps, real = 0.0, [], cluster.KMeans.fit
+        monkeypatch.setattr("halfspace.models.prototypes.k_means.time", self)
+        monkeypatch.setattr("halfspace.solvers.run.time", self)
+        monkeypatch.setattr("halfspace.models.prototypes.k_means.QUICK", 1e-9)
+
+        def fit(model, *args, **kwargs):
+            found = real(model, *args, **kwargs)
+            self.steps.append(found.n_iter_)
+            self.now += found.n_iter_ + 1.0
+            return found
+
+        monkeypatch.setattr(cluster.KMeans, "fit", fit)
+
+    def perf_counter(self):
+        return self.now
+
+
+@pytest.mark.parametrize("init", ["sample", "given"])
+def test_a_start_makes_the_steps_there_is_time_for(monkeypatch, init):
+    """Where a start may take longer than is left, one step is timed, and as many are made as fit into three quarters of it."""
+    X = clouds(2000)
+    init = X[:30].copy() if init == "given" else init
+    clock = Slow(monkeypatch)
+    model = KMeans(30, init=init, n_init=1, tol=0.0, max_time=14.0, random_state=0).fit(X)
+    assert clock.steps == [1, 8]  # 12 s are left after a step and the measuring of its error: 9 for steps and one to measure
+    assert clock.now <= 14.0
+    assert (model.outcome_.reason, model.n_iter_) == ("time budget spent", 8)
+    assert "max_time=14" in model.outcome_.sentence
+    assert model.certificate_.verify(X)
+
+
+def test_a_start_that_converges_in_time_is_scikit_learns(monkeypatch):
+    """Begun again from the prototypes that were drawn once, a start that converges is the one scikit-learn makes."""
+    X = clouds(400)
+    other = cluster.KMeans(5, n_init=1, random_state=3).fit(X)
+    Slow(monkeypatch)
+    monkeypatch.setattr("halfspace.models.prototypes.k_means.QUICK", 1.0)
+    model = KMeans(5, n_init=1, max_time=1e6, random_state=3).fit(X)
+    assert model.outcome_.converged
+    assert_array_equal(model.prototypes_, other.cluster_centers_)
+    assert (model.inertia_, model.n_iter_) == (other.inertia_, other.n_iter_)
