@@ -4,7 +4,7 @@ import pyarrow as pa
 import pytest
 
 from halfspace.errors import FileError
-from halfspace.files import read
+from halfspace.files import json_lines, read
 
 
 def written(folder, content):
@@ -71,3 +71,11 @@ def test_a_key_that_comes_twice_is_refused(tmp_path):
     """A line with a key twice means different things to different readers; the line is named."""
     with pytest.raises(FileError, match=r"line 2 .*'a' comes twice"):
         read(written(tmp_path, '{"a": 1, "y": 0}\n{"a": 1, "a": 2, "y": 1}\n'), "y")
+
+
+def test_a_new_key_in_every_line_is_no_table(tmp_path, monkeypatch):
+    """Very many keys that hardly repeat end in a sentence, soon."""
+    monkeypatch.setattr(json_lines, "MANY_KEYS", 1000)
+    (tmp_path / "keys.jsonl").write_text("\n".join(f'{{"k{i}": 1, "y": {i % 2}}}' for i in range(2000)))
+    with pytest.raises(FileError, match="different keys, hardly any of which repeat"):
+        read(tmp_path / "keys.jsonl", "y")

@@ -22,6 +22,8 @@ __all__ = ["Reader"]
 
 CELLS = 1 << 22
 """Values of a piece: where every line has keys of its own, a table of many lines would be nearly all gaps."""
+MANY_KEYS, FILLED = 20_000, 0.01
+"""Columns from which a table with a smaller share of values than this is none."""
 
 
 class _Number(str):
@@ -41,6 +43,7 @@ class Reader(TextReader):
         super().__init__(file)
         self.columns = Columns(self.notes)
         self._nested: set[str] = set()
+        self._n_rows = self._n_values = 0
         self.names = ()
 
     def pieces(self, batch_rows: int) -> Iterator[Piece]:
@@ -76,7 +79,14 @@ class Reader(TextReader):
     def _piece(self, objects: list[dict[str, Any]]) -> Piece:
         """Make a table of text of some objects, and learn from it."""
         names = dict.fromkeys(key for found in objects for key in found)
-        admit_columns(len(self.columns.kinds.keys() | names.keys()), self.file.name)
+        every = len(self.columns.kinds.keys() | names.keys())
+        admit_columns(every, self.file.name)
+        self._n_rows, self._n_values = self._n_rows + len(objects), self._n_values + sum(map(len, objects))
+        if every > MANY_KEYS and self._n_values < FILLED * every * self._n_rows:
+            msg = (
+                f"{self.file.name}: has {every:,} different keys, hardly any of which repeat; expected the same keys in every "
+            )
+            raise FileError(msg + "line. Store many features of which a row has few as svmlight.")
         columns, texts = [], set()
         for name in names:
             values = [found.get(name) for found in objects]
