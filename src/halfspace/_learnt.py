@@ -1,5 +1,6 @@
 """What a class learns, declared where the class is written, so that model files need no table of their own."""
 
+from types import CellType, FunctionType
 from typing import Any, ClassVar
 
 __all__ = ["Learnt"]
@@ -33,6 +34,8 @@ class Learnt:
     def __init_subclass__(cls, **options: Any) -> None:
         super().__init_subclass__(**options)
         Learnt.kinds[cls.__name__] = cls
+        for name, method in _inherited(cls).items():
+            setattr(cls, name, _renamed(method, f"{cls.__qualname__}.{name}"))
 
     @classmethod
     def declared(cls) -> dict[str, Any]:
@@ -67,3 +70,27 @@ class Learnt:
         sizes : dict
             What the letters of the declaration stand for.
         """
+
+
+def _inherited(cls: type) -> dict[str, FunctionType]:
+    """Return the public methods that a class has from others of this package."""
+    found = {}
+    for name in dir(cls):
+        method = vars(cls).get(name) or next((vars(base)[name] for base in cls.__mro__ if name in vars(base)), None)
+        own = name.startswith("_") or name in vars(cls) or not isinstance(method, FunctionType)
+        if not own and isinstance(method, FunctionType) and method.__module__.startswith("halfspace."):
+            found[name] = method
+    return found
+
+
+def _renamed(method: FunctionType, name: str) -> FunctionType:
+    """Return a method under another name, which Python says where arguments do not fit: not that of an internal base class."""
+    cells = tuple(
+        CellType(_renamed(cell.cell_contents, name)) if cell.cell_contents is getattr(method, "__wrapped__", method) else cell
+        for cell in method.__closure__ or ()
+    )
+    copy = FunctionType(method.__code__, method.__globals__, method.__name__, method.__defaults__, cells or None)
+    copy.__kwdefaults__, copy.__qualname__ = method.__kwdefaults__, name
+    vars(copy).update(vars(method))
+    copy.__doc__, copy.__annotations__, copy.__module__ = method.__doc__, method.__annotations__, method.__module__
+    return copy

@@ -1,7 +1,11 @@
 """Training: warm starts, class weights, progress, callbacks, streams."""
 
+import inspect
+import types
+
 import numpy as np
 import pytest
+from sklearn.base import BaseEstimator
 from sklearn.callback import ProgressBar, ScoringMonitor
 from sklearn.model_selection import GridSearchCV
 from sklearn.pipeline import make_pipeline
@@ -144,3 +148,15 @@ def test_balanced_weights_are_not_silently_dropped_by_a_stream():
     model.fit(X, y)
     with pytest.raises(ValueError, match="balanced"):
         model.partial_fit(X, y)
+
+
+def test_errors_about_arguments_name_the_class_of_the_user():
+    """Python's TypeErrors say Perceptron.fit(), not an internal base class, for every plain method of every estimator."""
+    with pytest.raises(TypeError, match=r"^Perceptron\.fit\(\) missing 1 required positional argument: 'y'"):
+        hs.Perceptron().fit(np.ones((2, 2)))
+    for name in hs.__all__:
+        kind = getattr(hs, name)
+        if isinstance(kind, type) and issubclass(kind, BaseEstimator):
+            methods = [inspect.getattr_static(kind, method) for method in dir(kind) if not method.startswith("_")]
+            ours = [m for m in methods if isinstance(m, types.FunctionType) and m.__module__.startswith("halfspace.")]
+            assert {method.__qualname__.split(".")[0] for method in ours} <= {name}

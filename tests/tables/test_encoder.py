@@ -270,3 +270,12 @@ def test_a_failed_fit_changes_nothing():
     with pytest.raises(InputError, match="no usable column in 5 sample"):
         encoder.fit(np.ones((5, 2)))
     assert np.array_equal(encoder.transform(table), before)
+
+
+def test_an_absent_column_is_warned_of():
+    """In Python as in the command, a column that is not there is said to count as missing; complete tables are silent."""
+    table = pa.table({"size": [1.0, 5.0, 2.0], "age": [3.0, 9.0, 4.5]})
+    encoder = TableEncoder().fit(table)
+    with pytest.warns(UserWarning, match="Column 'age' is absent: all its values count as missing"):
+        encoder.transform(table.drop_columns(["age"]))
+    encoder.transform(table)

@@ -1,5 +1,6 @@
 """From a table to the numbers a model reads, learnt once and kept as plain data."""
 
+import warnings
 from collections.abc import Iterator
 from typing import Any, ClassVar, Self
 
@@ -14,7 +15,7 @@ from halfspace._matrices import admitted
 from halfspace._text import listed, plural
 from halfspace._typing import FloatArray, IntArray, Labels, Matrix
 from halfspace.errors import InputError
-from halfspace.notes import Note
+from halfspace.notes import Note, sentences
 from halfspace.tables import recipes, sparse_columns
 from halfspace.tables.columns import arranged, as_table, is_table, numbers_of
 from halfspace.tables.recipes import check_recipes
@@ -193,14 +194,17 @@ class TableEncoder(Learnt, TransformerMixin, BaseEstimator):
         ----------
         X : table or matrix, shape (n, d)
             Columns of a table are found by their names; further ones are ignored, and absent ones count as
-            missing.
+            missing, with a warning.
 
         Returns
         -------
         ndarray or csr_matrix, shape (n, D), float64
             The outputs, D = `len(get_feature_names_out())`.
         """
-        return self.transform_with_notes(X)[0]
+        matrix, notes = self.transform_with_notes(X)
+        if absent := [note for note in notes if note.kind == "absent"]:
+            warnings.warn(" ".join(sentences(absent)), UserWarning, stacklevel=2)
+        return matrix
 
     def transform_with_notes(self, X: Matrix) -> tuple[Matrix, tuple[Note, ...]]:
         """Encode rows, and note what did not fit: absent columns, unreadable values, unseen categories.
