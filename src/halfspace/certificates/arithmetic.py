@@ -43,6 +43,7 @@ EPS = float(np.finfo(np.float64).eps)
 BLOCK_ENTRIES = 1 << 20
 SMALLEST_ENTRY, LARGEST_ENTRY = 1e-146, 1e150
 """Where the largest number of a table is between these, its square has all its digits, and sums of squares are finite."""
+SUBNORMAL = float(np.finfo(np.float64).smallest_subnormal)
 EXACT_ENTRIES = 200_000
 """Exact sums over more entries than this are not attempted: they would take seconds."""
 
@@ -229,7 +230,7 @@ def scaled(values: Any, e: int) -> Any:
 
 def rounding(terms: int, R: float) -> float:
     """Return a bound on the rounding error of a stability, or of a mean of signed rows: sums of `terms` products."""
-    return 2.0 * (terms + 8) * EPS * R
+    return 2.0 * (terms + 8) * (EPS * R + (SUBNORMAL if R > 0.0 else 0.0))
 
 
 def vanishes_exactly(X: Matrix, c: FloatArray, clamp: float) -> bool:

@@ -128,6 +128,7 @@ def survey(X: Matrix, target: IntArray, given: Prototypes, beta: float | None, s
             pulls.add(block, found, beta, s[rows])
     right, radii = (np.concatenate(part) for part in zip(*parts, strict=True))
     radii = np.ldexp(radii, e)
+    radii[radii < 1e-300] = 0.0  # a radius too small to be rounded down is not claimed
     cost_slack = pulls.cost_slack + (target.size + 8) * EPS * float(s.sum())
     gradient = pulls.relative() if beta is not None else (0.0, 0.0)
     return Survey(int((~right).sum()), certain, possible, right, radii, pulls.cost, cost_slack, *gradient)
