@@ -95,7 +95,12 @@ class Certificate(ABC):
         sound = self.well_formed()
         if not sound:
             return sound
-        X, y = self.read(X, y)
+        try:
+            X, y = self.read(X, y)
+        except InputError:
+            raise
+        except ValueError as error:  # scikit-learn's
+            raise InputError(str(error)) from error
         try:
             with np.errstate(all="ignore", over="raise"):  # what is not finite is refused, not warned of
                 return self.confirm(X, y)

@@ -58,13 +58,21 @@ def tied(learnt: Mapping[str, Any], certificate: Certificate, X: Matrix, y: Labe
     for name in dict.fromkeys([*found, *said]):
         kept = found.get(name)
         if isinstance(kept, _Kept):
-            claims.append((kept.agrees(said, X, y), f"the {name} of the model are not those of the examples"))
+            claims.append((_agree(kept, said, X, y), f"the {name} of the model are not those of the examples"))
         elif name == "positive":
             claims.append((said[name] == _positives(y, said), "the certificate counts another class as positive"))
         else:
             text = f"the model predicts with other {name} than the certificate is about"
             claims.append((name in found and same(kept, said[name]), text))
     return Verdict.of(*claims)
+
+
+def _agree(kept: "_Kept", said: Mapping[str, Any], X: Any, y: Labels) -> bool:
+    """Tell whether what a model kept agrees with a certificate; values of a kind that cannot be compared do not."""
+    try:
+        return bool(kept.agrees(said, X, y))
+    except (ArithmeticError, AttributeError, LookupError, TypeError, ValueError):
+        return False
 
 
 def same(value: Any, other: Any) -> bool:

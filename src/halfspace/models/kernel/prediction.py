@@ -12,7 +12,7 @@ from halfspace.errors import InputError
 from halfspace.kernels import Kernel, as_kernel
 from halfspace.kernels.fast.blocked_products import Group, combined
 from halfspace.models.multiclass import support_table
-from halfspace.models.parameters import Examples, usable_rows
+from halfspace.models.parameters import Examples, require, usable_rows
 from halfspace.models.planes.prediction import PredictingMixin
 
 __all__ = ["Expansion", "KernelPlaneMixin", "Measured", "measured", "stacked"]
@@ -116,6 +116,8 @@ class KernelPlaneMixin(PredictingMixin):
 
     def _asked_kernel(self) -> Kernel:
         """Return the kernel that the parameters ask for."""
+        known = isinstance(self.kernel, str | Kernel) or callable(self.kernel)
+        require(self, "kernel", "the name of a kernel, a kernel or a function", holds=known)
         try:
             return as_kernel(self.kernel, gamma=self.gamma, degree=self.degree, coef0=self.coef0)
         except InputError as error:

@@ -116,7 +116,7 @@ class PrototypeClassifier(Certified, ClassifierMixin, CallbackSupportMixin, Base
 
     def _rule(self) -> online.Rule:
         """Return the rule at its full rate: the gradient of generalised LVQ."""
-        steepest = float(self.beta) / 4.0 if self.beta > 0.0 else 1.0
+        steepest = float(self.beta) / 4.0 or 1.0
         metric = float(self.metric_eta0) if self._learns_metric else 0.0
         return Rates(float(self.eta0) / steepest, metric / steepest, float(self.beta))
 
