@@ -71,7 +71,9 @@ def test_other_data_refute_it(halfspace, answer, model, table, tmp_path, change)
     """Other labels or values are found out: exit code 1, with reasons."""
     other = changed(table, tmp_path / "other.csv", change)
     assert answer("certify", model, other, code=1)["reasons"]
-    assert "Refuted by other.csv" in halfspace("certify", model, other).out
+    told = halfspace("certify", model, other).out
+    assert "Refuted by other.csv" in told
+    assert "names rows by their number: if the file was sorted" in told
 
 
 @pytest.mark.parametrize("change", [lambda lines: lines.pop(), lambda lines: lines.append(lines[-1])], ids=["fewer", "more"])

@@ -36,6 +36,7 @@ from halfspace.tables import TableEncoder
 __all__ = ["Claim", "run"]
 
 LARGEST_JSON = 1 << 30
+ORDER = "The claim names rows by their number: if the file was sorted or edited since the fit, check the file as it was then."
 DAMAGES = (ArithmeticError, AttributeError, LookupError, TypeError, ValueError)
 
 
@@ -236,4 +237,4 @@ def _text(body: dict[str, Any]) -> str:
     if body["holds"]:
         rows = f"{plural(body['n_checked'], 'training row')} of {body['n_rows']:,} in {body['source']}"
         return f"{head}\nIt holds: re-derived from {rows}, importing no solver; other rows are no part of the claim."
-    return "\n".join([head, f"Refuted by {body['source']}:", *(f"  {reason}" for reason in body["reasons"])])
+    return "\n".join([head, f"Refuted by {body['source']}:", *(f"  {reason}" for reason in body["reasons"]), ORDER])
