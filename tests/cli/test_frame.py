@@ -213,7 +213,7 @@ def test_a_model_may_come_through_a_pipe(answer, model, table, tmp_path):
     for command in (("inspect",), ("certify", table)):
         pipe = tmp_path / command[0]
         os.mkfifo(pipe)
-        writer = threading.Thread(target=lambda pipe=pipe: pipe.write_bytes(model.read_bytes()))
+        writer = threading.Thread(target=lambda pipe=pipe: pipe.write_bytes(model.read_bytes()), daemon=True)
         writer.start()
         found = answer(command[0], pipe, *command[1:])
         writer.join()
@@ -224,7 +224,7 @@ def test_a_pipe_is_not_named_for_a_later_check(answer, table, tmp_path):
     """The command that checks again is offered for files only: a pipe would be empty by then."""
     pipe = tmp_path / "pipe"
     os.mkfifo(pipe)
-    writer = threading.Thread(target=lambda: pipe.write_bytes(table.read_bytes()))
+    writer = threading.Thread(target=lambda: pipe.write_bytes(table.read_bytes()), daemon=True)
     writer.start()
     assert answer("fit", pipe, "--target", "kept", "--rungs", "majority", "--save", tmp_path / "m")["recheck"] is None
     writer.join()

@@ -250,7 +250,7 @@ def test_without_pyarrow_tables_name_the_extra_and_the_rest_works(tmp_path, monk
 def pipe_with(path, content):
     """Make a pipe that another thread fills once."""
     os.mkfifo(path)
-    writer = threading.Thread(target=lambda: path.write_bytes(content))
+    writer = threading.Thread(target=lambda: path.write_bytes(content), daemon=True)
     writer.start()
     yield path
     writer.join()
