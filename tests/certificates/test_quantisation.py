@@ -202,7 +202,7 @@ HOSTILE = {
 def test_hostile_fields_are_refused(field, value):
     """A file whose fields are not what they should be is refused when read."""
     body = {**json.loads(measured().to_json()), field: value}
-    with pytest.raises(CertificateError, match="damaged|not JSON"):  # NaN is no number of JSON
+    with pytest.raises(CertificateError, match=r"damaged|not JSON"):  # NaN is no number of JSON
         from_json(json.dumps(body))
 
 
