@@ -27,6 +27,11 @@ import halfspace as hs
 from halfspace import kernels as ks
 from halfspace.certificates import from_json
 from halfspace.errors import GapWarning, InputError, NotSeparatedWarning
+from halfspace.kernels.gram import LazyGram
+from halfspace.models.kernel.margin import Claims, KernelPlan
+from halfspace.models.multiclass import Task
+from halfspace.models.parameters import Examples
+from halfspace.solvers.run import Budget
 
 X = np.array(
     [[1.0, 2.0], [2.0, 1.0], [1.5, -0.5], [0.5, 0.25], [-1.0, -1.0], [-2.0, 0.5], [-0.5, -2.0], [0.25, -0.75], [-1.5, 1.0]]
@@ -811,3 +816,26 @@ def test_callbacks_see_a_model_that_predicts(given):
     scores = (log[0] if isinstance(log, list) else log).data_as_pandas["accuracy"].dropna()
     assert scores.between(0.0, 1.0).all()
     assert scores.iloc[-1] == plain.score(X, y)
+
+
+def test_a_problem_stopped_by_its_share_goes_on_from_its_answer():
+    """The answer of a problem that was cut, some of whose examples have no weight, is where its next share of time begins."""
+    rng = np.random.default_rng(0)
+    X, s = rng.standard_normal((300, 3)), np.r_[np.zeros(40), np.ones(260)]
+    sign = np.where(X[:, 0] * X[:, 1] > 0, 1.0, -1.0)
+    task = Task(np.arange(300), sign, s, 1)
+    claims = Claims.about(
+        Examples(X, sign, X, np.array([-1.0, 1.0]), (sign > 0).astype(int), (X * X).sum(axis=1), 1.0),
+        hs.kernels.RBF(1.0),
+        0.0,
+        KernelPlan(10.0, 1e-3, free=False, sweep=False, room=1000),
+    )
+    work = claims.work(LazyGram(hs.kernels.RBF(1.0), X, 1.0), task, 0)
+    cut = work.runner()(Budget(1000, 0.0), None)
+    end = work.runner()(Budget(1000), cut)
+    assert cut.outcome.reason == "time budget spent"
+    assert end.outcome.reason == "converged"
+    assert end.rounds >= cut.rounds
+    answer = work.answer(end)
+    assert answer.primal - answer.dual <= 1e-3 * answer.primal
+    assert not answer.b[:40].any()

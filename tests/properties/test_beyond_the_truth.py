@@ -217,6 +217,20 @@ def test_converged_is_said_of_certificates_within_tol_only(model, tol):
     assert max(widths(model.certificate_)) <= tol * (1 + 1e-6)
 
 
+@pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
+@pytest.mark.parametrize("model", [hs.AdaTron(solver="sweep"), hs.KernelAdaTron(gamma=0.5, solver="sweep")], ids=str)
+def test_a_fit_out_of_iterations_has_converged_only_if_its_widest_part_has(model):
+    """Whenever the iterations end, "converged" is said if, and only if, no part is wider than tol."""
+    said = set()
+    for max_iter in (1, 2, 4, 8, 16):
+        for tol in np.geomspace(1e-3, 0.9, 10):
+            model.set_params(tol=float(tol), max_iter=max_iter).fit(OVERLAPPING, THREE)
+            converged = model.outcome_.reason == "converged"
+            assert converged == (max(widths(model.certificate_)) <= tol)
+            said.add(converged)
+    assert said == {True, False}
+
+
 class Watching(TransformerMixin, BaseEstimator):
     """An encoder that changes nothing and remembers the rows it learnt from."""
 

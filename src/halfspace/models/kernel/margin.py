@@ -142,7 +142,7 @@ class Work(NamedTuple):
             return reporter.tell(f"round {at.round}: relative gap {at.state.gap:.2g}")
 
         def run_and_report(budget: Budget, before: Run | None) -> Run:
-            again = before and replace(before, state=self.method.start(self.method.certify(before.state).b))
+            again = before and replace(before, state=self.method.start(self.answer(before).b[self.used]))
             done = run(self.method, budget, again or self.method.start(self.start), tell if count == 1 else None)
             answer = self.answer(done)
             if reporter is not None:
