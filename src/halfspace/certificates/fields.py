@@ -312,7 +312,7 @@ def roles(kind: Any) -> dict[str, str]:
     --------
     >>> from halfspace.certificates import MistakeBound
     >>> roles(MistakeBound)
-    {'mistakes': 'reported', 'bound': 'proved', 'bracket': 'proved', 'theorem': 'proved'}
+    {'mistakes': 'reported', 'bound': 'proved', 'bracket': 'proved', 'theorem': 'proved', 'ballot': 'proved'}
     """
     hints = get_type_hints(kind, include_extras=True)
     return {name: [*getattr(hints[name], "__metadata__", ()), "proved", "proved"][1] for name in _names(kind)}
