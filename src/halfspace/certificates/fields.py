@@ -266,7 +266,7 @@ PLAINLY: dict[str, Callable[[Any], bool]] = {
     "label": is_label,
     "plain": is_plain,
     "dict": lambda value: isinstance(value, dict),
-    "kernel": lambda value: isinstance(value, Kernel),
+    "kernel": lambda value: isinstance(value, Kernel) and value.is_resolved(),
     "certificate": _is_certificate,
 }
 WORDS = {
@@ -275,7 +275,7 @@ WORDS = {
     "str": "a text",
     "label": "a label",
     "dict": "a table",
-    "kernel": "a kernel",
+    "kernel": "a kernel whose parameters are numbers",
     "certificate": "a certificate",
     "finite": "a finite number",
     "real": "a number",
@@ -312,7 +312,7 @@ def roles(kind: Any) -> dict[str, str]:
     --------
     >>> from halfspace.certificates import MistakeBound
     >>> roles(MistakeBound)
-    {'mistakes': 'reported', 'bound': 'proved', 'bracket': 'proved', 'theorem': 'proved'}
+    {'mistakes': 'reported', 'bound': 'proved', 'bracket': 'proved', 'theorem': 'proved', 'ballot': 'proved'}
     """
     hints = get_type_hints(kind, include_extras=True)
     return {name: [*getattr(hints[name], "__metadata__", ()), "proved", "proved"][1] for name in _names(kind)}
@@ -382,9 +382,7 @@ def faults(thing: Any) -> list[str]:
 
 
 def _faults_within(part: Any) -> Iterable[str]:
-    """Return what is wrong within a certificate, theorem or kernel."""
-    if isinstance(part, Kernel):
-        return () if part.is_resolved() else ("a parameter of the kernel is not a number yet",)
+    """Return what is wrong within a certificate or theorem."""
     if hasattr(part, "well_formed"):
         return part.well_formed().reasons  # type: ignore[no-any-return]
     return faults(part) if hasattr(part, "_fields") else ()

@@ -30,7 +30,8 @@ class ConditionalExpectation(Kernel):
     Parameters
     ----------
     model : fitted mixture, fitted classifier, callable or None
-        What knows `p(c|x)`: by its `predict_proba`, or as a function from rows, shape (n, d), to probabilities, shape (n, C).
+        What knows `p(c|x)`: by its `predict_proba` or `responsibilities`, or as a function from rows, shape (n, d), to
+        probabilities, shape (n, C).
         None: the rows are probabilities themselves.
     priors : sequence of float, optional
         P(c), shape (C,). By default the model's `weights_` or `class_prior_`, else what `resolved(X)` finds as the mean of
@@ -50,7 +51,7 @@ class ConditionalExpectation(Kernel):
     density: bool | None = None
 
     def __post_init__(self) -> None:
-        if not (self.model is None or callable(self.model) or hasattr(self.model, "predict_proba")):
+        if not (self.model is None or callable(self.model) or self._asked() is not None):
             msg = f"ConditionalExpectation: a model with predict_proba, a function or None expected, got {self.model!r}"
             raise InputError(msg)
         if self.density and not hasattr(self.model, "score_samples"):
@@ -116,15 +117,19 @@ class ConditionalExpectation(Kernel):
         """Return the proof."""
         return f"{self} is an inner product of one feature per class"
 
+    def _asked(self) -> Any:
+        """Return the method that knows p(c|x), if the model has one: a classifier's, or a mixture's."""
+        return getattr(self.model, "predict_proba", None) or getattr(self.model, "responsibilities", None)
+
     def _probabilities(self, A: Any) -> FloatArray:
         """Return p(c|x) for every row, shape (n, C)."""
         if self.model is None:
             return A.toarray() if sparse.issparse(A) else A
-        ask = self.model.predict_proba if hasattr(self.model, "predict_proba") else self.model
         try:
-            if ask is not self.model:
+            ask = self._asked()
+            if ask is not None:
                 check_is_fitted(self.model)
-            P = np.asarray(ask(A), dtype=np.float64)
+            P = np.asarray((ask or self.model)(A), dtype=np.float64)
         except NotFittedError as error:
             msg = f"ConditionalExpectation: {self.model!r} is not fitted; fit it first"
             raise InputError(msg) from error

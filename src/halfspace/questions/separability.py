@@ -86,7 +86,7 @@ def separability(
     ('separable', True)
     >>> proof = separability(X, ["low", "high", "low", "high"])
     >>> proof.verdict, {row: str(share) for row, share in proof.multipliers.items()}
-    ('inseparable', {0: '1/4', 1: '1/2', 2: '1/4'})
+    ('inseparable', {1: '1/4', 2: '1/2', 3: '1/4'})
     """
     budget = _budget(max_time)
     biased = read_intercept(intercept, "separability") != "none"

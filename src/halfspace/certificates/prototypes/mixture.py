@@ -153,7 +153,7 @@ class MixtureLikelihood(Unlabelled):
         shaped = Verdict.of(
             (self.prototypes.shape[1] == d, f"prototypes of {self.prototypes.shape[1]} features, but X has {d}"),
             one_weight_each(self.sample_weight, n),
-            in_range(X, self.prototypes),
+            in_range(X, self.prototypes, self.sigmas.min()),  # differences far below every sigma do not count
             (
                 self.rule == "each" or bool((self.sigmas == self.sigmas[0]).all()),
                 f"{self.rule} sigma, but not the same for all",

@@ -53,8 +53,8 @@ class Cells(NamedTuple):
     def check(self, m: int) -> None:
         """Refuse cells read from a file that point outside the m support vectors."""
         inside = all(c.size == 0 or 0 <= c.min() <= c.max() < m for c in self.columns)
-        if not inside or len(self.columns) != self.centres.shape[0]:
-            raise ValueError("cells point outside the support vectors")
+        if not inside or len(self.columns) != self.centres.shape[0] or not self.present.any(axis=1).all():
+            raise ValueError("cells point outside the support vectors, or are without a class")
 
     def outputs(self, expansion: Expansion, X: Matrix) -> FloatArray:
         """Return the outputs on rows of X, shape (n, K), each by the machine of the nearest centre."""

@@ -258,10 +258,6 @@ class IsotropicMixture(Certified, DensityMixin, CallbackSupportMixin, BaseEstima
         """Return how much of each row of X, shape (n, d), belongs to each prototype, shape (n, K); rows sum to 1."""
         return self._measured(X)[0]
 
-    def predict_proba(self, X: Matrix) -> FloatArray:
-        """Return the responsibilities, shape (n, K), by the name that scikit-learn's mixtures have for them."""
-        return self.responsibilities(X)
-
     def predict(self, X: Matrix) -> IntArray:
         """Return the prototype that each row of X, shape (n, d), belongs to most, shape (n,); of equals the first."""
         winners: IntArray = self.responsibilities(X).argmax(axis=1)

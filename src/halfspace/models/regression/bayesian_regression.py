@@ -153,7 +153,11 @@ class BayesianRegression(Certified, RegressionMixin, RegressorMixin, CallbackSup
         with one_blas_thread():
             sums = gathered(data.design, data.centred[:, 0], float(data.y_mean[0]))
             self._remember(data, sums if afresh else joined(Sums(**self._sums), sums), afresh=afresh)
-            self._store(infer(Sums(**self._sums), self._floor, *self._given()))
+            try:
+                self._store(infer(Sums(**self._sums), self._floor, *self._given()))
+            except np.linalg.LinAlgError as error:
+                msg = f"BayesianRegression: numbers of these sizes cannot be computed with ({error}). Scale the features."
+                raise InputError(msg) from error
         return self
 
     def _given(self) -> tuple[float | None, float | None]:

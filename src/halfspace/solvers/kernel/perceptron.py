@@ -27,6 +27,7 @@ from halfspace.rows.orders import Orders
 from halfspace.rows.views import Gram
 from halfspace.solvers.outcome import Reason
 from halfspace.solvers.rules.averaged import Mean
+from halfspace.solvers.rules.presenting import seconds_of_votes
 from halfspace.solvers.rules.rosenblatt import Rosenblatt
 from halfspace.solvers.rules.sweep import EPOCH, POSITION, PRESENTED, Forget, State, Task, sweep
 from halfspace.solvers.rules.sweep import start as start_state
@@ -159,8 +160,9 @@ class KernelPresenting:
         return None if training.state.active.any() else "converged"
 
     def ending(self, training: Training) -> float:
-        """Predict the seconds for the outputs that all support vectors give to all examples."""
-        return self.gram.seconds(float(self.gram.n) * np.count_nonzero(training.state.alpha.any(axis=0)))
+        """Predict the seconds for the outputs that all support vectors give to all examples, and to count votes."""
+        votes = seconds_of_votes(self.gram.n, training.state) if isinstance(training.memory, Log) else 0.0
+        return votes + self.gram.seconds(float(self.gram.n) * np.count_nonzero(training.state.alpha.any(axis=0)))
 
     def certify(self, training: Training) -> FloatArray:
         """Return the coefficients of the functions, shape (K, n), which `models` makes a certificate of."""

@@ -20,14 +20,16 @@ from halfspace.solvers.rules.sweep import EPOCH, POSITION, Forget, Plan, State, 
 from halfspace.solvers.rules.voted import Log, drain
 from halfspace.solvers.run import PIECE, Course, Progress, Run
 
-__all__ = ["Presenting", "Training", "copied", "overlaps"]
+__all__ = ["Presenting", "Training", "copied", "overlaps", "seconds_of_votes"]
 
 CACHE_BLOCK = 1 << 14
 """Entries of a block of rows that stays in cache while all classes see it."""
 MOST_EPOCHS = 512
 """Most epochs in one call of compiled code."""
-LOGGED = 1e-7
-"""Seconds per mistake that a voting memory has noted, where the machine is slow."""
+LOGGED, JUDGED = 2e-7, 1e-7
+"""Seconds per mistake that a voting memory has noted: to put it away, and for its vote on an example; on a slow machine."""
+VOTING_ROWS = 1000
+"""Examples in a piece of a voting memory, and those that its certificate judges, about."""
 SNAPSHOT_ROOM = 1 << 22
 """Bytes for the weights after each of these epochs."""
 
@@ -96,7 +98,7 @@ class Presenting:
 
     def step(self, training: Training, most: int) -> tuple[Any, ...]:
         """Present examples for some milliseconds."""
-        plan, table = self._plan(training.state), self._table(training, most)
+        plan, table = self._plan(training), self._table(training, most)
         work = present_native if self.native else present
         finished = work(self.rule, training.memory, self.task, training.state, plan, table)
         if isinstance(training.memory, Log):
@@ -111,9 +113,11 @@ class Presenting:
         columns = table.mistakes[:finished], table.squares[:finished]
         return (*columns, table.W[:finished]) if table.W.size else columns
 
-    def _plan(self, state: State) -> Plan:
-        entries, active = max(entries_per_row(self.task.X), 1.0), max(int(state.active.sum()), 1)
+    def _plan(self, training: Training) -> Plan:
+        entries, active = max(entries_per_row(self.task.X), 1.0), max(int(training.state.active.sum()), 1)
         rows = max(1, int(PIECE // (entries * active)))
+        if isinstance(training.memory, Log):  # whose mistakes cost more to prove than to make
+            rows = min(rows, VOTING_ROWS)
         block = max(1, int(CACHE_BLOCK // entries)) if active > 1 else rows
         return Plan(self.orders, self.order, self.held, rows, block)
 
@@ -155,12 +159,17 @@ class Presenting:
         return None if np.isfinite(state.W[:, -1]).all() else "diverged"
 
     def ending(self, training: Training) -> float:
-        """Predict the seconds for putting the log of a voting memory away."""
-        return LOGGED * sum(log.row.size for log in training.logs)
+        """Predict the seconds for putting the log of a voting memory away, and for counting its votes."""
+        return seconds_of_votes(self.task.target.size, training.state) if isinstance(training.memory, Log) else 0.0
 
     def certify(self, training: Training) -> Any:
         """Return the proof."""
         return self.claim(training)
+
+
+def seconds_of_votes(n: int, state: State) -> float:
+    """Predict the seconds to count the votes of all vectors of a state on n examples, or on as many as a certificate judges."""
+    return float(state.mistakes.sum()) * (LOGGED + JUDGED * min(n, VOTING_ROWS))
 
 
 def _next_due(epoch: int) -> int:
