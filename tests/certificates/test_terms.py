@@ -105,6 +105,20 @@ def test_every_example_must_be_in_its_cell(block, monkeypatch):
         assert "1 examples are nearer" in str(verdict)
 
 
+@pytest.mark.filterwarnings("ignore::UserWarning")
+def test_no_example_of_weight_is_left_out_of_the_cells_of_a_regression():
+    """Only an example of weight 0 may be in no cell: with any weight of its own it would be left out of the claim."""
+    X = np.linspace(0.0, 6.0, 30)[:, None]
+    y, s = np.sin(X[:, 0]), np.where(np.arange(30) == 7, 0.0, 1.0)
+    proof = hs.KernelRegression(kernel_rows=15).fit(X, y, sample_weight=s).certificate_
+    assert proof.verify(X, y)
+    assert (proof.cells[s > 0.0] >= 0).all()
+    outside = replace(proof, cells=np.where(np.arange(30) == 7, -1, proof.cells))
+    assert outside.well_formed()
+    assert not replace(outside, sample_weight=None).well_formed()
+    assert not replace(outside, sample_weight=np.where(s > 0.0, s, 0.5)).well_formed()
+
+
 # ---------------------------------------------------------------- neighbours
 @pytest.mark.parametrize("k", [1, 2, 3, 5])
 @pytest.mark.parametrize("seed", range(3))
