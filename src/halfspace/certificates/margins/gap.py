@@ -43,6 +43,8 @@ __all__ = ["DualityGap", "Enclosure", "KernelGap"]
 
 TINY = 1e-300
 """What underflow can take from a sum of squares."""
+MOST = 1e300
+"""The largest dual value that is claimed: where nothing but zeros allows any, the optimum is infinite."""
 
 
 class Enclosure(Certificate, abstract=True):
@@ -346,7 +348,7 @@ class KernelSums(NamedTuple):
         primal = representable(0.5 * (np.sqrt(longest) / least) ** 2 * (1.0 + slack * self.spare)) if least > 0.0 else np.inf
         total = self.total * (1.0 - slack * self.spare) - slack * self.rest
         size = np.sqrt(longest) + slack * self.rest * self.radius
-        return primal, float(0.5 * (total / size) ** 2) if total > 0.0 else 0.0
+        return primal, float(min(0.5 * (total / size) ** 2, MOST)) if total > 0.0 else 0.0
 
 
 @dataclass(frozen=True, eq=False)
