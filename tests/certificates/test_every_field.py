@@ -18,6 +18,7 @@ from halfspace.certificates import Certificate, from_json
 from halfspace.certificates.fields import faults, roles, specs
 from halfspace.certificates.regression.posterior import Sums
 from halfspace.errors import CertificateError, InputError
+from halfspace.kernels import RBF
 
 APART = "; reported by the run, not proved: "
 FILES = sorted((Path(__file__).parent / "stored").glob("*.json"))
@@ -130,6 +131,14 @@ def weighted_cells():
     return Case(proofs.PerCell(np.array([[0.5], [8.5]]), cells, parts, s), rows, labels)
 
 
+def weighted_ridge_cells():
+    rows, targets = np.array([[0.0], [1.0], [8.0], [9.5], [30.0]]), np.array([1.0, 2.0, 0.5, 0.25, 7.0])
+    cells, s = np.array([0, 0, 1, 1, -1]), np.array([1.0, 2.0, 1.0, 0.5, 0.0])
+    about = {"kernel": RBF(0.5), "coefficients": np.array([[0.4, 0.5]]), "ridge": 1.0}
+    parts = (proofs.KernelRidgeGap.measure(rows[k], targets[k], sample_weight=s[k], **about) for k in (slice(2), slice(2, 4)))
+    return Case(proofs.KernelRidgeCells(np.array([[0.5], [8.5]]), cells, tuple(parts), s), rows, targets)
+
+
 CASES: dict[str, Callable[[], Case]] = {
     **{path.stem: lambda path=path: stored(path) for path in FILES},
     "tight bracket": lambda: Case(tight_bracket(), X, Y),
@@ -144,6 +153,7 @@ CASES: dict[str, Callable[[], Case]] = {
     "weighted quantisation": weighted_quantisation,
     "least squares": lambda: Case(best_least_squares(), X, Y),
     "cells": weighted_cells,
+    "ridge cells": weighted_ridge_cells,
     "ridge": lambda: Case(proofs.RidgeGap.measure(X, Y, weights=np.array([0.1, 0.2]), ridge=1.0), X, Y),
     "mixture with its course": with_course,
     "prototypes with their costs": with_costs,

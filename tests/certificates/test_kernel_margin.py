@@ -197,11 +197,14 @@ def test_brackets_are_refused_on_other_data(case):
 
 
 def test_tiny_examples_prove_no_zero():
-    """Kernel values that underflow do not prove a margin of 0."""
+    """Kernel values that underflow prove neither a margin of 0 nor a radius: nothing is claimed, and a claim is refuted."""
     data, labels = np.array([[1e-200], [-1e-200]]), np.array([1, 0])
-    bracket = KernelBracket.measure(data, labels, kernel=Linear(), strengths=np.ones(2), positive=1)
-    assert bracket.lower <= 1e-200 <= bracket.upper
-    accepted(bracket, data, labels)
+    with pytest.raises(InputError, match="so small"):
+        KernelBracket.measure(data, labels, kernel=Linear(), strengths=np.ones(2), positive=1)
+    zero = KernelBracket.measure(0.0 * data, labels, kernel=Linear(), strengths=np.ones(2), positive=1)
+    accepted(zero, 0.0 * data, labels)
+    for upper, radius in ((0.0, 0.0), (2e-145, 1e-145)):
+        refused(lambda: replace(zero, upper=upper, radius=radius), data, labels)  # noqa: B023  (called at once)
 
 
 def test_indefinite_kernels_are_refused():

@@ -37,6 +37,7 @@ __all__ = [
     "some_weight",
     "squares",
     "vanishes_exactly",
+    "visible",
 ]
 
 EPS = float(np.finfo(np.float64).eps)
@@ -44,6 +45,8 @@ BLOCK_ENTRIES = 1 << 20
 SMALLEST_ENTRY, LARGEST_ENTRY = 1e-146, 1e150
 """Where the largest number of a table is between these, its square has all its digits, and sums of squares are finite."""
 SUBNORMAL = float(np.finfo(np.float64).smallest_subnormal)
+NORMAL = 4.0 * float(np.finfo(np.float64).smallest_normal)
+"""Lengths from here on have all their digits, and so has what is rounded off them once or twice."""
 EXACT_ENTRIES = 200_000
 """Exact sums over more entries than this are not attempted: they would take seconds."""
 
@@ -211,10 +214,14 @@ def in_range(*parts: Any) -> tuple[bool, str]:
     """Return the claim that squares of all these numbers are neither lost nor too large."""
     largest = max(largest_entry(part if sparse.issparse(part) else np.asarray(part)) for part in parts)
     sound = largest == 0.0 or SMALLEST_ENTRY < largest < LARGEST_ENTRY
-    return (
-        sound,
-        f"the largest number is {largest:.3g}: squares are lost beyond {SMALLEST_ENTRY:g} to {LARGEST_ENTRY:g}; scale them",
-    )
+    size = "so large" if largest > 1.0 else "so small"
+    lost = f"squares are lost beyond {SMALLEST_ENTRY:g} to {LARGEST_ENTRY:g}"
+    return sound, f"the numbers are {size} (largest {largest:.3g}) that {lost}; scale the features"
+
+
+def visible(R: float) -> tuple[bool, str]:
+    """Return the claim that the longest example has all its digits, or none: lengths below the normal floats have fewer."""
+    return R == 0.0 or R >= NORMAL, f"all of X is so small (length {R:.3g}) that digits underflow; scale the features"
 
 
 def scaled(values: Any, e: int) -> Any:

@@ -104,6 +104,8 @@ class Certificate(ABC):
         try:
             with np.errstate(all="ignore", over="raise"):  # what is not finite is refused, not warned of
                 return self.confirm(X, y)
+        except InputError as error:  # what cannot be measured, such as examples that vanish, is not confirmed
+            return Verdict.of((False, str(error)))
         except (ArithmeticError, np.linalg.LinAlgError) as error:  # numbers that no check can be computed with
             return Verdict.of((False, f"its numbers are too extreme to be checked ({error})"))
 

@@ -14,7 +14,7 @@ import numpy as np
 from scipy import sparse
 
 from halfspace._typing import FloatArray, IntArray, Matrix
-from halfspace.certificates.arithmetic import EPS
+from halfspace.certificates.arithmetic import EPS, largest_entry
 from halfspace.errors import InputError
 from halfspace.kernels import Kernel
 from halfspace.kernels.mercer import HIDDEN
@@ -26,6 +26,8 @@ LARGEST = 4000
 """Kernels without a proof are checked on the data up to this many examples."""
 FLOOR = 1e-290
 """What underflow can take away from a value of a kernel."""
+VANISHING = 1e10 * FLOOR
+"""Squared lengths in the kernel's space that are all below this are blurred by what underflow takes."""
 ASYMMETRY = 1e-6
 """A precomputed matrix may differ from its transpose by this share of its largest entry; the difference is paid for."""
 
@@ -67,9 +69,15 @@ class Scales(NamedTuple):
 
 
 def scales(kernel: Kernel, X: Matrix, clamp: float, shift: float = 0.0) -> Scales:
-    """Measure the examples in the kernel's space; `shift` as in `indefiniteness`."""
+    """Measure the examples in the kernel's space; `shift` as in `indefiniteness`.
+
+    Examples that are zero there have length 0. Examples so short that underflow blurs all of them are refused.
+    """
     entry = _entry_error(kernel, X)
     diagonal = X.diagonal() if kernel.is_precomputed else kernel.exact_diagonal(X)
+    if float(np.max(diagonal)) + clamp * clamp < VANISHING and largest_entry(X) > 0.0:
+        msg = f"all of X is so small that {kernel} underflows. Scale the features, e.g. with StandardScaler."
+        raise InputError(msg)
     by_row = None if kernel.is_precomputed else kernel.rounding_by_row(X)
     unit, reach = (0.0, None) if by_row is None else by_row
     return Scales(np.sqrt(np.maximum(diagonal, 0.0) + clamp * clamp + entry + shift) * (1 + 8 * EPS), entry, shift, unit, reach)
@@ -101,11 +109,12 @@ def squares_of(F: FloatArray, rows: IntArray, c: FloatArray) -> FloatArray:
 
 
 def _entry_error(kernel: Kernel, X: Matrix) -> float:
-    """Return a bound on the rounding of any entry of the kernel matrix of these examples."""
+    """Return a bound on the rounding of any entry of the kernel matrix of these examples; nothing but zeros loses nothing."""
+    floor = FLOOR if largest_entry(X) > 0.0 else 0.0
     if kernel.is_precomputed:
         difference = abs(X - X.T)
-        return 0.5 * float(difference.max()) + FLOOR
-    return float(kernel.rounding(X, X)) + FLOOR
+        return 0.5 * float(difference.max()) + floor
+    return float(kernel.rounding(X, X)) + floor
 
 
 def indefiniteness(kernel: Kernel, X: Matrix) -> tuple[float, str | None]:

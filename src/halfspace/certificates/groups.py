@@ -233,12 +233,16 @@ class PerCell(Certificate):
 
     def consistent(self) -> list[tuple[bool, str]]:
         """Check that there are cells, each of one label or with gaps between two values, for all examples of weight."""
-        idle = np.zeros(self.cells.shape, bool) if self.sample_weight is None else self.sample_weight == 0.0
         return [
             (len(self.parts) > 0, "there are no cells"),
             (all(map(_bounded, self.parts)), "a cell has no duality gap"),
-            (bool((idle | (self.cells >= 0)).all()), "an example of positive weight is in no cell"),
+            self.everyone_in_a_cell(),
         ]
+
+    def everyone_in_a_cell(self) -> tuple[bool, str]:
+        """Return the claim that only examples of weight 0 are in no cell."""
+        idle = np.zeros(self.cells.shape, bool) if self.sample_weight is None else self.sample_weight == 0.0
+        return bool((idle | (self.cells >= 0)).all()), "an example of positive weight is in no cell"
 
     def predictor(self, y: Labels) -> dict[str, Any]:
         """Return the centres, and what predicts in each cell."""

@@ -65,8 +65,11 @@ def squares(X: Any) -> FloatArray:
 
 
 def reach(X: Any) -> float:
-    """Return the length of the longest row, rounded up."""
-    return float(np.sqrt(squares(X).max()) * (1 + (X.shape[1] + 8) * EPS) + TINY)
+    """Return the length of the longest row, rounded up; 0 for nothing but zeros."""
+    longest = squares(X).max()
+    if longest == 0.0 and not (X.data if sparse.issparse(X) else X).any():
+        return 0.0
+    return float(np.sqrt(longest) * (1 + (X.shape[1] + 8) * EPS) + TINY)
 
 
 def dense(X: Any) -> FloatArray:
@@ -88,7 +91,8 @@ def inner(A: Any, B: Any) -> FloatArray:
 def inner_bounds(A: Any, B: Any) -> tuple[float, float]:
     """Return bounds on |a_i · b_j| and on its rounding error."""
     size = reach(A) * reach(B)
-    return size, 2.0 * (A.shape[1] + 8) * (EPS * size + TINY)
+    lost = TINY if size > 0.0 else 0.0
+    return size, 2.0 * (A.shape[1] + 8) * (EPS * size + lost)
 
 
 def unit_rows(A: Any) -> Any:

@@ -36,6 +36,7 @@ __all__ = [
     "is_ready",
     "read_examples",
     "read_matrix",
+    "refuse_vanishing",
     "require",
     "require_cap_and_tolerance",
     "require_choice",
@@ -60,8 +61,8 @@ COPIES = (8, 4)
 """Numbers that a model holds at a time, per example and per feature of a two-class problem; measured with 3,000 classes."""
 PROVED = 2.5e8
 """Entries that are read in a second when a proof is made, where the machine is slow."""
-LARGEST = 1e150
-"""Largest squared length of an example: beyond, products with weights could overflow."""
+SMALLEST, LARGEST = 1e-290, 1e150
+"""The largest squared length of all examples is between these: beyond, squares or products with weights would be lost."""
 
 
 def require(estimator: Any, name: str, expected: str, *, holds: bool) -> None:
@@ -246,11 +247,11 @@ def _refuse_unusable(X: Matrix, q: FloatArray, owner: str) -> None:
         raise InputError(msg)
 
 
-def _refuse_vanishing(X: Matrix, q: FloatArray, clamp: float, owner: str) -> None:
-    """Refuse examples whose squares all underflow."""
-    if q.max() - clamp * clamp < 1e-290:
+def refuse_vanishing(X: Matrix, q: FloatArray, clamp: float, owner: str, least: float = SMALLEST) -> None:
+    """Refuse examples whose squares, q with the clamped input's, are all below `least`: no claim could be checked."""
+    if q.max() - clamp * clamp < least:
         values = X.data if sparse.issparse(X) else X
-        if values.any() and np.abs(values).max() < 1e-145:
+        if values.any() and np.abs(values).max() < np.sqrt(least):
             msg = f"{owner}: all of X is so small that its squares underflow. Scale the features, e.g. with StandardScaler."
             raise InputError(msg)
 
@@ -284,6 +285,6 @@ def read_examples(estimator: Any, X: Matrix, y: Labels, clamp: float) -> Example
     def inspection() -> None:
         filled.result()
         _refuse_unusable(X, q, owner)
-        _refuse_vanishing(X, q, clamp, owner)
+        refuse_vanishing(X, q, clamp, owner)
 
     return Examples(X, y, view, classes, target, q, clamp, inspection)

@@ -33,6 +33,7 @@ from halfspace.certificates.arithmetic import (
     squares,
     unit_scale,
     vanishes_exactly,
+    visible,
 )
 from halfspace.certificates.base import Certificate, Verdict
 from halfspace.certificates.expansion import Scales, outputs, proved_scales, squares_of
@@ -77,6 +78,10 @@ class Sides(NamedTuple):
 
     def outward(self) -> tuple[float, float]:
         """Return both sides moved apart by several rounding errors, and within what the radius, itself rounded, allows."""
+        sound, problem = visible(self.radius)
+        if not sound:
+            msg = f"{problem}, e.g. with StandardScaler."
+            raise InputError(msg)
         error = rounding(self.terms, self.radius)
         edge = self.radius + error  # who checks may sum the squares of the same rows in another order
         return max(self.lower - SLACK * error, -edge), max(min(self.upper + SLACK * error, edge), 0.0)
@@ -116,6 +121,7 @@ class Bracket(Certificate, abstract=True):
             (low_side, f"the weights have margin {sides.lower:.6g}, not {self.lower:.6g}"),
             (high_side, f"the strengths allow a margin of {sides.upper:.6g}, not only {self.upper:.6g}"),
             (finite and abs(self.radius - R) <= 1e-9 * R, f"the radius is {R:.6g}, not {self.radius:.6g}"),
+            visible(R),
         )
 
 

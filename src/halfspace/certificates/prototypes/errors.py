@@ -110,11 +110,10 @@ def survey(X: Matrix, target: IntArray, given: Prototypes, beta: float | None, s
     `beta` is the slope of the sigmoid f(μ) = 1 / (1 + exp(-βμ)), 0 for f(μ) = μ, None for no cost; s, shape (n,), are the
     weights of the rows in the cost; a radius gives away `give` times its rounding.
     """
-    e = exponent(X, given.W)  # distances are compared with each other only: their units do not matter
+    centre = _centre(given.W) if X.shape[1] <= WIDE else np.zeros(X.shape[1])
+    e = exponent(*_reaches(X, centre), given.W - centre)  # distances are compared with each other: their units do not matter
     omega = None if given.omega is None else scaled(given.omega, exponent(given.omega))
-    given = given._replace(W=scaled(given.W, e), omega=omega)
-    centre = given.W.mean(axis=0) if X.shape[1] <= WIDE else np.zeros(X.shape[1])
-    given = given._replace(W=given.W - centre)
+    given = given._replace(W=scaled(given.W - centre, e), omega=omega)
     norms = [_norm(omega) for omega, _ in given.metrics()]
     inverse = 1.0 / np.where((lengths := _lengths(given, norms)) > 0.0, lengths, 1.0)
     certain, possible, parts, pulls = 0, 0, [], _Pulls(given, max(norms))
@@ -134,8 +133,22 @@ def survey(X: Matrix, target: IntArray, given: Prototypes, beta: float | None, s
     return Survey(int((~right).sum()), certain, possible, right, radii, pulls.cost, cost_slack, *gradient)
 
 
+def _centre(W: FloatArray) -> FloatArray:
+    """Return a point amid the prototypes: their mean, safe from overflow."""
+    e = exponent(W)
+    return np.asarray(scaled(scaled(W, e).mean(axis=0), -e))
+
+
+def _reaches(X: Matrix, centre: FloatArray) -> list[Any]:
+    """Return numbers whose largest is the largest coordinate about the centre: that of rows far away but close together."""
+    if X.shape[1] > WIDE:
+        return [X]
+    ends = (X.max(axis=0), X.min(axis=0))
+    return [(end.toarray().ravel() if sparse.issparse(X) else end).astype(np.float64) - centre for end in ends]
+
+
 def _blocks(X: Matrix, centre: FloatArray, width: int, e: int) -> Iterator[tuple[slice, Any]]:
-    """Yield rows over 2^e in float64 about the centre, a block at a time; `width` numbers are held for each."""
+    """Yield rows about the centre over 2^e in float64, a block at a time; `width` numbers are held for each."""
     kept = sparse.issparse(X) and X.shape[1] > WIDE
     entries = X.nnz if kept else X.shape[0] * X.shape[1]
     step = max(BLOCK_ROWS, BLOCK_ENTRIES * X.shape[0] // max(entries, width * X.shape[0]))
@@ -144,7 +157,7 @@ def _blocks(X: Matrix, centre: FloatArray, width: int, e: int) -> Iterator[tuple
         if kept:
             yield rows, scaled(X[rows].astype(np.float64), e)
         else:
-            yield rows, scaled(X[rows].toarray() if sparse.issparse(X) else X[rows], e) - centre
+            yield rows, scaled((X[rows].toarray() if sparse.issparse(X) else X[rows]) - centre, e)
 
 
 def _project(rows: Any, omega: FloatArray | None) -> Any:

@@ -239,6 +239,8 @@ class KernelRidgeCells(PerCell):
         The cell of every example: that of its nearest centre. -1 for an example without weight, which no part is about.
     parts : tuple of KernelRidgeGap
         One for each cell.
+    sample_weight : ndarray, shape (n,), or None
+        Weights of the examples, if not all 1; only one of weight 0 may have no cell.
 
     Examples
     --------
@@ -269,7 +271,10 @@ class KernelRidgeCells(PerCell):
         """Check that there are cells, each with the function of a kernel for the same targets."""
         ours = len(self.parts) > 0 and all(isinstance(part, KernelRidgeGap) for part in self.parts)
         sizes = {part.constants.size for part in self.parts if isinstance(part, KernelRidgeGap)}
-        return [(ours and len(sizes) == 1, "there is not one KernelRidgeGap of the same targets for each cell")]
+        return [
+            (ours and len(sizes) == 1, "there is not one KernelRidgeGap of the same targets for each cell"),
+            self.everyone_in_a_cell(),
+        ]
 
     def predictor(self, y: Labels) -> dict[str, Any]:
         """Return the centres and the functions of each cell; rows count among all examples."""

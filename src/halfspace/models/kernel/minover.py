@@ -217,7 +217,7 @@ class KernelMinOver(KernelPlaneMixin, ClassifierMixin, CallbackSupportMixin, Bas
         """Say how far the fit came, and what to do if that is not far enough."""
         if ended.reason == "iteration budget spent":
             ended = Outcome(ended.reason, f"Stopped after {self.n_iter_} pushes (max_iter={self.max_iter}).")
-        reached = max((part.upper - part.lower) / part.upper for part in seen.parts)
+        reached = max((part.upper - part.lower) / part.upper if part.upper > 0.0 else np.inf for part in seen.parts)
         counted, share = max(map(width, self._states)), f"{self.tol:.3g}"
         rows = f" Rows of the kernel matrix, too large for cache_size={self.cache_size:g} MB, were computed when needed."
         rows = "" if whole else rows

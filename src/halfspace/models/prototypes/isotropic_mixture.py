@@ -172,7 +172,8 @@ class IsotropicMixture(Certified, DensityMixin, CallbackSupportMixin, BaseEstima
         self._check_parameters()
         old = self._mixture() if self.warm_start and hasattr(self, "prototypes_") else None
         given, X = X, read_matrix(self, X, reset=True)
-        view, _ = _checks.usable_rows(X, 0.0, type(self).__name__)
+        view, q = _checks.usable_rows(X, 0.0, type(self).__name__)
+        _checks.refuse_vanishing(X, q, 0.0, type(self).__name__)
         s = row_weights(self, X, sample_weight)
         found, rng = spread(view, s), check_random_state(self.random_state)
         scale = found if found > NO_SPREAD else 1.0  # rows that are all the same have no scale

@@ -18,6 +18,7 @@ from halfspace.models.parameters import (
     budget_of,
     check_common,
     read_matrix,
+    refuse_vanishing,
     require,
     require_number,
     restored_on_error,
@@ -107,7 +108,8 @@ class Quantiser(
         self._check_parameters()
         before = dict(vars(self))
         X = read_matrix(self, X, reset=True)
-        view, _ = usable_rows(X, 0.0, type(self).__name__)
+        view, q = usable_rows(X, 0.0, type(self).__name__)
+        refuse_vanishing(X, q, 0.0, type(self).__name__)
         n = X.shape[0]
         require_rows(self, n)
         state, self._seed, history = self._begin(X, view, before)

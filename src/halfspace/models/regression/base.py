@@ -9,7 +9,7 @@ from sklearn.utils.validation import check_is_fitted
 from halfspace._matrices import admitted
 from halfspace._typing import FloatArray, Matrix
 from halfspace.errors import InputError
-from halfspace.models.parameters import is_ready, read_matrix, require_choice, require_number, usable_rows
+from halfspace.models.parameters import is_ready, read_matrix, refuse_vanishing, require_choice, require_number, usable_rows
 from halfspace.rows.design import Design, column_means
 from halfspace.rows.labels import example_weights
 from halfspace.rows.operations import outputs
@@ -81,7 +81,7 @@ def read_regression(
     y = None if y is None else admitted(y, owner, "y")
     X, y = read_matrix(estimator, X, y, reset=reset, multi_output=multi, y_numeric=True)
     free, clamp = estimator.intercept == "free", asked_clamp(estimator)
-    _refuse_vanishing(usable_rows(X, clamp, owner)[1], X, clamp, owner)
+    refuse_vanishing(X, usable_rows(X, clamp, owner)[1], clamp, owner, SMALLEST)
     Y = np.asarray(y, dtype=np.float64).reshape(y.shape[0], -1)
     if not np.abs(Y).max() <= LARGEST or 0.0 < np.abs(Y).max() < 1.0 / LARGEST:
         msg = f"{owner}: y holds targets beyond {LARGEST:g}, or only some below {1 / LARGEST:g}: squares are lost. Scale them."
@@ -91,13 +91,6 @@ def read_regression(
         centre = column_means(X, s) if free else np.zeros(X.shape[1])
     y_mean = s @ Y / s.sum() if free else np.zeros(Y.shape[1])
     return Regression(X, Y, Design(X, s, clamp, centre), y_mean, free, y.ndim == 1)
-
-
-def _refuse_vanishing(q: FloatArray, X: Matrix, clamp: float, owner: str) -> None:
-    """Refuse examples whose squares, q with the clamped input's, all underflow."""
-    if float(q.max()) - clamp * clamp < SMALLEST and 0.0 < float(abs(X).max()) < np.sqrt(SMALLEST):
-        msg = f"{owner}: all of X is so small that products underflow. Scale the features, e.g. with StandardScaler."
-        raise InputError(msg)
 
 
 def asked_clamp(estimator: Any) -> float:

@@ -343,7 +343,7 @@ class KernelRegression(Certified, RegressionMixin, MultiOutputMixin, RegressorMi
         for k, rows in enumerate(by_cell):
             cells[rows] = k
         self._cells = Cells(centres, by_cell, bias, np.ones((len(by_cell), m), dtype=bool))
-        self.certificate_ = KernelRidgeCells(centres, cells, tuple(map(proof, by_cell, fits)))
+        self.certificate_ = KernelRidgeCells(centres, cells, tuple(map(proof, by_cell, fits)), data.sample_weight)
 
     def _explain(self, widths: list[Width], cells: int) -> None:
         """Say how width and ridge were chosen, and what was solved."""

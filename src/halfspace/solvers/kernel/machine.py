@@ -27,7 +27,7 @@ from halfspace._typing import FloatArray, IntArray
 from halfspace.kernels.gram import LazyGram
 from halfspace.solvers.kernel.pair_steps import Box, climb_free, climb_pairs, gap_at, middle
 from halfspace.solvers.kernel.working_set import WorkingSet, in_double, working_set
-from halfspace.solvers.linear.soft_margin import best_bias
+from halfspace.solvers.linear.soft_margin import best_bias, stretched
 from halfspace.solvers.outcome import Reason
 
 __all__ = ["KernelAnswer", "KernelMachine", "KernelProblem", "State", "hard_gap"]
@@ -203,8 +203,7 @@ def hard_gap(y: FloatArray, b: FloatArray, h: FloatArray, *, free: bool) -> tupl
         bias = best_bias(y - h, y, np.full(1, np.inf))
     least = float((y * (y - h + bias)).min())
     square, total = float(b @ (y - h)), float(np.abs(b).sum())
-    primal = 0.5 * square / least**2 if least > 0.0 else np.inf
-    return bias, primal, 0.5 * total**2 / square if square > 0.0 else 0.0
+    return bias, stretched(0.5 * max(square, 0.0), least), 0.5 * total**2 / square if square > 0.0 else 0.0
 
 
 # ------------------------------------------------------------ the plan

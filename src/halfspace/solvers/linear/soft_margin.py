@@ -29,6 +29,7 @@ __all__ = [
     "combined",
     "dual_value",
     "primal_value",
+    "stretched",
     "unclamped",
     "value",
 ]
@@ -122,7 +123,13 @@ def primal_value(problem: Problem, w: FloatArray) -> float:
     if not problem.hard:
         return square + float(sum(loss for loss, _ in parts))
     least = min(least for _, least in parts)
-    return square / least**2 if least > 0.0 else np.inf
+    return stretched(square, least)
+
+
+def stretched(square: float, least: float) -> float:
+    """Return what weights that cost `square` cost once scaled from least potential `least` to 1; infinite if it is not > 0."""
+    ratio = square**0.5 / least if least > 0.0 else np.inf  # the square of a small potential would underflow
+    return ratio * ratio
 
 
 def dual_value(problem: Problem, alpha: FloatArray, v: FloatArray) -> float:
@@ -174,6 +181,5 @@ def unclamped(problem: Problem, clamped: Problem, point: Point) -> Point:
     bias = best_bias(E * y, y, c)
     E += bias * y
     square, least = 0.5 * float(w @ w), float(E.min())
-    scaled = square / least**2 if least > 0.0 else np.inf
-    primal = scaled if problem.hard else square + float(c @ np.maximum(0.0, 1.0 - E))
+    primal = stretched(square, least) if problem.hard else square + float(c @ np.maximum(0.0, 1.0 - E))
     return Point(w, alpha, primal, dual_value(problem, alpha, combined(problem, alpha)), bias)
