@@ -182,9 +182,9 @@ def nodes(tree: ast.Module, wanted: re.Pattern[str] | None) -> Iterator[ast.AST]
         yield from walk(node, inside=wanted is None)
 
 
-def all_mutants(only: str) -> list[Mutant]:
-    """Return every mutant, in a fixed order."""
-    found = []
+def all_mutants(only: str, numbers: set[int] | None = None) -> list[Mutant]:
+    """Return every mutant, in a fixed order; with `numbers` only these have a source, which takes time."""
+    found: list[Mutant] = []
     for pattern, wanted in WHERE:
         for path in sorted(PACKAGE.glob(pattern)):
             name = str(path.relative_to(PACKAGE))
@@ -196,7 +196,7 @@ def all_mutants(only: str) -> list[Mutant]:
                 line: int = node.lineno  # type: ignore[attr-defined]  # (only such nodes are yielded)
                 for change, apply in changes(node):
                     undo = apply()
-                    source = ast.unparse(tree)
+                    source = ast.unparse(tree) if numbers is None or len(found) in numbers else ""
                     undo()
                     count = seen[line, change] = seen.get((line, change), 0) + 1
                     said = change if count == 1 else f"{change} (number {count})"
@@ -233,14 +233,15 @@ def pytest_runtest_call(item):
     here[0], began = set(), time.perf_counter()
     sys.settrace(trace)
     try:
-        return (yield)
+        result = yield
     finally:
         sys.settrace(None)
-        lines = {}
-        for name, line in here[0]:
-            lines.setdefault(os.path.relpath(name, ROOT), []).append(line)
-        if lines:
-            found[item.nodeid] = {"seconds": time.perf_counter() - began, "lines": lines}
+    lines = {}  # of tests that pass only: one that fails would kill everything
+    for name, line in here[0]:
+        lines.setdefault(os.path.relpath(name, ROOT), []).append(line)
+    if lines:
+        found[item.nodeid] = {"seconds": time.perf_counter() - began, "lines": lines}
+    return result
 def pytest_sessionfinish():
     with open(os.environ["MUTANT_OUT"] + os.environ.get("PYTEST_XDIST_WORKER", "main"), "w") as file:
         json.dump(found, file)
@@ -310,6 +311,11 @@ def survives(mutant: Mutant, tests: list[str], hook: Path) -> bool:
     return done.returncode == 0
 
 
+def unchanged(mutant: Mutant) -> Mutant:
+    """Return a mutant that is none, which no test may kill."""
+    return mutant._replace(change="none", source=(PACKAGE / mutant.path).read_text(encoding="utf-8"))
+
+
 def equivalents() -> dict[tuple[str, str, str], str]:
     """Read the mutants known to be equivalent: file, line and change, and the reason below them."""
     known, key = {}, None
@@ -334,14 +340,18 @@ def main() -> None:
     parser.add_argument("--tests", nargs="+", default=[*TESTS], help="where tests are looked for")
     asked = parser.parse_args()
     began = time.perf_counter()
-    population, known = all_mutants(asked.only), equivalents()
-    drawn = random.Random(asked.seed).sample(population, min(asked.mutants, len(population)))  # noqa: S311  (no secret)
-    drawn = [mutant for mutant in drawn if mutant.key() not in known]
+    count, known = len(all_mutants(asked.only, set())), equivalents()
+    numbers = random.Random(asked.seed).sample(range(count), min(asked.mutants, count))  # noqa: S311  (no secret)
+    population = all_mutants(asked.only, set(numbers))
+    drawn = [population[number] for number in numbers if population[number].key() not in known]
     found = covering(asked.tests, asked.workers)
-    print(f"{len(drawn)} of {len(population):,} mutants, seed {asked.seed}; {len(found):,} tests enter these files", flush=True)
+    print(f"{len(drawn)} of {count:,} mutants, seed {asked.seed}; {len(found):,} tests enter these files", flush=True)
     survivors = []
     with tempfile.TemporaryDirectory() as folder, ThreadPoolExecutor(asked.workers) as pool:
         (Path(folder) / "sitecustomize.py").write_text(HOOK, encoding="utf-8")
+        control = [unchanged(mutant) for mutant in drawn[:3]]
+        if not all(survives(mutant, tests_of(mutant, found), Path(folder)) for mutant in control):
+            sys.exit("the tests fail, or take too long, on the files as they are: nothing can be said about mutants")
         verdicts = pool.map(lambda mutant: survives(mutant, tests_of(mutant, found), Path(folder)), drawn)
         for mutant, alive in zip(drawn, verdicts, strict=True):
             if alive:
