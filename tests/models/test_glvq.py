@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 from scipy import sparse
 
+from halfspace.models.prototypes import starts
 from halfspace.models.prototypes.glvq import GLVQ
 from halfspace.models.prototypes.gmlvq import GMLVQ
 from halfspace.models.prototypes.grlvq import GRLVQ
@@ -138,3 +139,20 @@ def test_auto_looks_at_the_rows():
     many = np.tile(X, (40, 1)), np.tile(y, 40)
     assert "errors" in GLVQ(max_iter=1).fit(*many).history_
     assert "cost" in GLVQ(max_iter=1).fit(*many, sample_weight=np.ones(2400)).history_
+
+
+def test_k_means_sees_as_many_rows_as_a_time_limit_allows(monkeypatch):
+    """With little time the first prototypes come from a sample of the rows, which does not depend on the clock."""
+    seen = []
+
+    class Watched(starts.KMeans):
+        def fit(self, X, y=None, sample_weight=None):
+            seen.append(X.shape[0])
+            return super().fit(X, y, sample_weight)
+
+    monkeypatch.setattr(starts, "KMeans", Watched)
+    X = np.random.default_rng(0).standard_normal((3000, 5))
+    y = np.arange(3000) % 2
+    for max_time in (None, 1e-3, 1000.0):
+        GLVQ(n_prototypes=2, max_iter=1, max_time=max_time, random_state=0).fit(X, y)
+    assert seen == [1500, 1500, 200, 200, 1500, 1500]

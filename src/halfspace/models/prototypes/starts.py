@@ -26,6 +26,10 @@ __all__ = [
     "starting_prototypes",
 ]
 
+RATE, ITERATIONS, SHARE = 5e8, 100, 0.2
+"""Products a second and iterations of k-means, for a prediction of its time, and the share of a time limit that it may take."""
+LEAST = 100
+"""Rows for each prototype that k-means sees however little time there is."""
 NOISE = 0.1
 """Spread of several prototypes around a class's mean, as a share of the class's own spread."""
 
@@ -59,11 +63,16 @@ def starting_prototypes(estimator: Any, data: Examples, s: FloatArray, rng: Any)
     A class with fewer rows than it asks prototypes for gets one prototype per row.
     """
     parts, labels = [], []
+    limit = np.inf if estimator.max_time is None else SHARE * float(estimator.max_time) / data.classes.size
     for c, count in enumerate(counts_per_class(estimator, data.classes)):
         rows = np.flatnonzero((data.target == c) & (s > 0.0))
         if rows.size == 0:  # a class without weight still answers
             rows = np.flatnonzero(data.target == c)
         weight = s[rows] if s[rows].any() else np.ones(rows.size)
+        most = max(LEAST * int(count), limit * RATE / (ITERATIONS * int(count) * data.X.shape[1]))
+        if estimator.init == "k-means" and rows.size > most:  # which would take too long: a sample of the rows will do
+            kept = np.sort(rng.choice(rows.size, int(most), replace=False, p=weight / weight.sum()))
+            rows, weight = rows[kept], np.ones(kept.size)
         own = data.X[rows].astype(np.float64)  # squares of float32 overflow early
         parts.append(_start(estimator.init, own, weight, min(int(count), rows.size), rng))
         labels += [c] * parts[-1].shape[0]
