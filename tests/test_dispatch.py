@@ -104,6 +104,7 @@ def doubled(x):
     return x + x
 
 
+@pytest.mark.compiled
 def test_without_a_place_for_the_cache_code_is_compiled_all_the_same(monkeypatch):
     """In a read-only package without a home directory the fit runs, and one warning says that nothing is kept."""
     monkeypatch.setattr(caching.CompileResultCacheImpl, "_locator_classes", [])
@@ -115,6 +116,7 @@ def test_without_a_place_for_the_cache_code_is_compiled_all_the_same(monkeypatch
     assert len(said) == 1
 
 
+@pytest.mark.compiled
 def test_a_disk_that_is_full_does_not_stop_the_fit(monkeypatch):
     """Where compiled code cannot be saved the result is there all the same, and a warning says so."""
 

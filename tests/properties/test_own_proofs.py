@@ -9,6 +9,7 @@ import halfspace as hs
 from halfspace.kernels import FromFunction
 
 pytestmark = [
+    pytest.mark.compiled,
     pytest.mark.filterwarnings("ignore::halfspace.errors.NotSeparatedWarning"),
     pytest.mark.filterwarnings("ignore::halfspace.errors.GapWarning"),
 ]

@@ -63,25 +63,27 @@ def run(**given: Any) -> Answer:
     """Fit a ladder as the fields of `Options` say."""
     options = Options(**given)
     with memory_limit(options.max_memory, bytes_on_disk(options.file)):
-        return _fit(options)
+        check_outputs([options.file], {"--save": options.model_path, "--report": options.report_path})
+        data = read_data(
+            options.file, options.target, format=options.format_, max_rows=options.max_rows, random_state=options.seed
+        )
+        notes(sentences(data.notes))
+        ladder = Ladder(
+            rungs=_rungs(options.rungs),
+            encoder=TableEncoder(scale=options.scale),
+            kernel=options.kernel,
+            test_size=options.test_size,
+            max_time=_for_climbing(options),
+            curve=options.report_path is not None,
+            random_state=options.seed,
+        )
+        with Watch(options.max_time) as ladder.on_progress:
+            ladder.fit(data.X, labels(data))
+        return _answer(ladder, data, options)
 
 
-def _fit(options: Options) -> Answer:
-    """Fit a ladder within the memory limit in force."""
-    check_outputs([options.file], {"--save": options.model_path, "--report": options.report_path})
-    data = read_data(options.file, options.target, format=options.format_, max_rows=options.max_rows, random_state=options.seed)
-    notes(sentences(data.notes))
-    ladder = Ladder(
-        rungs=_rungs(options.rungs),
-        encoder=TableEncoder(scale=options.scale),
-        kernel=options.kernel,
-        test_size=options.test_size,
-        max_time=_for_climbing(options),
-        curve=options.report_path is not None,
-        random_state=options.seed,
-    )
-    with Watch(options.max_time) as ladder.on_progress:
-        ladder.fit(data.X, labels(data))
+def _answer(ladder: Ladder, data: Dataset, options: Options) -> Answer:
+    """Write what was asked for, and return what there is to say."""
     ladder.on_progress = None
     ladder.origin_ = describe(ladder, data, seed=options.seed, built_in=BUILT_IN if options.file is None else None)
     body = {

@@ -238,7 +238,8 @@ class Claims(NamedTuple):
     ) -> tuple[list[Run], list[KernelAnswer], list[KernelGap]]:
         """Solve all tasks within a budget; those whose proof rounding made too wide go on."""
         works = [self.work(gram, *each) for each in zip(tasks, seeds, starts, strict=True)]
-        runs = run_all([work.runner(reporter, k, len(works)) for k, work in enumerate(works, 1)], budget, n_jobs)
+        runners = [work.runner(reporter, k, len(works)) for k, work in enumerate(works, 1)]
+        runs = [runners[0](budget, None)] if len(runners) == 1 else run_all(runners, budget, n_jobs)
         answers = [work.answer(done) for work, done in zip(works, runs, strict=True)]
         parts = [self.claim(task, answer) for task, answer in zip(tasks, answers, strict=True)]
         for k, tol in self._unproved(runs, answers, parts):

@@ -30,6 +30,8 @@ NONE = np.int32(-(2**31))
 BIG = 3.0e38
 FLAT, FLATTER = 1e-4, 1e-12
 """Least curvature of a pair, in units of the largest diagonal value, in single and double precision: below is noise."""
+LEAST = 1e-30
+"""The same where all diagonal values are 0."""
 
 
 class Box(NamedTuple):
@@ -238,7 +240,8 @@ def climb_pairs(box: Box, target: float, most: int) -> int:
     """Climb without a sum rule, until the gap is at most `target` or `most` steps are done; return the steps."""
     K, diagonal, h, b, lo, hi = box
     w, kind = h.size, h.dtype.type
-    floor, nothing = kind((FLAT if h.itemsize == 4 else FLATTER) * diagonal.max()), kind(0.0)
+    # Rows that are all 0 have no curvature at all, and would be divided by it.
+    floor, nothing = kind(max((FLAT if h.itemsize == 4 else FLATTER) * diagonal.max(), LEAST)), kind(0.0)
     up, down = np.empty(w, h.dtype), np.empty(w, h.dtype)
     for k in range(w):
         _move(b, lo, hi, k, 0.0, up, down)
