@@ -42,10 +42,11 @@ from benchmarks.mutators import PACKAGE, ROOT, Mutant, all_mutants, files
 
 EQUIVALENT = Path(__file__).with_name("mutants_equivalent.txt")
 KEPT = Path(__file__).with_name("results") / "mutants.json"
-TESTS = ("certificates", "oracle", "properties", "models", "ladder", "laws", "contract/test_tied.py")
+PROPERTIES = [f"properties/test_{name}.py" for name in ("beyond_the_truth", "own_proofs", "range", "vanishing")]
+TESTS = ("certificates", *PROPERTIES, "models", "ladder", "contract/test_tied.py", "oracle")
 OPTIONS = ("-q", "-p", "no:cacheprovider", "-p", "no:xdist", "--hypothesis-profile=ci")
 """Of pytest: nothing is remembered from one mutant to the next, and drawn examples are always the same."""
-SHARE, LONGEST, SLOWER = 0.95, 60.0, 6.0
+SHARE, LONGEST, SLOWER = 0.95, 25.0, 6.0
 """The share to be killed, the seconds of tests that a mutant gets, and how much longer they may take for it."""
 
 
@@ -68,7 +69,12 @@ def marked(path: str) -> CodeType:
         for node in [function, *ast.walk(function)]:
             for field in ("body", "orelse", "finalbody"):
                 block = getattr(node, field, None)
-                if isinstance(block, list) and block and isinstance(block[0], ast.stmt) and not hasattr(node, f"marked {field}"):
+                if (
+                    isinstance(block, list)
+                    and block
+                    and isinstance(block[0], ast.stmt)
+                    and not hasattr(node, f"marked {field}")
+                ):
                     setattr(node, f"marked {field}", True)
                     setattr(node, field, mark(block))
     return compile(ast.fix_missing_locations(tree), path, "exec")
@@ -108,9 +114,9 @@ class Runner:
         item.ihook.pytest_runtest_protocol(item=item, nextitem=after)
         return not self.failed
 
-    def trace(self, names: list[str]) -> dict[str, Any]:
-        """Run tests one by one; return, for those that pass, their seconds and the statements they go through."""
-        found = {}
+    def trace(self, names: list[str], kept: dict[str, Path]) -> None:
+        """Run tests one by one; keep, for those that pass, their seconds and the statements they go through, file by file."""
+        found: dict[str, Any] = {}
         for name, after in zip(names, [*names[1:], None], strict=True):
             seen: set[tuple[str, int]] = set()
             builtins.__seen__ = seen.add  # type: ignore[attr-defined]
@@ -121,7 +127,10 @@ class Runner:
                 lines.setdefault(str(Path(path).relative_to(PACKAGE)), []).append(line)
             if passed and lines:
                 found[name] = {"seconds": time.process_time() - began, "lines": lines}
-        return found
+            test = name.partition("::")[0]
+            if after is None or after.partition("::")[0] != test:
+                kept[test].write_text(json.dumps(found), encoding="utf-8")
+                found = {}
 
 
 def forked(work: Any, out: Path, seconds: float) -> int:
@@ -163,37 +172,33 @@ def covering(tests: list[str], workers: int) -> dict[str, Any]:
     new = [test for test, path in kept.items() if not path.exists()]
     if new:
         print(f"looking where the tests of {len(new)} files go, once (some minutes)", flush=True)
-        with tempfile.TemporaryDirectory() as folder:
-            code = "import sys; from benchmarks.mutants import trace_all; trace_all(sys.argv[1], int(sys.argv[2]), sys.argv[3:])"
-            command = [sys.executable, "-c", code, folder, str(workers), *new]
-            done = subprocess.run(command, cwd=ROOT, env=environment(), capture_output=True, text=True, check=False)
-            found = {k: v for part in Path(folder).glob("*.json") for k, v in json.loads(part.read_text("utf-8")).items()}
-        if done.returncode or not found:
-            sys.exit(f"the tests cannot be traced:\n{done.stdout[-3000:]}{done.stderr[-2000:]}")
         (ROOT / ".mutants").mkdir(exist_ok=True)
-        for test in new:
-            mine = {name: entry for name, entry in found.items() if name.partition("::")[0] == test}
-            kept[test].write_text(json.dumps(mine), encoding="utf-8")
+        code = "import sys; from benchmarks.mutants import trace_all; trace_all(int(sys.argv[1]), sys.argv[2:])"
+        command = [sys.executable, "-c", code, str(workers), *(str(Path(test).relative_to("tests")) for test in new)]
+        done = subprocess.run(command, cwd=ROOT, env=environment(), capture_output=True, text=True, check=False)
+        if done.returncode:
+            sys.exit(f"the tests cannot be traced:\n{done.stdout[-3000:]}{done.stderr[-2000:]}")
+        for path in kept.values():
+            path.exists() or path.write_text("{}", encoding="utf-8")  # no test, or none that passes
     return {name: entry for path in kept.values() for name, entry in json.loads(path.read_text(encoding="utf-8")).items()}
 
 
-def trace_all(folder: str, workers: int, tests: list[str]) -> None:
+def trace_all(workers: int, tests: list[str]) -> None:
     """Trace all tests, files of tests dealt out to the workers."""
     mark_imports()
+    kept = kept_of(tests)
 
     def work(runner: Runner) -> None:
-        names: list[list[str]] = [[] for _ in range(workers)]
-        modules = dict.fromkeys(name.partition("::")[0] for name in runner.items)
-        turn = {module: k % workers for k, module in enumerate(modules)}
-        for name in runner.items:
-            names[turn[name.partition("::")[0]]].append(name)
-        children = [
-            forked(lambda mine=mine: runner.trace(mine), Path(folder) / f"{k}.json", 3600) for k, mine in enumerate(names)
-        ]
-        if any(os.waitpid(child, 0)[1] for child in children):
-            sys.exit(1)
+        modules = list(dict.fromkeys(name.partition("::")[0] for name in runner.items))
+        with tempfile.TemporaryDirectory() as folder:
+            children = []
+            for k in range(workers):
+                mine = [name for name in runner.items if modules.index(name.partition("::")[0]) % workers == k]
+                children.append(forked(lambda mine=mine: runner.trace(mine, kept), Path(folder) / str(k), 3600))
+            if any([os.waitpid(child, 0)[1] for child in children]):
+                sys.exit(1)
 
-    collect(work, tests)
+    collect(work, [f"tests/{test}" for test in tests])
 
 
 def collect(work: Any, tests: list[str]) -> None:
@@ -261,12 +266,14 @@ class Laboratory:
 
     def tests_of(self, mutant: Mutant) -> list[str]:
         """Return the tests that go through a mutant's statement, or if none does through its file: short ones of a kind first."""
-        inside = {name: entry for name, entry in self.found.items() if mutant.path in entry["lines"] and name in self.runner.items}
+        inside = {
+            name: entry for name, entry in self.found.items() if mutant.path in entry["lines"] and name in self.runner.items
+        }
         through = {name: entry for name, entry in inside.items() if mutant.statement in entry["lines"][mutant.path]}
-        chosen, total = [], 0.0
+        chosen, total, most = [], 0.0, 0.1 * LONGEST if mutant.code is None else LONGEST
         for name in sorted(through or inside, key=lambda name: self.found[name]["seconds"]):
             total += self.found[name]["seconds"]
-            if total > LONGEST and chosen:
+            if total > most and chosen:
                 break
             chosen.append(name)
         size = {name: int(self.found[name]["seconds"] / 0.05) ** 0.5 // 1 for name in chosen}
@@ -328,7 +335,9 @@ class Laboratory:
                 child, status, usage = os.wait4(-1, 0)
                 if child in running:
                     mutant, out = running.pop(child)
-                    how = json.loads(out.read_text(encoding="utf-8")) if status == 0 else f"ended by {status}: too slow or broken"
+                    how = (
+                        json.loads(out.read_text(encoding="utf-8")) if status == 0 else f"ended by {status}: too slow or broken"
+                    )
                     yield Fate(mutant, how, usage.ru_utime + usage.ru_stime, len(self.tests_of(mutant)))
 
 

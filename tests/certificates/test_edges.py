@@ -10,6 +10,7 @@ import halfspace as hs
 from halfspace import certificates as proofs
 from halfspace.certificates.expansion import scales
 from halfspace.certificates.pipeline import _alike
+from halfspace.certificates.rational import potentials
 from halfspace.kernels import RBF, Linear, Polynomial
 
 PAIR, SIGNS = np.array([[1.0], [-1.0]]), np.array([1, 0])
@@ -52,7 +53,9 @@ def test_without_strengths_the_shortest_example_is_the_witness():
     assert bracket.upper == pytest.approx(1.5, rel=1e-12)
     for last, rival in ((2, 0), (0, 1)):  # the first class that is not its own
         labels = np.array([1, 2, 0]) if last == 0 else y
-        kesler = proofs.KeslerBracket.measure(X, labels, weights=np.zeros((3, 2)), strengths=np.zeros((3, 3)), classes=np.arange(3))
+        kesler = proofs.KeslerBracket.measure(
+            X, labels, weights=np.zeros((3, 2)), strengths=np.zeros((3, 3)), classes=np.arange(3)
+        )
         assert (kesler.rows.tolist(), kesler.rivals.tolist(), kesler.strengths.tolist()) == ([2], [rival], [1.0])
         assert kesler.upper == pytest.approx(np.sqrt(2.0) * 1.5, rel=1e-12)
         assert kesler.verify(X, labels)
@@ -166,3 +169,25 @@ def test_a_cell_of_one_label_needs_no_support_vectors():
                 assert [(rows.size, c.size) for rows, c in found["functions"][k]] == [(0, 0)] * K
                 one = [1.0 if part.label == "b" else -1.0] if K == 1 else [1.0 if part.label == c else -1.0 for c in classes]
                 assert found["bias"][k].tolist() == one
+
+
+# ---------------------------------------------------------------- potentials and their rounding
+@pytest.mark.parametrize("D", [3, 100])
+@pytest.mark.parametrize("clamp", [0.0, 0.5])
+def test_the_rounding_of_potentials_is_that_of_the_theorem(D, clamp):
+    """The bound of every row is at least (D + 2) u Σ|w_j x_ij| (Higham), also where w and x are parallel, and not much more."""
+    w = np.ones(D + bool(clamp))
+    X = np.outer([1.0, -3.0, 0.25, 1.0], np.ones(D))
+    X[3, 0] = 1.0 - D - clamp  # all but cancels
+    found = potentials(X, np.ones(4), w, clamp)
+    scale = 2.0 ** np.round(np.log2(found.length / np.sqrt(D)))  # the weights are divided by a power of 2
+    sizes = scale * (np.abs(X).sum(axis=1) + abs(clamp))
+    theorem = (w.size + 2) * 2.0**-53 * sizes
+    assert (found.error >= theorem).all()
+    assert found.error[1] <= 16 * theorem[1]  # the longest row
+    assert found.error[3] <= 16 * theorem[3]  # a row too near for the bound of the longest
+    exact = [sum(map(Fraction, row)) + Fraction(clamp) for row in X.tolist()]
+    assert all(
+        abs(Fraction(E) - Fraction(scale) * e) <= Fraction(b) for E, e, b in zip(found.E, exact, found.error, strict=True)
+    )
+    assert np.sqrt(D) <= found.length / scale <= np.sqrt(D) * (1 + 1e-12)
