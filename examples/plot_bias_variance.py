@@ -21,7 +21,7 @@ import halfspace as hs
 # A function that draws a training set: rows, targets, and what the targets are expected to be.
 
 
-def wave(rng, n=25):
+def wave(rng, n=15):
     x = (np.arange(n)[:, None] + rng.random((n, 1))) / n
     truth = np.sin(2.0 * np.pi * x[:, 0])
     return x, truth + 0.3 * rng.standard_normal(n), truth
@@ -48,8 +48,8 @@ for name, colour in (("error", "black"), ("noise", "0.6"), ("bias", "#2166ac"), 
     values = np.array([getattr(part, name) for part in found])
     errors = np.array([part.standard_errors[name] for part in found])
     label = "bias²" if name == "bias" else name
-    left.errorbar(degrees, np.maximum(values, 1e-5), yerr=errors, color=colour, marker=".", label=label)
-left.set(xlabel="degree", ylabel="squared error", yscale="log", ylim=(1e-3, 3.0), title=f"the least error: degree {best}")
+    left.errorbar(degrees, values, yerr=errors, color=colour, marker=".", label=label)
+left.set(xlabel="degree", ylabel="squared error", ylim=(-0.02, 0.45), title=f"the least error: degree {best}")
 left.legend()
 
 # %%
@@ -70,7 +70,7 @@ right.set(xlabel="x", ylim=(-2.0, 2.0), title="degree 1 (blue), degree 9 (red), 
 # ------------------------
 # More rows, or a penalty on the weights: both leave degree 9 its freedom and take its variance away.
 
-more = hs.bias_variance(polynomial(9), lambda rng: wave(rng, 250), n_sets=50, n_points=500)
+more = hs.bias_variance(polynomial(9), lambda rng: wave(rng, 150), n_sets=50, n_points=500)
 ridged = hs.bias_variance(polynomial(9, ridge="cv"), wave, n_sets=60, n_points=500)
 print(f"ten times the rows: {more}")
 print(f"ridge by leave-one-out: {ridged}")

@@ -97,7 +97,7 @@ def test_the_sentence_says_what_to_do():
     found = hs.bias_variance(hs.LinearRegression(), fixed_design, n_sets=10, n_points=30)
     assert str(found).startswith("Squared error ")
     assert "bias outweighs variance: a richer model" in str(found)
-    assert "variance outweighs bias: more examples" in str(replace(found, bias=0.0))
+    assert "variance outweighs bias: more examples" in str(replace(found, error=0.3, bias=0.0))
     assert "nearly all of it is noise" in str(replace(found, bias=0.0, variance=0.001))
     assert "Error rate" in str(hs.bias_variance(hs.HebbClassifier(), two_classes, n_sets=3, n_points=40))
 
