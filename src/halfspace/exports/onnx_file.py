@@ -5,9 +5,11 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+from sklearn.base import is_regressor
 from sklearn.pipeline import Pipeline
 from sklearn.utils.validation import check_is_fitted
 
+from halfspace.certificates.log_odds import LogOdds
 from halfspace.exports.graph import Graph
 from halfspace.exports.preprocessing import encoded
 from halfspace.exports.scores import model_scores, refusal
@@ -21,14 +23,16 @@ def to_onnx(model: Any, path: str | PathLike[str] | None = None) -> Any:
 
     The input "X" holds rows of doubles, shape (rows, d), for a model with an encoder NaN where a value is missing. The outputs
     are "label", shape (rows,), of the kind the labels have (int64, string, bool or double); "scores", what `decision_function`
-    returns; and for a `Ladder` "probabilities", shape (rows, K). A `TableEncoder` alone has one output, "encoded". Everything
-    is computed in double precision by standard operators, so labels agree with `predict` but for rows that rounding decides.
+    returns; and for a `Ladder` "probabilities", shape (rows, K). A regression has one output, "prediction", what `predict`
+    returns, and a `TableEncoder` alone "encoded". Everything is computed in double precision by standard operators, so labels
+    agree with `predict` but for rows that rounding decides.
 
     Parameters
     ----------
     model : estimator
-        A fitted classifier of this package; a `Ladder` or `TableEncoder` of columns of numbers; or a scikit-learn `Pipeline` of
-        `TableEncoder` or `StandardScaler` with one of these classifiers.
+        A fitted classifier or regression of this package (but `AdaptiveFilter`, which needs the rows before); a ladder or
+        `TableEncoder` of columns of numbers; or a scikit-learn `Pipeline` of `TableEncoder` or `StandardScaler` with one of
+        these models.
     path : str or path, optional
         File to write to.
 
@@ -61,19 +65,38 @@ def _outputs(model: Any, graph: Graph) -> dict[str, tuple[str, list[Any], Any]]:
     """Add all nodes of a model; return the tensor, shape and an element of each output by its name."""
     if isinstance(model, TableEncoder):
         return {"encoded": (encoded(model, graph, "X"), ["rows", len(model.get_feature_names_out())], 0.0)}
+    rows, last = _encoded(model, graph)
+    scores = model_scores(last, graph, rows)
+    if is_regressor(model):
+        return _predicted(scores, last, graph)
     more = {}
     if hasattr(model, "calibration_"):  # a ladder
-        scores = model_scores(model.estimator_, graph, encoded(model.encoder_, graph, "X"))
         chances = _probabilities(model.calibration_, graph, scores, model.classes_.size)
         more = {"probabilities": (chances, ["rows", model.classes_.size], 0.0)}
-    elif isinstance(model, Pipeline):
-        rows = "X"
-        for _, step in model.steps[:-1]:
-            rows = encoded(step, graph, rows)
-        scores = model_scores(model.steps[-1][1], graph, rows)
-    else:
-        scores = model_scores(model, graph, "X")
+        if getattr(model, "operating_point_", None) is not None:
+            weights = model.operating_point_.weights / model.operating_point_.weights.max()
+            numbers = graph("ArgMax", graph("Mul", chances, weights), axis=1, keepdims=0)
+            more["label"] = (graph.label(numbers, model.classes_), ["rows"], model.classes_)
     return _decided(scores, model.classes_, graph) | more
+
+
+def _encoded(model: Any, graph: Graph) -> tuple[str, Any]:
+    """Add what a ladder or pipeline does to rows; return their name, and the model that reads them."""
+    if hasattr(model, "encoder_"):  # a ladder
+        return encoded(model.encoder_, graph, "X"), model.estimator_
+    if not isinstance(model, Pipeline):
+        return "X", model
+    rows = "X"
+    for _, step in model.steps[:-1]:
+        rows = encoded(step, graph, rows)
+    return rows, model.steps[-1][1]
+
+
+def _predicted(outputs: str, model: Any, graph: Graph) -> dict[str, tuple[str, list[Any], Any]]:
+    """Return the targets as the model's own `predict` gives them, shape (rows,) or (rows, m)."""
+    shape = model.predict(np.zeros((1, model.n_features_in_))).shape[1:]
+    named = outputs if shape else graph("Squeeze", outputs, np.array([1]))
+    return {"prediction": (named, ["rows", *shape], 0.0)}
 
 
 def _decided(scores: str, classes: Any, graph: Graph) -> dict[str, tuple[str, list[Any], Any]]:
@@ -87,7 +110,9 @@ def _decided(scores: str, classes: Any, graph: Graph) -> dict[str, tuple[str, li
 
 
 def _probabilities(calibration: Any, graph: Graph, scores: str, classes: int) -> str:
-    """Return the probabilities of `certificates/calibration.py`, shape (n, K), from outputs of shape (n, K) or (n, 1)."""
+    """Return the probabilities of a calibration, shape (n, K), from outputs of shape (n, K) or (n, 1)."""
+    if isinstance(calibration, LogOdds):
+        return _from_log_odds(calibration, graph, scores, classes)
     below, above = calibration.below, calibration.above
     if classes > 2:
         shares = graph("Softmax", graph("Mul", scores, above.slope), axis=1)
@@ -99,3 +124,18 @@ def _probabilities(calibration: Any, graph: Graph, scores: str, classes: int) ->
     half = float(np.nextafter(0.5, 1.0))
     upper = graph("Where", positive, graph("Max", upper, half), graph("Min", upper, 0.5))
     return graph("Concat", graph("Sub", 1.0, upper), upper, axis=1)
+
+
+def _from_log_odds(calibration: LogOdds, graph: Graph, scores: str, classes: int) -> str:
+    """Return the probabilities of `certificates/log_odds.py`."""
+    knots, inner = calibration.knots, calibration.knots[1:-1]
+    low, high = np.append(-np.inf, inner), np.append(inner, np.inf)
+    begun = np.clip(knots[0], low, high)
+    ways = graph("Sub", graph("Max", graph("Min", graph("Unsqueeze", scores, np.array([2])), high), low), begun)
+    curve = graph("Squeeze", graph("MatMul", ways, calibration.slopes[:, None]), np.array([2]))
+    if classes == 2:
+        upper = graph("Add", curve, float(calibration.offsets[1] - calibration.offsets[0]))
+        shares = graph("Concat", graph("Sigmoid", graph("Neg", upper)), graph("Sigmoid", upper), axis=1)
+    else:
+        shares = graph("Softmax", graph("Add", curve, calibration.offsets), axis=1)
+    return graph("Add", graph("Mul", shares, 1.0 - calibration.noise), calibration.noise * calibration.shares)
