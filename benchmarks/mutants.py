@@ -38,7 +38,7 @@ from pathlib import Path
 from types import CodeType, FunctionType
 from typing import Any, NamedTuple
 
-from benchmarks.mutators import PACKAGE, ROOT, Mutant, all_mutants, files
+from benchmarks.mutators import PACKAGE, ROOT, Mutant, Place, all_mutants, files, place_of
 
 EQUIVALENT = Path(__file__).with_name("mutants_equivalent.txt")
 KEPT = Path(__file__).with_name("results") / "mutants.json"
@@ -52,31 +52,27 @@ SHARE, LONGEST, SLOWER = 0.95, 25.0, 6.0
 
 # ------------------------------------------------------------------------------------------------------------- who tests what
 def marked(path: str) -> CodeType:
-    """Compile a file with a mark before each statement of its functions: `__seen__((file, line))`."""
-    tree = ast.parse(Path(path).read_text(encoding="utf-8"))
+    """Compile a file with a mark before each statement of its functions: `__seen__((file, statement))`."""
+    text = Path(path).read_text(encoding="utf-8")
+    tree, lines = ast.parse(text), text.splitlines()
 
-    def mark(body: list[ast.stmt]) -> list[ast.stmt]:
-        new: list[ast.stmt] = []
-        for k, statement in enumerate(body):
-            if not (k == 0 and isinstance(statement, ast.Expr) and isinstance(statement.value, ast.Constant)):
-                where = ast.Tuple([ast.Constant(path), ast.Constant(statement.lineno)], ast.Load())
-                new.append(ast.Expr(ast.Call(ast.Name("__seen__", ast.Load()), [where], [])))
-                ast.copy_location(new[-1], statement)
-            new.append(statement)
-        return new
+    def visit(node: ast.AST, place: Place) -> None:
+        within = place_of(node, place, lines, None)
+        for child in ast.iter_child_nodes(node):
+            visit(child, within)
+        for field in ("body", "orelse", "finalbody") if within.function is not None else ():
+            block = getattr(node, field, None)
+            if isinstance(block, list) and block and isinstance(block[0], ast.stmt):
+                setattr(node, field, [part for k, one in enumerate(block) for part in mark(k, one, within)])
 
-    for function in [node for node in ast.walk(tree) if isinstance(node, ast.FunctionDef)]:
-        for node in [function, *ast.walk(function)]:
-            for field in ("body", "orelse", "finalbody"):
-                block = getattr(node, field, None)
-                if (
-                    isinstance(block, list)
-                    and block
-                    and isinstance(block[0], ast.stmt)
-                    and not hasattr(node, f"marked {field}")
-                ):
-                    setattr(node, f"marked {field}", True)
-                    setattr(node, field, mark(block))
+    def mark(k: int, statement: ast.stmt, place: Place) -> list[ast.stmt]:
+        if k == 0 and isinstance(statement, ast.Expr) and isinstance(statement.value, ast.Constant):
+            return [statement]  # a docstring
+        where = ast.Tuple([ast.Constant(path), ast.Constant(place._replace(line=statement.lineno).key())], ast.Load())
+        call = ast.Expr(ast.Call(ast.Name("__seen__", ast.Load()), [where], []))
+        return [ast.copy_location(call, statement), statement]
+
+    visit(tree, Place(inside=True))
     return compile(ast.fix_missing_locations(tree), path, "exec")
 
 
@@ -86,7 +82,7 @@ def mark_imports() -> None:
     builtins.__seen__ = lambda _: None  # type: ignore[attr-defined]
 
     def get_code(self: Any, name: str) -> CodeType | None:
-        path = os.path.abspath(self.get_filename(name))
+        path = str(Path(self.get_filename(name)).absolute())
         return marked(path) if path in ours else plain(self, name)
 
     machinery.SourceFileLoader.get_code = get_code  # type: ignore[method-assign]
@@ -118,13 +114,13 @@ class Runner:
         """Run tests one by one; keep, for those that pass, their seconds and the statements they go through, file by file."""
         found: dict[str, Any] = {}
         for name, after in zip(names, [*names[1:], None], strict=True):
-            seen: set[tuple[str, int]] = set()
+            seen: set[tuple[str, str]] = set()
             builtins.__seen__ = seen.add  # type: ignore[attr-defined]
             began = time.process_time()
             passed = self.run(self.items[name], self.items.get(after) if after else None)
-            lines: dict[str, list[int]] = {}
-            for path, line in seen:
-                lines.setdefault(str(Path(path).relative_to(PACKAGE)), []).append(line)
+            lines: dict[str, list[str]] = {}
+            for path, statement in seen:
+                lines.setdefault(str(Path(path).relative_to(PACKAGE)), []).append(statement)
             if passed and lines:
                 found[name] = {"seconds": time.process_time() - began, "lines": lines}
             test = name.partition("::")[0]
@@ -162,13 +158,24 @@ def kept_of(tests: list[str]) -> dict[str, Path]:
         for path in sorted(where.rglob("test_*.py")) if where.is_dir() else [where]:
             digest, shared = ours.copy(), path.with_name("conftest.py")
             digest.update(path.read_bytes() + (shared.read_bytes() if shared.exists() else b""))
-            found[str(path.relative_to(ROOT))] = ROOT / ".mutants" / f"{path.stem}-{digest.hexdigest()[:16]}.json"
+            found[str(path.relative_to(ROOT))] = (
+                ROOT / ".mutants" / f"{path.parent.name}-{path.stem}-{digest.hexdigest()[:16]}.json"
+            )
     return found
 
 
-def covering(tests: list[str], workers: int) -> dict[str, Any]:
-    """Return, for every test, its seconds and the statements of our files it goes through; found once for a state of the tree."""
+def covering(tests: list[str], workers: int, *, stale: bool) -> dict[str, Any]:
+    """Return, for every test, its seconds and the statements of our files it goes through; found once for a state of the tree.
+
+    Where it is `stale`, what was found for earlier sources will do: statements of functions that did not change are known.
+    """
     kept = kept_of(tests)
+    for test, path in kept.items() if stale else ():
+        earlier = sorted(
+            (ROOT / ".mutants").glob(f"{Path(test).parent.name}-{Path(test).stem}-*.json"), key=lambda old: old.stat().st_mtime
+        )
+        if earlier and not path.exists():
+            kept[test] = earlier[-1]
     new = [test for test, path in kept.items() if not path.exists()]
     if new:
         print(f"looking where the tests of {len(new)} files go, once (some minutes)", flush=True)
@@ -195,8 +202,9 @@ def trace_all(workers: int, tests: list[str]) -> None:
             for k in range(workers):
                 mine = [name for name in runner.items if modules.index(name.partition("::")[0]) % workers == k]
                 children.append(forked(lambda mine=mine: runner.trace(mine, kept), Path(folder) / str(k), 3600))
-            if any([os.waitpid(child, 0)[1] for child in children]):
-                sys.exit(1)
+            codes = [os.waitpid(child, 0)[1] for child in children]
+        if any(codes):
+            sys.exit(1)
 
     collect(work, [f"tests/{test}" for test in tests])
 
@@ -265,7 +273,7 @@ class Laboratory:
         gc.freeze()
 
     def tests_of(self, mutant: Mutant) -> list[str]:
-        """Return the tests that go through a mutant's statement, or if none does through its file: short ones of a kind first."""
+        """Return the tests that go through a mutant's statement, or if none does through its file; short ones come first."""
         inside = {
             name: entry for name, entry in self.found.items() if mutant.path in entry["lines"] and name in self.runner.items
         }
@@ -424,12 +432,13 @@ def main() -> None:
     parser.add_argument("--only", default="", help="a pattern of file names")
     parser.add_argument("--tests", nargs="+", default=[*TESTS], help="where tests are looked for, below tests/")
     parser.add_argument("--verbose", action="store_true", help="say of every mutant which test killed it")
+    parser.add_argument("--stale", action="store_true", help="where tests go may be known from earlier sources")
     parser.add_argument("--write", action="store_true", help="keep the result")
     asked = parser.parse_args()
     sys.path.insert(0, str(ROOT / "src"))
     os.environ.update(environment())
     began = time.perf_counter()
-    result = judged(asked, covering(asked.tests, asked.workers))
+    result = judged(asked, covering(asked.tests, asked.workers, stale=asked.stale))
     tried = result["drawn"] - result["equivalent"]
     usage = [resource.getrusage(who) for who in (resource.RUSAGE_SELF, resource.RUSAGE_CHILDREN)]
     result["minutes"] = round((time.perf_counter() - began) / 60, 1)

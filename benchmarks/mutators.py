@@ -2,6 +2,7 @@
 
 import ast
 import re
+import zlib
 from collections.abc import Iterator
 from pathlib import Path
 from types import CodeType
@@ -31,7 +32,7 @@ class Mutant(NamedTuple):
     line: int
     text: str  # the source line, so that the mutant is known again when lines move
     change: str
-    statement: int  # line of the statement in a function that the expression belongs to; 0 outside functions
+    statement: str  # the statement in a function that the expression belongs to (`Place.key`); nothing outside functions
     code: CodeType | None  # compiled
 
     def key(self) -> tuple[str, str, str]:
@@ -129,36 +130,62 @@ def _said(part: Any) -> str:
     return ast.unparse(part)[:60] if isinstance(part, ast.AST) else repr(part)
 
 
-def nodes(tree: ast.Module, wanted: re.Pattern[str] | None) -> Iterator[tuple[ast.AST, int]]:
-    """Yield the nodes that may be changed, and the lines of their statements: no annotations, messages or words for people."""
+class Place(NamedTuple):
+    """Where a node stands: whether it may be changed, and in which function, by a hash of its text, and statement of it."""
 
-    def walk(node: ast.AST, *, inside: bool, statement: int, deep: bool) -> Iterator[tuple[ast.AST, int]]:
-        if isinstance(node, ast.stmt) and deep:
-            statement = node.lineno
+    inside: bool
+    function: tuple[int, int] | None = None  # hash and first line
+    line: int = 0
+
+    def key(self) -> str:
+        """Return a name of the statement that stays when other functions change; nothing outside functions."""
+        return "" if self.function is None else f"{self.function[0]:x}+{self.line - self.function[1]}"
+
+
+def place_of(node: ast.AST, place: Place, lines: list[str], wanted: re.Pattern[str] | None) -> Place:
+    """Return the place of what is in a node: itself a statement or a function, or within one."""
+    if isinstance(node, ast.stmt) and place.function is not None:
+        place = place._replace(line=node.lineno)
+    if isinstance(node, ast.FunctionDef):
+        inside = place.inside or wanted is None or bool(wanted.search(node.name))
+        text = "\n".join(lines[node.lineno - 1 : node.end_lineno])
+        place = place._replace(inside=inside, function=place.function or (zlib.crc32(text.encode()), node.lineno))
+    return place
+
+
+def _silent(node: ast.AST) -> bool:
+    """Tell whether nothing in a node is to be changed: imports, messages and words for people."""
+    if isinstance(node, ast.Assign):
+        return ast.unparse(node.targets[0]) in {"msg", "__all__"}
+    if isinstance(node, ast.FunctionDef):
+        return node.name in PRESENTATION
+    return isinstance(node, ast.JoinedStr | ast.Raise | ast.Import | ast.ImportFrom | ast.Assert)
+
+
+def nodes(tree: ast.Module, lines: list[str], wanted: re.Pattern[str] | None) -> Iterator[tuple[ast.AST, Place]]:
+    """Yield the nodes that may be changed, with their places: no annotations, messages or words for people."""
+
+    def walk(node: ast.AST, place: Place) -> Iterator[tuple[ast.AST, Place]]:
+        if _silent(node):
+            return
+        within = place_of(node, place, lines, wanted)
         if isinstance(node, ast.FunctionDef):
-            if node.name in PRESENTATION:
-                return
-            inside = inside or wanted is None or bool(wanted.search(node.name))
             for part in (*node.args.defaults, *(d for d in node.args.kw_defaults if d)):
-                yield from walk(part, inside=inside, statement=statement, deep=deep)
-            parts, deep = list(node.body), True
+                yield from walk(part, place._replace(inside=within.inside))
+            parts: list[ast.AST] = list(node.body)
         elif isinstance(node, ast.AnnAssign):
             parts = [node.value] if node.value else []
-        elif isinstance(node, ast.JoinedStr | ast.Raise | ast.Import | ast.ImportFrom | ast.Assert) or (
-            isinstance(node, ast.Assign) and ast.unparse(node.targets[0]) in {"msg", "__all__"}
-        ):
-            return
         else:
             parts = list(ast.iter_child_nodes(node))
-        if inside and hasattr(node, "lineno"):
-            yield node, statement
+        if within.inside and hasattr(node, "lineno"):
+            yield node, within
         if isinstance(node, ast.BinOp) and isinstance(node.op, ast.Mult) and rounds(node):
             return  # an allowance for rounding is changed as a whole
         for part in parts:
-            yield from walk(part, inside=inside, statement=statement, deep=deep)
+            yield from walk(part, within)
 
     for node in tree.body:
-        yield from walk(node, inside=wanted is None, statement=0, deep=False)
+        yield from walk(node, Place(inside=wanted is None))
 
 
 def files() -> list[tuple[Path, re.Pattern[str] | None]]:
@@ -175,7 +202,7 @@ def all_mutants(only: str, numbers: set[int]) -> list[Mutant]:
             continue
         text = path.read_text(encoding="utf-8")
         tree, lines, seen = ast.parse(text), text.splitlines(), {}
-        for node, statement in nodes(tree, wanted):
+        for node, place in nodes(tree, lines, wanted):
             line: int = node.lineno  # type: ignore[attr-defined]  # (only such nodes are yielded)
             for change, apply in changes(node):
                 code = None
@@ -185,5 +212,5 @@ def all_mutants(only: str, numbers: set[int]) -> list[Mutant]:
                     undo()
                 count = seen[line, change] = seen.get((line, change), 0) + 1
                 said = change if count == 1 else f"{change} (number {count})"
-                found.append(Mutant(name, line, lines[line - 1].strip(), said, statement, code))
+                found.append(Mutant(name, line, lines[line - 1].strip(), said, place.key(), code))
     return found
