@@ -29,7 +29,7 @@ def encoded(encoder: Any, graph: Graph, X: str) -> str:
     if others:
         names = ", ".join(map(repr, others[:5])) + (" and others" if len(others) > 5 else "")
         msg = (
-            f"to_onnx exports preprocessing of numbers only, but these columns hold categories or dates: {names}. "
+            f"to_onnx exports preprocessing of numbers only, but these columns hold categories, dates or text: {names}. "
             "Fit without them, or export the model behind (ladder.estimator_) and give it encoded rows (ladder.encode)."
         )
         raise InputError(msg)
