@@ -22,7 +22,7 @@ from halfspace.tables.recipes import check_recipes
 
 __all__ = ["TableEncoder"]
 
-SCALES = ("standard", "rank", "none")
+SCALES = ("standard", "log", "rank", "normal", "none")
 BLOCK_NUMBERS = 2**20
 """Rows are encoded in blocks of about so many outputs: they stay in the processor's cache, and memory is bounded."""
 LEAST_BLOCK_ROWS, MOST_BLOCK_ROWS = 2**9, 2**14
@@ -54,10 +54,12 @@ class TableEncoder(Learnt, TransformerMixin, BaseEstimator):
 
     Parameters
     ----------
-    scale : {"standard", "rank", "none"}, default "standard"
-        How numbers are scaled. "standard": to mean 0 and variance 1. "rank": by the probability integral transform, the
-        share F(x) of the training values below x (a repeated value counts half), as √12 (F(x) - 1/2), which has mean 0 and
-        variance 1 and stays within ±√3 for outliers and for values never seen. "none": as they are.
+    scale : {"standard", "log", "rank", "normal", "none"}, default "standard"
+        How numbers are scaled. "standard": to mean 0 and variance 1. "log": the same, of the logarithm for columns without
+        negative values whose skewness is above 1 (prices, incomes), of ln(1 + x) if they have zeros. "rank": by the probability
+        integral transform, the share F(x) of the training values below x (a repeated value counts half), as √12 (F(x) - 1/2),
+        which has mean 0 and variance 1 and stays within ±√3 for outliers and for values never seen. "normal": likewise, as
+        Φ⁻¹(F(x)), which is distributed normally. "none": as they are.
     max_categories : int, default 50
         Maximum number of values of a column that get an output of their own.
     keep_text : {"auto", True, False}, default "auto"
@@ -151,7 +153,7 @@ class TableEncoder(Learnt, TransformerMixin, BaseEstimator):
     def _check_parameters(self) -> None:
         """Refuse parameters that make no sense."""
         if self.scale not in SCALES:
-            msg = f"The 'scale' parameter of TableEncoder must be 'standard', 'rank' or 'none'. Got {self.scale!r} instead."
+            msg = f"The 'scale' parameter of TableEncoder must be one of {', '.join(SCALES)}. Got {self.scale!r} instead."
             raise InputError(msg)
         most = self.max_categories
         if not isinstance(most, int | np.integer) or isinstance(most, bool) or most < 1:

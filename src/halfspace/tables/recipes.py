@@ -206,7 +206,7 @@ def filled(recipe: Recipe) -> float:
 
 def learn_matrix(matrix: Matrix, scale: str) -> list[Learned] | None:
     """Return what to do with every column of a matrix or table, shape (n, d); None where they must be looked at one by one."""
-    if matrix.shape[1] < MANY_COLUMNS or scale == "rank":
+    if matrix.shape[1] < MANY_COLUMNS or scale not in ("standard", "none"):
         return None
     values = _at_once(matrix)
     if values is None:
@@ -252,7 +252,7 @@ def write_matrix(recipes: list[dict[str, Any]], block: Any, out: FloatArray) -> 
     """Write the outputs of a block of rows, shape (n, D), if it can be done at once; tell whether it was."""
     if out.shape[1] < MANY_COLUMNS or len(recipes) != out.shape[1]:
         return False
-    if any(recipe["kind"] != "number" or "quantiles" in recipe["parts"][0] for recipe in recipes):
+    if any(recipe["kind"] != "number" or recipe["parts"][0].keys() & {"quantiles", "offset"} for recipe in recipes):
         return False
     block = _at_once(block)
     if block is None:
@@ -310,4 +310,7 @@ def _is_scale(part: Any) -> bool:
         return False
     quantiles = part.get("quantiles", np.zeros(1))
     array = isinstance(quantiles, np.ndarray) and quantiles.dtype == np.float64 and quantiles.ndim == 1 and quantiles.size > 0
-    return array and part["unit"] > 0.0 and part["spread"] > 0.0
+    tail = "tail" not in part or (isinstance(part["tail"], float) and 0.0 < part["tail"] <= 0.5 and "quantiles" in part)
+    offset, low = part.get("offset", 1.0), part.get("low", 0.0)
+    logarithm = offset in (0.0, 1.0) and isinstance(low, float) and ("offset" not in part or 0.0 < low + offset < np.inf)
+    return array and tail and logarithm and part["unit"] > 0.0 and part["spread"] > 0.0
