@@ -28,11 +28,11 @@ def table(n=300):
 
 
 def test_free_text_is_scikit_learns_tf_idf():
-    """Where no two words share a slot, the outputs are those of TfidfVectorizer on the words of two or more rows."""
+    """Where no two words share a slot, the outputs are √10 times those of TfidfVectorizer (words of two or more rows)."""
     X = table()
     Z = TableEncoder().fit(X.select(["remark"])).transform(X)
     peer = TfidfVectorizer(ngram_range=(1, 2), min_df=2, sublinear_tf=True)
-    expected = peer.fit_transform(X["remark"].to_pylist())
+    expected = words.LENGTH * peer.fit_transform(X["remark"].to_pylist())
     names = TableEncoder().fit(X.select(["remark"])).get_feature_names_out()
     order = [peer.vocabulary_[name.removeprefix("remark: ")] for name in names]
     np.testing.assert_allclose(np.asarray(Z.todense() if sparse.issparse(Z) else Z), expected.toarray()[:, order], atol=1e-12)
@@ -48,7 +48,7 @@ def test_text_stands_beside_other_columns():
     assert "Column 'remark' is free text" in " ".join(map(str, encoder.notes_))
     Z = np.asarray(encoder.transform(X).todense()) if encoder.sparse_ else encoder.transform(X)
     np.testing.assert_array_equal(Z[:, :1], TableEncoder().fit(X.select(["size"])).transform(X))
-    np.testing.assert_allclose(np.linalg.norm(Z[:, 1:], axis=1), 1.0)
+    np.testing.assert_allclose(np.linalg.norm(Z[:, 1:], axis=1), np.sqrt(10.0))
 
 
 @pytest.mark.parametrize("gaps", [False, True], ids=["all there", "some missing"])

@@ -40,7 +40,7 @@ class TableEncoder(Learnt, TransformerMixin, BaseEstimator):
     - Text that is a plain number, or a date in one spelling (2023-12-31, 31.12.2023, 12/31/2023 or 31/12/2023), in more than
       95 % of the rows is read as such; numbers with leading zeros are codes, so categories.
     - Free text (values of four or more words on average, more than `max_categories`, most of them different): its words and
-      pairs of words, hashed, at most 20,000 of those in two or more rows, weighted by tf-idf; each row has length 1.
+      pairs of words, hashed, at most 20,000 of those in two or more rows, weighted by tf-idf; each row has length √10.
     - Left out, with a note: columns with one value only or with none; other text of more than 20 rows of which more than 90 %
       are different (ids, names); columns of a table that count its rows (0, 1, 2, ... or 1, 2, 3, ...).
 
