@@ -92,6 +92,12 @@ def test_what_is_free_text():
         TableEncoder(keep_text="yes").fit(X)
 
 
+def test_words_that_never_come_again_are_no_inputs():
+    """Text whose rows share no words is left out even if text is asked for."""
+    X = pa.table({"code": [f"a{i} b{i} c{i} d{i} e{i}" for i in range(60)], "size": np.arange(60) % 7})
+    assert [name for name, _ in TableEncoder(keep_text=True).fit(X).dropped_] == ["code"]
+
+
 def test_memory_is_bounded(monkeypatch):
     """Of very many words the most frequent are kept."""
     monkeypatch.setattr(words, "MOST_SLOTS", 10)

@@ -44,7 +44,7 @@ def is_free_text(counts: dict[str, int], most: int) -> bool:
 
 
 def learn(column: Any) -> Recipe | None:
-    """Learn the slots and weights of a column of text, shape (n,); None if no word comes in two rows.
+    """Learn the slots and weights of a column of text, shape (n,); None if hardly a row has a word of another.
 
     Returns
     -------
@@ -57,7 +57,7 @@ def learn(column: Any) -> Recipe | None:
     for first in range(0, rows, BLOCK_ROWS):
         frequency += np.bincount(_hashed(text.slice(first, BLOCK_ROWS)).indices, minlength=SLOTS)
     slots = np.flatnonzero(frequency >= FEWEST_ROWS)
-    if not slots.size:
+    if frequency[slots].sum() < rows:  # two words may share a slot by chance
         return None
     if slots.size > MOST_SLOTS:
         slots = np.sort(slots[np.argsort(-frequency[slots], kind="stable")[:MOST_SLOTS]])
