@@ -7,7 +7,7 @@ Probabilities  are fitted anew to the outputs for rows left out, and must have t
                the run and not proved: to compute them anew would be to climb again.
 """
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -34,9 +34,9 @@ class Pipeline(NamedTuple):
     ----------
     encoder : transformer
         From rows to numbers, fitted to the training rows.
-    classes : ndarray, shape (K,)
-        The labels that are predicted.
-    calibration : Calibration
+    classes : ndarray, shape (K,), or None
+        The labels that are predicted; None for numbers, which have no probabilities either.
+    calibration : Calibration or None
         Of the outputs, or a record of one, read from a file.
     out_of_fold : ndarray, shape (n,) or (n, K)
         Outputs for training rows that a model had not seen.
@@ -53,18 +53,29 @@ class Pipeline(NamedTuple):
     learnt: Mapping[str, Any]
     certificate: Certificate
 
-    def verify(self, X: Any, y: Labels, about: IntArray) -> Verdict:
-        """Check everything against the training rows X (n, d) and their labels y (n,); the model learnt from those `about`."""
+    def verify(self, rows: Callable[[IntArray], Any], y: Labels, train: IntArray, about: IntArray) -> Verdict:
+        """Check everything against rows and their targets y (n,).
+
+        Parameters
+        ----------
+        rows : function
+            From row numbers to these rows.
+        y : array, shape (n,)
+            Labels or numbers of all rows.
+        train, about : ndarray of int
+            Rows that the encoder and the probabilities were made from, and those that the model learnt from.
+        """
+        same = self.classes is None or np.array_equal(self.classes, self.learnt["classes_"])
         around = Verdict.of(
-            (np.array_equal(self.classes, self.learnt["classes_"]), "the labels are not those of the model"),
-            (self._refitted(X), "the encoder is not the one that its training rows make"),
+            (same, "the labels are not those of the model"),
+            (self._refitted(rows(train)), "the encoder is not the one that its training rows make"),
         )
         if not around:
             return around
-        Z = self.encoder.transform(X)
-        Z = (Z.tocsr() if sparse.issparse(Z) else np.asarray(Z))[about]
+        Z = self.encoder.transform(rows(about))
+        Z = Z.tocsr() if sparse.issparse(Z) else np.asarray(Z)
         model = self.certificate.verify(Z, y[about]) and tied(self.learnt, self.certificate, Z, y[about])
-        return model and self._calibrated(y)
+        return model if self.classes is None else model and self._calibrated(y[train])
 
     def _refitted(self, X: Any) -> bool:
         """Tell whether the encoder is the one that these rows make."""

@@ -32,6 +32,7 @@ from halfspace.files.opening import on_disk
 from halfspace.modelfiles import read_tree
 from halfspace.notes import sentences
 from halfspace.tables import TableEncoder
+from halfspace.tables.columns import take
 
 __all__ = ["Claim", "run"]
 
@@ -191,16 +192,18 @@ def _claim_of_model(model: str) -> Claim:
         learnt = tree.predicting().learnt()
         if "encoder_" not in tree.fitted:
             return Claim(certificate, partial(_check_model, model, learnt, certificate, learnt.get("feature_names_in_")))
-        encoder, classes, *behind = map(tree.decode, ("encoder_", "classes_", "calibration_", "out_of_fold_"))
-        pipeline = Pipeline(encoder, classes, behind[0], behind[1], learnt, certificate)
+        names = ("encoder_", "classes_", "calibration_", "out_of_fold_")
+        around = [tree.decode(name) if name in tree.fitted else None for name in names]
+        pipeline = Pipeline(around[0], around[1], around[2], around[3], learnt, certificate)
         train, about = _row_numbers(tree.decode("train_")), _row_numbers(tree.decode("learnt_"))
-        if not (np.diff(train) > 0).all() or not np.isin(about, train).all():
-            refuse(f"{model} is damaged: its winner learnt from rows that are no training rows")
-        check = partial(_check_pipeline, model, pipeline, np.searchsorted(train, about))
+        needed = np.union1d(train, about)
+        if not ((np.diff(train) > 0).all() and (np.diff(about) > 0).all()):
+            refuse(f"{model} is damaged: its row numbers do not rise")
+        check = partial(_check_pipeline, model, pipeline, np.searchsorted(needed, train), np.searchsorted(needed, about))
         if "origin_" not in tree.fitted:
-            return Claim(certificate, check, rows=train, n_about=about.size)
+            return Claim(certificate, check, rows=needed, n_about=about.size)
         origin = tree.decode("origin_")
-        rows, about_file = _row_numbers(origin["rows"][train]), (origin["target"], int(origin["n_rows"]))
+        rows, about_file = _row_numbers(origin["rows"][needed]), (origin["target"], int(origin["n_rows"]))
         return Claim(certificate, check, *about_file, rows, about.size, origin["built_in"])
     except DAMAGES as error:
         raise _damaged(model, error) from error
@@ -216,10 +219,10 @@ def _check_model(model: str, learnt: Any, certificate: Certificate, columns: Any
         raise _damaged(model, error) from error
 
 
-def _check_pipeline(model: str, pipeline: Pipeline, about: Any, X: Any, y: Any) -> Verdict:
+def _check_pipeline(model: str, pipeline: Pipeline, train: Any, about: Any, X: Any, y: Any) -> Verdict:
     """Check the encoder, the certificate of the model behind it, and the probabilities."""
     try:
-        return pipeline.verify(X, y, about)
+        return pipeline.verify(partial(take, X), y, train, about)
     except DAMAGES as error:
         raise _damaged(model, error) from error
 

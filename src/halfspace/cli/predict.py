@@ -19,7 +19,7 @@ from halfspace.cli.reading import as_numbers, bytes_on_disk
 from halfspace.files import stream
 from halfspace.files.reading import BATCH_ROWS
 from halfspace.ladder import Ladder
-from halfspace.ladder.climbing import labels_of
+from halfspace.ladder.tasks import labels_of
 from halfspace.modelfiles import load
 from halfspace.notes import Note, sentences, total
 

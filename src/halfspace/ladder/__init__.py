@@ -1,6 +1,6 @@
 """The ladder: start simple, climb while it pays."""
 
 from halfspace.ladder.estimator import Ladder
-from halfspace.ladder.values import Progress, Rung, TestResult
+from halfspace.ladder.values import NumberTest, Progress, Rung, TestResult
 
-__all__ = ["Ladder", "Progress", "Rung", "TestResult"]
+__all__ = ["Ladder", "NumberTest", "Progress", "Rung", "TestResult"]

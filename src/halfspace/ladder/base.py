@@ -3,8 +3,8 @@
 Order     Rows are held out; the encoder learns from the others; every rung is scored in the same folds of these; the winner is
           tested once on the rows held out; then it learns from all rows (`refit`). The score told is the one measured before.
           The encoder stays that of the training rows: folds, probabilities and intervals were measured with it.
-Two ways  `Ladder` is a classifier and `RegressionLadder` a regressor, because scikit-learn's splitters, scorers and searches ask an
-          estimator which of the two it is before they have seen a target. `halfspace fit` chooses between them by the target.
+Two ways  `Ladder` is a classifier and `RegressionLadder` a regressor, because scikit-learn's splitters, scorers and searches
+          ask an estimator which of the two it is before they have seen a target. `halfspace fit` chooses by the target.
 """
 
 import sys
@@ -21,11 +21,19 @@ from sklearn.utils.validation import check_is_fitted
 
 from halfspace._learnt import Learnt
 from halfspace._memory import bytes_of, memory_limit
-from halfspace._typing import FloatArray, IntArray, Labels, Matrix
+from halfspace._typing import Labels, Matrix
 from halfspace.certificates import Certificate, Verdict
 from halfspace.certificates.pipeline import Pipeline
 from halfspace.errors import InputError
-from halfspace.ladder.climbing import Climbed, Interruptible, Training, blocks, choose_winner, climb, learning_curve, undisturbed
+from halfspace.ladder.climbing import (
+    Climbed,
+    Interruptible,
+    Training,
+    choose_winner,
+    climb,
+    learning_curve,
+    undisturbed,
+)
 from halfspace.ladder.measures import Measure, measure_of
 from halfspace.ladder.plans import Plan, describe
 from halfspace.ladder.preparing import (
@@ -35,7 +43,6 @@ from halfspace.ladder.preparing import (
     checked_rows,
     dense_if_small,
     input_groups,
-    take,
     training_for,
 )
 from halfspace.ladder.tasks import Rows, Task, split
@@ -46,6 +53,7 @@ from halfspace.notes import Note
 from halfspace.rows.threads import one_blas_thread
 from halfspace.solvers.outcome import Outcome, Reason
 from halfspace.tables import TableEncoder
+from halfspace.tables.columns import take
 
 __all__ = ["BaseLadder"]
 
@@ -130,9 +138,9 @@ class BaseLadder(Learnt, BaseEstimator):
         y : array, shape (n,)
             Labels of two or more classes, or numbers.
         **rows : arrays, shape (n,)
-            `sample_weight`: how much each row counts, in learning and in the scores. `groups`: rows of one group are never on both
-            sides of a split. `times`: numbers, dates or texts that sort; every fold learns from the past and is tested on what came
-            next, and the last rows are held out.
+            `sample_weight`: how much each row counts, in learning and in the scores. `groups`: rows of one group are never on
+            both sides of a split. `times`: numbers, dates or texts that sort; every fold learns from the past and is tested on
+            what came next, and the last rows are held out.
         """
         with restored_on_error(self), one_blas_thread(), memory_limit(self.max_memory, bytes_of(X)):
             began = time.perf_counter()
@@ -219,7 +227,8 @@ class BaseLadder(Learnt, BaseEstimator):
         rung = self._refitted(winner, training, (Z_test, given[1], given[2]), until)
         self.rungs_ = tuple(rung if other.name == rung.name else other for other in self.rungs_)
         self.outcome_ = summarise_outcome(reason, self.rungs_)
-        self.verdict_ = summarise_result(rung, rung if best is winner else best.rung, self.test_result_, training.task.measure, choice.said)
+        best_rung = rung if best is winner else best.rung
+        self.verdict_ = summarise_result(rung, best_rung, self.test_result_, training.task.measure, choice.said)
         self.notes_ = (*self._notes, *notes, *getattr(self.encoder_, "notes_", ()))
         del self._notes
 
@@ -237,9 +246,7 @@ class BaseLadder(Learnt, BaseEstimator):
     def _keep_folds(self, winner: Climbed, training: Training, until: float | None) -> None:
         """Keep what predictions with a guarantee need of the models of the folds."""
 
-    def _refitted(
-        self, winner: Climbed, training: Training, held: tuple[Any, Labels, Rows], until: float | None
-    ) -> Rung:
+    def _refitted(self, winner: Climbed, training: Training, held: tuple[Any, Labels, Rows], until: float | None) -> Rung:
         """Let the winner learn from all rows, if there is time, and return its rung with what is new."""
         Z_test, y, about = held
         self.refitted_ = False
@@ -321,11 +328,8 @@ class BaseLadder(Learnt, BaseEstimator):
     def _pipeline(self) -> Pipeline:
         """Return all that predicts, to be checked."""
         model = getattr(self.estimator_, "estimator_", self.estimator_)
-        kept = (getattr(self, name, None) for name in ("classes_", "calibration_", "out_of_fold_"))
-        return Pipeline(self.encoder_, *kept, vars(model), self.certificate_)
-
-    def _outputs(self, X: Any) -> FloatArray:
-        raise NotImplementedError
+        classes, calibration = getattr(self, "classes_", None), getattr(self, "calibration_", None)
+        return Pipeline(self.encoder_, classes, calibration, self.out_of_fold_, vars(model), self.certificate_)
 
     @classmethod
     def check_parts(cls, fitted: dict[str, Any], sizes: dict[str, int]) -> None:

@@ -152,9 +152,13 @@ class Training:
             raise OutOfTimeError("the time limit was reached in the middle of it")
         return self.setting._replace(max_time=max(left / (folds_left + 1), LEAST_TIME))
 
+    def weights_for(self, plan: Plan, rows: IntArray) -> dict[str, Any]:
+        """Return the weights of rows as an argument of a rung's fit, if there are weights and it is not the baseline."""
+        return {} if self.weight is None or plan.name == self.task.baseline else {"sample_weight": self.weight[rows]}
+
     def fitted(self, plan: Plan, X: Matrix, rows: IntArray, setting: Setting) -> tuple[Any, Chosen]:
         """Choose parameters on some rows of X, and fit to them."""
-        weight = {} if self.weight is None or plan.name == self.task.baseline else {"sample_weight": self.weight[rows]}
+        weight = self.weights_for(plan, rows)
         with quietly():
             chosen = plan.choose(X[rows], self.y[rows], setting, **weight)
             model = chosen.model if chosen.fitted else chosen.model.fit(X[rows], self.y[rows], **weight)
@@ -375,12 +379,11 @@ class Tally:
         """Return mean and error of the other measures that need no probabilities."""
         training, found = self.training, {}
         kind = "classify" if isinstance(training.task, Classes) else "regress"
-        for measure in MEASURES.values():
-            ranked = measure.losses(np.zeros(0), np.zeros(0), np.arange(2)) is None if kind == "classify" else False
-            if measure.task != kind or measure.needs == "probabilities" or (ranked and training.task.shape):
-                continue
-            scores = [training.score(part, measure=replace(measure, positive=training.task.measure.positive))[0] for part in self.unseen]
-            found[measure.name] = (float(np.mean(scores)), self._error(scores))
+        for known in MEASURES.values():
+            measure = replace(known, positive=training.task.measure.positive)
+            if measure.task == kind and measure.needs != "probabilities" and not (measure.ranks and training.task.shape):
+                scores = [training.score(part, measure=measure)[0] for part in self.unseen]
+                found[measure.name] = (float(np.mean(scores)), self._error(scores))
         return found
 
 
@@ -406,18 +409,26 @@ def _reason_to_skip(plan: Plan, done: list[Climbed], training: Training, rows: f
     return f"fewer than {plan.least} training rows: tried only if requested by name" if rows < plan.least else ""
 
 
+class Choice(NamedTuple):
+    """The winner, the best, and what there is to say of chance."""
+
+    winner: Climbed
+    best: Climbed
+    evidence: Any = None
+    said: str = ""
+
+
 def choose_winner(done: list[Climbed], training: Training) -> Choice:
     """Choose the simplest rung that is within one standard error of the best, or the baseline where nothing is better."""
-    measure, by_name = training.task.measure, {climbed.rung.name: climbed for climbed in done}
-    sign = 1.0 if measure.greater else -1.0
+    sign = 1.0 if training.task.measure.greater else -1.0
     best = max(done, key=lambda c: (sign * c.rung.score, -c.plan.keeps))
-    baseline = by_name.get(training.task.baseline)
-    found = None if baseline is None else _evidence(done, baseline, training)
-    if baseline is not None and found is not None and not found.better:
-        return Choice(baseline, best, found)
-    good = [c for c in done if c is not baseline or c is best]
-    near = [c for c in good if _near(c, best, training)]
-    return Choice(min(near, key=lambda c: c.plan.keeps), best, found)
+    near = [c for c in done if _near(c, best, sign)]
+    return Choice(min(near, key=lambda c: c.plan.keeps), best)
+
+
+def _near(climbed: Climbed, best: Climbed, sign: float) -> bool:
+    """Tell whether a rung is within one standard error of the best, the larger of the two."""
+    return sign * (best.rung.score - climbed.rung.score) <= max(climbed.rung.error, best.rung.error)
 
 
 def ask_separable(training: Training, until: float | None) -> tuple[tuple[tuple[Label, Separability], ...], list[Note]]:
@@ -465,8 +476,7 @@ def learning_curve(winner: Climbed, training: Training, until: float | None) -> 
                 if not task.complete(y[part]):
                     continue
                 with quietly():
-                    weight = {} if training.weight is None or plan.name == task.baseline else {"sample_weight": training.weight[part]}
-                    model = clone(winner.model).fit(X[part], y[part], **weight)
+                    model = clone(winner.model).fit(X[part], y[part], **training.weights_for(plan, part))
                 scores.append(training.score(training.judged(model, X, held), measure=measure)[0])
                 seen.append(training.score(training.judged(model, X, part[:RESEEN]), measure=measure)[0])
                 sizes.append(part.size)

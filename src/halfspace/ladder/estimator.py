@@ -105,8 +105,8 @@ class Ladder(ClassifierMixin, BaseLadder):
     calibration_ : Calibration
         Slopes of the probabilities.
     train_, test_, learnt_ : ndarray
-        Numbers of the training rows, of the rows held out, and of those that the winner learnt from: all rows, the training rows
-        alone without a refit, or the sample that a costly rung takes of very many. The certificate is about the last.
+        Numbers of the training rows, of the rows held out, and of those that the winner learnt from: all rows, the training
+        rows without a refit, or the sample that a costly rung takes of very many. The certificate is about the last.
     learning_curve_ : tuple of (int, float, float, float)
         Rows, score of rows not seen, its standard error, score of the rows learnt from; empty unless `curve`.
     outcome_, verdict_, notes_ : Outcome, str, tuple of Note
@@ -180,10 +180,10 @@ class Ladder(ClassifierMixin, BaseLadder):
         self.class_weight = class_weight
 
     def _read_targets(self, X: Any, y: Any) -> Labels:
-        y = checked_labels(y)
-        classes, _ = read_classes(y, type(self).__name__)
+        labels = checked_labels(y)
+        classes, _ = read_classes(labels, type(self).__name__)
         admit_classes(classes.size, X)
-        return y
+        return labels
 
     def _task_of(self, y: Labels, *, note: bool) -> Classes:
         task, notes = class_task(self, y)
@@ -218,7 +218,8 @@ class Ladder(ClassifierMixin, BaseLadder):
         labels = [
             labels_of(self.estimator_.decision_function(Z[rows]), self.classes_) for rows in blocks(Z, self.classes_.size)
         ]
-        return np.concatenate(labels)
+        joined: Labels = np.concatenate(labels)
+        return joined
 
     def predict_proba(self, X: Any) -> FloatArray:
         """Return the probabilities of the classes, shape (n, K): monotone in the outputs."""

@@ -67,14 +67,22 @@ class Measure:
     percent: bool = False
     positive: Label | None = None
 
+    @property
+    def ranks(self) -> bool:
+        """Whether it is about one class against the rest, and no mean over rows."""
+        return self.name in RANKED
+
     def score(self, y: Labels, given: Labels, classes: Labels | None = None) -> float:
         """Return the score of what is given for rows with labels or numbers y (n,); of numbers there are no classes."""
         if self.name in RANKED:
             return self._one_class_against_rest(y, given, _known(classes))
-        mean = float(np.mean(self._parts(y, given, classes)))
+        return self.of_mean(float(np.mean(self._parts(y, given, classes))))
+
+    def of_mean(self, loss: float) -> float:
+        """Return the score that a mean of losses makes."""
         if self.name == "rmse":
-            return float(np.sqrt(mean))
-        return 1.0 - mean if self.greater else mean
+            return float(np.sqrt(loss))
+        return 1.0 - loss if self.greater else loss
 
     def losses(self, y: Labels, given: Labels, classes: Labels | None = None) -> FloatArray | None:
         """Return each row's loss, shape (n,), whose mean makes the score; None if the measure is no mean over rows."""

@@ -19,7 +19,6 @@ from halfspace.ladder.tasks import Classes, Rows, Task, make_folds
 from halfspace.models.parameters import require, require_choice, require_number, require_switch
 from halfspace.notes import Note
 from halfspace.rows.labels import example_weights
-from halfspace.tables.columns import as_table
 
 IMBALANCED = 0.8
 """Above this share of the largest class, accuracy says little."""
@@ -81,32 +80,21 @@ def checked_plans(ladder: Any, rungs: dict[str, Plan]) -> list[Plan]:
     return [plan for name, plan in rungs.items() if name in names]
 
 
-def checked_labels(y: Any) -> Labels:
+def checked_labels(y: Any, owner: str = "Ladder") -> Labels:
     """Return the labels as an array, shape (n,), or say what is wrong with them."""
     if y is None:
-        msg = "Ladder requires y to be passed, but the target y is None."
+        msg = f"{owner} requires y to be passed, but the target y is None."
         raise InputError(msg)
     if hasattr(y, "iloc") and y.ndim == 2 and y.shape[1] == 1:
         y = y.iloc[:, 0]
     if not isinstance(getattr(y, "dtype", np.dtype(float)), np.dtype):  # pandas' own types would become floats
         if hasattr(y, "isna") and y.isna().any():
-            msg = "Ladder: Input y contains NaN: labels are missing. Leave their rows out."
+            msg = f"{owner}: Input y contains NaN: labels are missing. Leave their rows out."
             raise InputError(msg)
         y = np.array(y.tolist())
-    y = check_array(y, ensure_2d=False, dtype=None, input_name="y", estimator="Ladder")
+    y = check_array(y, ensure_2d=False, dtype=None, input_name="y", estimator=owner)
     labels: Labels = column_or_1d(y, warn=True)
     return labels
-
-
-def take(X: Any, rows: IntArray) -> Any:
-    """Return some rows of an array, a sparse matrix or a table."""
-    if hasattr(X, "iloc"):
-        return X.iloc[rows]
-    if hasattr(X, "take") and hasattr(X, "schema"):  # pyarrow
-        return X.take(rows)
-    if hasattr(X, "__arrow_c_stream__"):
-        return as_table(X).take(rows)
-    return (X.tocsr() if hasattr(X, "tocsr") else np.asarray(X))[rows]
 
 
 def as_matrix(X: Any) -> Matrix:
@@ -144,7 +132,9 @@ def checked_rows(ladder: Any, given: dict[str, Any], n: int) -> Rows:
         values = given.get(name)
         values = None if values is None else np.asarray(values)
         if values is not None and (values.shape != (n,) or values.dtype.kind == "O"):
-            msg = f"{owner}: {name} must be {n} values of one kind, one for each row. Got {values.dtype} of shape {values.shape}."
+            msg = (
+                f"{owner}: {name} must be {n} values of one kind, one for each row. Got {values.dtype} of shape {values.shape}."
+            )
             raise InputError(msg)
         others.append(values)
     rows = Rows(weight, *others)
@@ -184,7 +174,9 @@ def class_task(ladder: Any, y: Labels) -> tuple[Classes, list[Note]]:
     name = ("balanced_accuracy" if lopsided else "accuracy") if ladder.scoring == "auto" else ladder.scoring
     balanced = name == "balanced_accuracy" and ladder.class_weight is None
     example_weights(ladder.class_weight, None, classes, np.zeros(1, dtype=np.int64), type(ladder).__name__)
-    return Classes(classes, measure_of(name, "classify", ladder.positive), "balanced" if balanced else ladder.class_weight), notes
+    return Classes(
+        classes, measure_of(name, "classify", ladder.positive), "balanced" if balanced else ladder.class_weight
+    ), notes
 
 
 def training_for(

@@ -191,7 +191,9 @@ def make_folds(task: Task, y: Labels, n_splits: int, n_repeats: int, seed: int, 
     kept = [(train, test) for train, test in found if test.size and train.size and task.complete(y[train])]
     if len(kept) < 2:
         why = "of one group on one side" if rows.time is None else "in time"
-        msg = f"the ladder cannot keep rows {why}: fewer than 2 of {n_splits} folds have every class among the rows to learn from"
+        msg = (
+            f"the ladder cannot keep rows {why}: fewer than 2 of {n_splits} folds have every class among the rows to learn from"
+        )
         raise InputError(msg)
     return kept
 

@@ -2,8 +2,8 @@
 
 Accuracy comes with the exact interval of Clopper and Pearson (1934), which covers the truth in at least 95 % of cases. The
 interval of balanced accuracy is the normal one from the variances of the classes' shares, with two right and two wrong answers
-added to each class (Agresti and Coull, 1998) so that no share is without variance. Errors of numbers have the interval of Student
-for the mean of their losses; other measures have the middle 95 % of a thousand bootstrap samples of the held-out rows.
+added to each class (Agresti and Coull, 1998) so that no share is without variance. Errors of numbers have Student's interval of
+the mean of their losses; other measures have the middle 95 % of a thousand bootstrap samples of the held-out rows.
 """
 
 from collections.abc import Iterable
@@ -76,9 +76,9 @@ class Rung:
     measures: Annotated[dict[str, Any], "plain"] = field(default_factory=dict)
 
     def memorises(self, measure: Measure) -> bool:
-        """Whether rows that it learnt from have at most half the loss of others, by more than three standard errors."""
+        """Whether rows that it learnt from have at most a fifth of the loss of others, by more than three standard errors."""
         unseen, seen = abs(measure.best - self.score), abs(measure.best - self.train_score)
-        return bool(seen <= 0.5 * unseen and unseen - seen > 3.0 * self.error)
+        return bool(seen <= 0.2 * unseen and unseen - seen > 3.0 * self.error)
 
     @property
     def climbed(self) -> bool:
@@ -196,9 +196,9 @@ class NumberTest:
         losses = np.asarray(measure.losses(y, predicted))
         mean, n = float(losses.mean()), int(y.size)
         spread = float(stats.t.ppf(0.5 + LEVEL / 2.0, n - 1) * losses.std(ddof=1) / np.sqrt(n)) if n > 1 else float("inf")
-        ends = sorted(measure.of_mean(end) for end in (max(mean - spread, 0.0), mean + spread))
+        low, high = sorted(measure.of_mean(end) for end in (max(mean - spread, 0.0), mean + spread))
         named = {other.name: other.score(y, predicted) for other in MEASURES.values() if other.task == "regress"}
-        return cls(measure.of_mean(mean), *ends, n, measure.name, named)
+        return cls(measure.of_mean(mean), low, high, n, measure.name, named)
 
 
 class Progress(NamedTuple):
@@ -226,10 +226,7 @@ def summarise_result(
 ) -> str:
     """Say which rung won, why, and how it did on the held-out rows."""
     said = f"{measure.title} {measure.written(winner.score)} ± {measure.written(winner.error)} in cross-validation"
-    if evidence:  # there is none
-        found = f"{evidence} The {winner.title} is kept: {said}"
-    else:
-        found = f"The {winner.title} wins: {said}"
+    found = f"{evidence} The {winner.title} is kept: {said}" if evidence else f"The {winner.title} wins: {said}"
     if measure.task == "regress" and measure.name != "r2" and "r2" in winner.measures:
         found += f" (R² {MEASURES['r2'].written(winner.measures['r2'][0])})"
     if winner is not best and not evidence:

@@ -12,6 +12,7 @@ from halfspace.ladder.climbing import Interruptible, Judged, Training
 from halfspace.ladder.measures import Measure
 from halfspace.ladder.tasks import Classes
 from halfspace.ladder.values import Rung
+from halfspace.rows.threads import libraries
 
 __all__ = ["Yardstick", "measure_yardstick"]
 
@@ -19,6 +20,8 @@ TREES = 100
 """Trees for each output: scikit-learn's default."""
 TREE, CELL = 2e-3, 3e-8
 """Seconds of a tree, and of each number it reads, where the machine is slow."""
+SMALL = 1_000_000
+"""Numbers of a table below which OpenMP's threads cost more than they bring."""
 PATIENCE = 60.0
 """Seconds that a yardstick may take where there is no time limit."""
 
@@ -49,7 +52,8 @@ class Yardstick:
         """Say how the winner compares."""
         reached = f"{measure.written(self.score)} ± {measure.written(self.error)}"
         ahead = (self.score - winner.score) * (1.0 if measure.greater else -1.0)
-        found = f"Yardstick: {self.title} reach {measure.title} {reached} in the same folds; the winner {measure.written(winner.score)}"
+        found = f"Yardstick: {self.title} reach {measure.title} {reached} in the same folds"
+        found += f", the winner {measure.written(winner.score)}"
         if ahead > max(self.error, winner.error):
             return f"{found}. If that matters more than a proof, use them."
         return f"{found}, {'no worse by more than a standard error' if ahead > 0 else 'no worse'}."
@@ -64,7 +68,8 @@ def measure_yardstick(training: Training, until: float | None) -> Yardstick | No
     if sparse.issparse(X) or needed > (PATIENCE if until is None else 0.5 * (until - began)):
         return None
     scores, seen, done = list[float](), list[float](), False
-    with Interruptible():
+    few = X.shape[0] * X.shape[1] < SMALL
+    with Interruptible(), libraries().limit(limits=1 if few else None, user_api="openmp"):
         for train, test in training.folds:
             model = _fitted(training, train)
             if task.measure.needs == "probabilities":
