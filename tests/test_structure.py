@@ -14,6 +14,7 @@ SPARSE = {
     "kernels/": "a kernel computes on whole matrices, as scikit-learn and SciPy hand them over",
     "tables/": "an encoder makes matrices",
     "ladder/preparing.py": "scaling, and the products that measure a data set, are of whole matrices",
+    "ladder/conformal.py": "the few columns that a width depends on are read as a dense matrix",
     "report/gathering.py": "columns of an encoded table are drawn",
     "cli/predict.py": "a sparse file may be narrower than the model",
     "models/parameters.py": "the matrix is checked before a view is made of it",
