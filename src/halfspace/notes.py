@@ -90,6 +90,7 @@ WORDS: dict[str, str | tuple[str, str]] = {
     ),
     # ladder
     "no test": "Too few rows of each class to hold some out: there is no test.",
+    "no guarantee": "Intervals and sets of predictions are not available: {detail}.",
     "not refitted": "The winner was not fitted again to all rows{detail}; it learnt from the training rows alone.",
     "balanced": (
         "The largest class has {count} % of the rows: rungs are scored by balanced accuracy (recall averaged over the"

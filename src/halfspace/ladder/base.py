@@ -35,7 +35,7 @@ from halfspace.ladder.climbing import (
     undisturbed,
 )
 from halfspace.ladder.measures import Measure, measure_of
-from halfspace.ladder.plans import Plan, describe
+from halfspace.ladder.plans import Plan, describe, quietly
 from halfspace.ladder.preparing import (
     admit_encoded,
     as_matrix,
@@ -45,7 +45,7 @@ from halfspace.ladder.preparing import (
     input_groups,
     training_for,
 )
-from halfspace.ladder.tasks import Rows, Task, split
+from halfspace.ladder.tasks import Numbers, Rows, Task, split
 from halfspace.ladder.values import NumberTest, Progress, Rung, TestResult, summarise_outcome, summarise_result
 from halfspace.ladder.yardstick import Yardstick, measure_yardstick
 from halfspace.models.parameters import restored_on_error
@@ -75,7 +75,10 @@ class BaseLadder(Learnt, BaseEstimator):
         "train_": "i8(a)",
         "test_": "i8(b)",
         "learnt_": "i8(e)",
+        "?evidence_": Evidence | None,
         "?yardstick_": Yardstick | None,
+        "?fold_models_": ["model"],
+        "?conformal_": Intervals | Sets | None,
     }
     left_out: ClassVar[frozenset[str]] = frozenset({"on_progress"})
     learns_more: ClassVar[bool] = True
@@ -222,13 +225,13 @@ class BaseLadder(Learnt, BaseEstimator):
                 Z_test = self.encode(take(given[0], self.test_))
                 self.test_outputs_ = training.task.outputs(self.estimator_, Z_test)
                 self.test_result_ = self._tested(given[1][self.test_])
-        self._keep_folds(winner, training, until)
+        self._keep_folds(winner, training, given[2], until)
         self.yardstick_ = measure_yardstick(training, until) if self.yardstick and reason == "converged" else None
         rung = self._refitted(winner, training, (Z_test, given[1], given[2]), until)
         self.rungs_ = tuple(rung if other.name == rung.name else other for other in self.rungs_)
         self.outcome_ = summarise_outcome(reason, self.rungs_)
         best_rung = rung if best is winner else best.rung
-        self.verdict_ = summarise_result(rung, best_rung, self.test_result_, training.task.measure, choice.said)
+        self.verdict_ = summarise_result(rung, best_rung, self.test_result_, training.task, choice.evidence)
         self.notes_ = (*self._notes, *notes, *getattr(self.encoder_, "notes_", ()))
         del self._notes
 
@@ -243,8 +246,52 @@ class BaseLadder(Learnt, BaseEstimator):
         """Compare the outputs for held-out rows with their targets."""
         raise NotImplementedError
 
-    def _keep_folds(self, winner: Climbed, training: Training, until: float | None) -> None:
-        """Keep what predictions with a guarantee need of the models of the folds."""
+    def _keep_folds(self, winner: Climbed, training: Training, about: Rows, until: float | None) -> None:
+        """Keep the models of the folds, and how wrong they were on rows that they had not seen, for answers with a guarantee.
+
+        Nothing is kept where the theorem says nothing (rows in time), where outputs are not known of all rows, or where the
+        models are large; a note says so.
+        """
+        self.fold_models_, self.conformal_ = [], None
+        why = ""
+        if about.time is not None:
+            why = "rows in time are not exchangeable"
+        elif training.watched.size < training.y.size:
+            why = "there are too many classes"
+        elif len(winner.folds) * sum(_numbers_in(vars(model)) for model in winner.folds[:1]) > MOST_KEPT:
+            why = "the models of the folds are too large to be kept"
+        elif training.rows_for(winner.plan) is not training.X and _late(until, len(winner.folds) * winner.rung.fit_seconds):
+            why = "there was no time"
+        if why:
+            self._notes.append(Note("no guarantee", detail=why))
+            return
+        fold = np.zeros(training.y.size, dtype=np.int64)
+        for k, (_, test) in enumerate(training.folds[: len(winner.folds)]):
+            fold[test] = k
+        self.fold_models_ = [self._unrotated(winner, training, k) for k in range(len(winner.folds))]
+        self.conformal_ = self._guarantee(winner, training, fold)
+
+    def _unrotated(self, winner: Climbed, training: Training, k: int) -> Any:
+        """Return the model of a fold for rows as the encoder gives them: scores may have been made in fewer coordinates."""
+        if training.rows_for(winner.plan) is training.X:
+            return winner.folds[k]
+        rows, _ = training.split_for(winner.plan, k)
+        with quietly():
+            return clone(winner.folds[k]).fit(training.X[rows], training.y[rows], **training.weights_for(winner.plan, rows))
+
+    def _guarantee(self, winner: Climbed, training: Training, fold: IntArray) -> Any:
+        """Return what answers with a guarantee need beside the models of the folds."""
+        raise NotImplementedError
+
+    def _asked_folds(self, X: Any) -> tuple[FloatArray, Matrix]:
+        """Return what each fold's model says about rows, shape (n, m) or (n, m, K), and the rows encoded."""
+        check_is_fitted(self, "estimator_")
+        if getattr(self, "conformal_", None) is None:
+            msg = f"this {type(self).__name__} has kept no models of its folds, which answers with a guarantee need; see notes_"
+            raise InputError(msg)
+        Z = self.encode(X)
+        task = self._task_of(self.classes_, note=False) if hasattr(self, "classes_") else Numbers(self.measure_)
+        return np.stack([task.outputs(model, Z) for model in self.fold_models_], axis=1), Z
 
     def _refitted(self, winner: Climbed, training: Training, held: tuple[Any, Labels, Rows], until: float | None) -> Rung:
         """Let the winner learn from all rows, if there is time, and return its rung with what is new."""
@@ -342,6 +389,24 @@ class BaseLadder(Learnt, BaseEstimator):
         if winner.get("n_features_in_", width) != width:
             msg = f"{cls.__name__}: the winner knows other features"
             raise ValueError(msg)
+
+
+def _late(until: float | None, seconds: float) -> bool:
+    """Tell whether work of so many seconds would end too late."""
+    return until is not None and time.perf_counter() + seconds > until
+
+
+def _numbers_in(value: Any) -> int:
+    """Count the numbers of all arrays in a model's attributes."""
+    if isinstance(value, np.ndarray):
+        return int(value.size)
+    if isinstance(value, dict):
+        return sum(map(_numbers_in, value.values()))
+    if isinstance(value, list | tuple):
+        return sum(map(_numbers_in, value))
+    if hasattr(value, "nnz"):
+        return int(value.nnz)
+    return _numbers_in(vars(value)) if isinstance(value, BaseEstimator) else 0
 
 
 def _stacked(first: Matrix, second: Matrix) -> Matrix:

@@ -30,6 +30,7 @@ from halfspace._dispatch import LateCompilationError, compiling_until
 from halfspace._typing import FloatArray, IntArray, Label, Labels, Matrix
 from halfspace.certificates import Separability
 from halfspace.errors import InputError
+from halfspace.ladder.evidence import Evidence, compare_in_folds, compare_rows, constant_losses, paired_error
 from halfspace.ladder.measures import MEASURES, Measure
 from halfspace.ladder.plans import Chosen, Plan, Setting, describe, quietly, widest_gap
 from halfspace.ladder.tasks import Classes, Fold, Task
@@ -219,7 +220,9 @@ class Climbed(NamedTuple):
     losses : ndarray, shape (n,), or None
         Mean loss of each training row when it was not seen, NaN if it always was; None if the measure is no mean of rows.
     folds : tuple of estimator
-        The models of the first pass.
+        The models of the first pass through the folds.
+    first : ndarray, shape (w,) or (w, K)
+        Outputs of these for watched rows that they had not seen; NaN: not predicted.
     """
 
     plan: Plan
@@ -228,7 +231,8 @@ class Climbed(NamedTuple):
     rows: IntArray
     outputs: FloatArray
     losses: FloatArray | None
-    folds: tuple[Any, ...] = ()
+    folds: tuple[Any, ...]
+    first: FloatArray
 
 
 def blocks(X: Matrix, K: int) -> list[slice]:
@@ -318,13 +322,7 @@ class Tally:
         """Sum up, with the model fitted to these of the training rows."""
         training, n = self.training, self.training.y.size
         scores, seen_scores, losses = self._scores()
-        outputs, times = np.zeros((training.watched.size, *training.task.shape)), np.zeros(training.watched.size)
-        for part in self.unseen:
-            places = np.searchsorted(training.watched, part.kept)
-            outputs[places] += part.outputs
-            times[places] += 1
-        by_row = outputs.T
-        by_row /= np.where(times > 0, times, np.nan)
+        each = len(scores) // training.passes
         support, proof = describe(model)
         rung = Rung(
             plan.name,
@@ -342,7 +340,20 @@ class Tally:
             train_score=float(np.mean(seen_scores)),
             measures=self._others(),
         )
-        return Climbed(plan, rung, model, rows, outputs, losses, tuple(self.models[: len(scores) // training.passes]))
+        first, every = self._averaged(self.unseen[:each]), self._averaged(self.unseen)
+        return Climbed(plan, rung, model, rows, every, losses, tuple(self.models[:each]), first)
+
+    def _averaged(self, parts: list[Judged]) -> FloatArray:
+        """Return the mean output of every watched row over some folds, shape (w,) or (w, K); NaN: not predicted."""
+        watched = self.training.watched
+        outputs, times = np.zeros((watched.size, *self.training.task.shape)), np.zeros(watched.size)
+        for part in parts:
+            places = np.searchsorted(watched, part.kept)
+            outputs[places] += part.outputs
+            times[places] += 1
+        by_row = outputs.T
+        by_row /= np.where(times > 0, times, np.nan)
+        return outputs
 
     def _error(self, scores: Sequence[float]) -> float:
         return float(np.std(scores, ddof=1) / np.sqrt(len(scores) / self.training.passes))
@@ -410,25 +421,46 @@ def _reason_to_skip(plan: Plan, done: list[Climbed], training: Training, rows: f
 
 
 class Choice(NamedTuple):
-    """The winner, the best, and what there is to say of chance."""
+    """The winner, the best, and the evidence that anything is better than the baseline, if that was climbed."""
 
     winner: Climbed
     best: Climbed
-    evidence: Any = None
-    said: str = ""
+    evidence: Evidence | None
 
 
 def choose_winner(done: list[Climbed], training: Training) -> Choice:
     """Choose the simplest rung that is within one standard error of the best, or the baseline where nothing is better."""
     sign = 1.0 if training.task.measure.greater else -1.0
     best = max(done, key=lambda c: (sign * c.rung.score, -c.plan.keeps))
-    near = [c for c in done if _near(c, best, sign)]
-    return Choice(min(near, key=lambda c: c.plan.keeps), best)
+    baseline = next((c for c in done if c.plan.name == training.task.baseline), None)
+    others = [c for c in done if c is not baseline]
+    if baseline is None or not others:
+        return Choice(min((c for c in done if _near(c, best, sign)), key=lambda c: c.plan.keeps), best, None)
+    evidence = _evidence(others, baseline, training, sign)
+    better = [c for c, supported in zip(others, evidence.supported, strict=True) if supported]
+    if not better:
+        return Choice(baseline, best, evidence)
+    near = [c for c in better if _near(c, best, sign)] or [max(better, key=lambda c: sign * c.rung.score)]
+    return Choice(min(near, key=lambda c: c.plan.keeps), best, evidence)
+
+
+def _evidence(others: list[Climbed], baseline: Climbed, training: Training, sign: float) -> Evidence:
+    """Ask whether rungs are better than the best constant prediction: by rows, or by folds if the measure is no mean of rows."""
+    task, losses = training.task, [c.losses for c in others if c.losses is not None]
+    if len(losses) < len(others):
+        scores = np.array([c.rung.scores for c in others])
+        return compare_in_folds(sign * scores, sign * np.array(baseline.rung.scores), len(training.folds) // training.passes)
+    truth = np.searchsorted(task.labels, training.y) if isinstance(task, Classes) else training.y
+    weight = 1.0 if training.weight is None else training.weight / training.weight.mean()
+    return compare_rows(weight * np.array(losses), weight * constant_losses(task.measure.name, truth))
 
 
 def _near(climbed: Climbed, best: Climbed, sign: float) -> bool:
-    """Tell whether a rung is within one standard error of the best, the larger of the two."""
-    return sign * (best.rung.score - climbed.rung.score) <= max(climbed.rung.error, best.rung.error)
+    """Tell whether a rung is within one standard error of the best, by their differences on the same rows or in the same folds."""
+    if climbed.losses is not None and best.losses is not None:
+        return climbed is best or paired_error(climbed.losses, best.losses).within_one_error
+    scores = (-sign * np.array(c.rung.scores) for c in (climbed, best))
+    return climbed is best or paired_error(*scores).within_one_error
 
 
 def ask_separable(training: Training, until: float | None) -> tuple[tuple[tuple[Label, Separability], ...], list[Note]]:

@@ -7,10 +7,11 @@ import numpy as np
 from sklearn.base import ClassifierMixin
 from sklearn.utils.validation import check_is_fitted
 
-from halfspace._typing import FloatArray, Labels
+from halfspace._typing import FloatArray, IntArray, Labels
 from halfspace.certificates.calibration import Calibration
 from halfspace.ladder.base import BaseLadder
 from halfspace.ladder.climbing import Climbed, Training, ask_separable, blocks, undisturbed
+from halfspace.ladder.conformal import Sets
 from halfspace.ladder.plans import Plan
 from halfspace.ladder.preparing import admit_classes, checked_labels, class_task
 from halfspace.ladder.rungs import RUNGS
@@ -204,6 +205,19 @@ class Ladder(ClassifierMixin, BaseLadder):
         outputs, measure = self.test_outputs_, self.measure_
         given = self.calibration_.probabilities(outputs) if measure.needs == "probabilities" else outputs
         return TestResult.measure(labels_of(outputs, self.classes_), y, self.classes_, measure, given)
+
+    def _guarantee(self, winner: Climbed, training: Training, fold: IntArray) -> Sets:
+        return Sets.of(winner.first, np.searchsorted(self.classes_, training.y), fold)
+
+    def predict_set(self, X: Any, level: float = 0.9) -> Any:
+        """Return which classes each row may have, bool, shape (n, K): at the level asked for, its true class is among them.
+
+        Cross-validation+ (Romano, Sesia and Candès, 2020): for rows like those of the fit, the set holds the true class with a
+        probability of at least 1 - 2 (1 - level) less a small term (`halfspace.ladder.conformal`), in practice about `level`.
+        It is an average over rows, not a promise for each kind of row. No set is empty.
+        """
+        outputs, _ = self._asked_folds(X)
+        return self.conformal_.members(outputs, level)
 
     def decision_function(self, X: Any) -> FloatArray:
         """Return the winner's outputs, shape (n,) for two classes and (n, K) for more."""

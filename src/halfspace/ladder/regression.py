@@ -7,15 +7,18 @@ import numpy as np
 from sklearn.base import RegressorMixin
 
 from halfspace._matrices import admitted
-from halfspace._typing import FloatArray, Labels
+from halfspace._typing import FloatArray, IntArray, Labels
 from halfspace.errors import InputError
 from halfspace.ladder.base import BaseLadder
+from halfspace.ladder.climbing import Climbed, Training
+from halfspace.ladder.conformal import Intervals, predictions_of
 from halfspace.ladder.measures import measure_of
 from halfspace.ladder.number_rungs import NUMBER_RUNGS
 from halfspace.ladder.plans import Plan
 from halfspace.ladder.preparing import checked_labels
 from halfspace.ladder.tasks import Numbers
 from halfspace.ladder.values import NumberTest, Progress
+from halfspace.models.regression.log_target import LogTarget
 
 __all__ = ["RegressionLadder"]
 
@@ -144,6 +147,21 @@ class RegressionLadder(RegressorMixin, BaseLadder):
 
     def _tested(self, y: Labels) -> NumberTest:
         return NumberTest.measure(self.test_outputs_, y, self.measure_)
+
+    def _guarantee(self, winner: Climbed, training: Training, fold: IntArray) -> Intervals:
+        logarithm = all(isinstance(model, LogTarget) for model in self.fold_models_)
+        predictions = predictions_of(self.fold_models_, training.X, fold)
+        return Intervals.of(training.y, predictions, fold, training.X, logarithm=logarithm)
+
+    def predict_interval(self, X: Any, level: float = 0.9) -> FloatArray:
+        """Return for each row the ends of an interval that holds its target at the level asked for, shape (n, 2).
+
+        Cross-validation+ (Barber, Candès, Ramdas and Tibshirani, 2021): for rows like those of the fit, it holds the target with
+        a probability of at least 1 - 2 (1 - level) less a small term (`halfspace.ladder.conformal`), in practice about `level`.
+        It is an average over rows, not a promise for each kind of row; widths follow how hard such rows were.
+        """
+        predictions, Z = self._asked_folds(X)
+        return np.stack(self.conformal_.between(predictions, Z, level), axis=1)
 
     def predict(self, X: Any) -> FloatArray:
         """Return the predicted numbers, shape (n,)."""

@@ -15,7 +15,9 @@ from scipy import stats
 
 from halfspace._typing import FloatArray, IntArray, Label, Labels
 from halfspace.certificates import Separability
+from halfspace.ladder.evidence import Evidence
 from halfspace.ladder.measures import MEASURES, Measure
+from halfspace.ladder.tasks import Task
 from halfspace.solvers.outcome import Outcome, Reason
 
 __all__ = ["NumberTest", "Progress", "Rung", "TestResult", "renumbered", "summarise_outcome", "summarise_result"]
@@ -222,14 +224,18 @@ def renumbered(proofs: Iterable[tuple[Label, Separability]], rows: IntArray) -> 
 
 
 def summarise_result(
-    winner: Rung, best: Rung, test: TestResult | NumberTest | None, measure: Measure, evidence: str = ""
+    winner: Rung, best: Rung, test: TestResult | NumberTest | None, task: Task, evidence: Evidence | None = None
 ) -> str:
     """Say which rung won, why, and how it did on the held-out rows."""
+    measure = task.measure
     said = f"{measure.title} {measure.written(winner.score)} ± {measure.written(winner.error)} in cross-validation"
-    found = f"{evidence} The {winner.title} is kept: {said}" if evidence else f"The {winner.title} wins: {said}"
+    chance = evidence is not None and not evidence.claimed
+    named = f"the {winner.title}"
+    found = f"{evidence} ".replace("a constant prediction", named) if chance else ""
+    found += f"{named.capitalize() if not chance else 'T' + named[1:]} {'is kept' if chance else 'wins'}: {said}"
     if measure.task == "regress" and measure.name != "r2" and "r2" in winner.measures:
         found += f" (R² {MEASURES['r2'].written(winner.measures['r2'][0])})"
-    if winner is not best and not evidence:
+    if winner is not best and not chance:
         found += f", within one standard error of the best ({best.title}, {measure.written(best.score)}), and it is simpler"
     found += "."
     if winner.memorises(measure):
