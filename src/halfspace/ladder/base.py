@@ -21,7 +21,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from halfspace._learnt import Learnt
 from halfspace._memory import bytes_of, memory_limit
-from halfspace._typing import Labels, Matrix
+from halfspace._typing import FloatArray, IntArray, Labels, Matrix
 from halfspace.certificates import Certificate, Verdict
 from halfspace.certificates.pipeline import Pipeline
 from halfspace.errors import InputError
@@ -34,6 +34,8 @@ from halfspace.ladder.climbing import (
     learning_curve,
     undisturbed,
 )
+from halfspace.ladder.conformal import Intervals, Sets
+from halfspace.ladder.evidence import Evidence
 from halfspace.ladder.measures import Measure, measure_of
 from halfspace.ladder.plans import Plan, describe, quietly
 from halfspace.ladder.preparing import (
@@ -252,7 +254,8 @@ class BaseLadder(Learnt, BaseEstimator):
         Nothing is kept where the theorem says nothing (rows in time), where outputs are not known of all rows, or where the
         models are large; a note says so.
         """
-        self.fold_models_, self.conformal_ = [], None
+        self.fold_models_: list[Any] = []
+        self.conformal_: Any = None
         why = ""
         if about.time is not None:
             why = "rows in time are not exchangeable"

@@ -445,18 +445,18 @@ def choose_winner(done: list[Climbed], training: Training) -> Choice:
 
 
 def _evidence(others: list[Climbed], baseline: Climbed, training: Training, sign: float) -> Evidence:
-    """Ask whether rungs are better than the best constant prediction: by rows, or by folds if the measure is no mean of rows."""
+    """Ask whether rungs are better than the best constant: by rows, or by folds if the measure is no mean of rows."""
     task, losses = training.task, [c.losses for c in others if c.losses is not None]
     if len(losses) < len(others):
         scores = np.array([c.rung.scores for c in others])
         return compare_in_folds(sign * scores, sign * np.array(baseline.rung.scores), len(training.folds) // training.passes)
-    truth = np.searchsorted(task.labels, training.y) if isinstance(task, Classes) else training.y
+    truth: Any = np.searchsorted(task.labels, training.y) if isinstance(task, Classes) else training.y
     weight = 1.0 if training.weight is None else training.weight / training.weight.mean()
     return compare_rows(weight * np.array(losses), weight * constant_losses(task.measure.name, truth))
 
 
 def _near(climbed: Climbed, best: Climbed, sign: float) -> bool:
-    """Tell whether a rung is within one standard error of the best, by their differences on the same rows or in the same folds."""
+    """Tell whether a rung is within one standard error of the best, by differences on the same rows or in the same folds."""
     if climbed.losses is not None and best.losses is not None:
         return climbed is best or paired_error(climbed.losses, best.losses).within_one_error
     scores = (-sign * np.array(c.rung.scores) for c in (climbed, best))

@@ -217,7 +217,8 @@ class Ladder(ClassifierMixin, BaseLadder):
         It is an average over rows, not a promise for each kind of row. No set is empty.
         """
         outputs, _ = self._asked_folds(X)
-        return self.conformal_.members(outputs, level)
+        kept: Sets = self.conformal_
+        return kept.members(outputs, level)
 
     def decision_function(self, X: Any) -> FloatArray:
         """Return the winner's outputs, shape (n,) for two classes and (n, K) for more."""

@@ -148,7 +148,7 @@ class RegressionLadder(RegressorMixin, BaseLadder):
     def _tested(self, y: Labels) -> NumberTest:
         return NumberTest.measure(self.test_outputs_, y, self.measure_)
 
-    def _guarantee(self, winner: Climbed, training: Training, fold: IntArray) -> Intervals:
+    def _guarantee(self, winner: Climbed, training: Training, fold: IntArray) -> Intervals:  # noqa: ARG002  (models say all)
         logarithm = all(isinstance(model, LogTarget) for model in self.fold_models_)
         predictions = predictions_of(self.fold_models_, training.X, fold)
         return Intervals.of(training.y, predictions, fold, training.X, logarithm=logarithm)
@@ -156,12 +156,13 @@ class RegressionLadder(RegressorMixin, BaseLadder):
     def predict_interval(self, X: Any, level: float = 0.9) -> FloatArray:
         """Return for each row the ends of an interval that holds its target at the level asked for, shape (n, 2).
 
-        Cross-validation+ (Barber, Candès, Ramdas and Tibshirani, 2021): for rows like those of the fit, it holds the target with
-        a probability of at least 1 - 2 (1 - level) less a small term (`halfspace.ladder.conformal`), in practice about `level`.
+        Cross-validation+ (Barber, Candès, Ramdas and Tibshirani, 2021): for rows like those of the fit, it holds the target
+        with a probability of at least 1 - 2 (1 - level) less a small term (`halfspace.ladder.conformal`), in practice `level`.
         It is an average over rows, not a promise for each kind of row; widths follow how hard such rows were.
         """
         predictions, Z = self._asked_folds(X)
-        return np.stack(self.conformal_.between(predictions, Z, level), axis=1)
+        kept: Intervals = self.conformal_
+        return np.stack(kept.between(predictions, Z, level), axis=1)
 
     def predict(self, X: Any) -> FloatArray:
         """Return the predicted numbers, shape (n,)."""
