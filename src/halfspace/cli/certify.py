@@ -7,8 +7,8 @@ not proved: the outputs for rows left out, which the probabilities are fitted to
 """
 
 import time
-from collections.abc import Callable
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
 from functools import partial
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -61,6 +61,8 @@ class Claim:
         How many of them the certificate is about; None for all.
     built_in : str or None
         Name of the built-in problem, if it is about that.
+    reading : mapping
+        How the file was read: the task, and columns that are no inputs.
     """
 
     certificate: Certificate
@@ -70,6 +72,7 @@ class Claim:
     rows: Any = None
     n_about: int | None = None
     built_in: str | None = None
+    reading: Mapping[str, Any] = field(default_factory=dict)
 
 
 class Checked(NamedTuple):
@@ -108,7 +111,7 @@ def run(model: str, file: str | None = None, *, target: str | None = None, forma
 def _check(claim: Claim, file: str | None, target: str | None, format_: str | None) -> tuple[Checked, Verdict]:
     """Read the rows that the claim is about, and check it against them."""
     try:
-        data = read_data(file, target or claim.target, format=format_, rows=claim.rows)
+        data = read_data(file, target or claim.target, format=format_, rows=claim.rows, **claim.reading)
     except FileError:
         raise
     except InputError as error:  # it is a table, but has not these rows
@@ -204,7 +207,8 @@ def _claim_of_model(model: str) -> Claim:
             return Claim(certificate, check, rows=needed, n_about=about.size)
         origin = tree.decode("origin_")
         rows, about_file = _row_numbers(origin["rows"][needed]), (origin["target"], int(origin["n_rows"]))
-        return Claim(certificate, check, *about_file, rows, about.size, origin["built_in"])
+        reading = {"task": str(origin.get("task", "classify")), **origin.get("roles", {})}
+        return Claim(certificate, check, *about_file, rows, about.size, origin["built_in"], reading)
     except DAMAGES as error:
         raise _damaged(model, error) from error
 

@@ -47,7 +47,7 @@ from halfspace.ladder.preparing import (
     input_groups,
     training_for,
 )
-from halfspace.ladder.tasks import Numbers, Rows, Task, split
+from halfspace.ladder.tasks import Rows, Task, split
 from halfspace.ladder.values import NumberTest, Progress, Rung, TestResult, summarise_outcome, summarise_result
 from halfspace.ladder.yardstick import Yardstick, measure_yardstick
 from halfspace.models.parameters import restored_on_error
@@ -286,15 +286,14 @@ class BaseLadder(Learnt, BaseEstimator):
         """Return what answers with a guarantee need beside the models of the folds."""
         raise NotImplementedError
 
-    def _asked_folds(self, X: Any) -> tuple[FloatArray, Matrix]:
-        """Return what each fold's model says about rows, shape (n, m) or (n, m, K), and the rows encoded."""
+    def _asked_folds(self, Z: Matrix) -> FloatArray:
+        """Return what each fold's model says about encoded rows, shape (n, m) or (n, m, K)."""
         check_is_fitted(self, "estimator_")
         if getattr(self, "conformal_", None) is None:
             msg = f"this {type(self).__name__} has kept no models of its folds, which answers with a guarantee need; see notes_"
             raise InputError(msg)
-        Z = self.encode(X)
-        task = self._task_of(self.classes_, note=False) if hasattr(self, "classes_") else Numbers(self.measure_)
-        return np.stack([task.outputs(model, Z) for model in self.fold_models_], axis=1), Z
+        method = "decision_function" if self.task == "classify" else "predict"
+        return np.stack([getattr(model, method)(Z) for model in self.fold_models_], axis=1)
 
     def _refitted(self, winner: Climbed, training: Training, held: tuple[Any, Labels, Rows], until: float | None) -> Rung:
         """Let the winner learn from all rows, if there is time, and return its rung with what is new."""

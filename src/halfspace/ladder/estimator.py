@@ -7,7 +7,7 @@ import numpy as np
 from sklearn.base import ClassifierMixin
 from sklearn.utils.validation import check_is_fitted
 
-from halfspace._typing import FloatArray, IntArray, Labels
+from halfspace._typing import FloatArray, IntArray, Labels, Matrix
 from halfspace.certificates.calibration import Calibration
 from halfspace.ladder.base import BaseLadder
 from halfspace.ladder.climbing import Climbed, Training, ask_separable, blocks, undisturbed
@@ -204,7 +204,7 @@ class Ladder(ClassifierMixin, BaseLadder):
     def _tested(self, y: Labels) -> TestResult:
         outputs, measure = self.test_outputs_, self.measure_
         given = self.calibration_.probabilities(outputs) if measure.needs == "probabilities" else outputs
-        return TestResult.measure(labels_of(outputs, self.classes_), y, self.classes_, measure, given)
+        return TestResult.measure(self.labels_of(outputs), y, self.classes_, measure, given)
 
     def _guarantee(self, winner: Climbed, training: Training, fold: IntArray) -> Sets:
         return Sets.of(winner.first, np.searchsorted(self.classes_, training.y), fold)
@@ -216,9 +216,17 @@ class Ladder(ClassifierMixin, BaseLadder):
         probability of at least 1 - 2 (1 - level) less a small term (`halfspace.ladder.conformal`), in practice about `level`.
         It is an average over rows, not a promise for each kind of row. No set is empty.
         """
-        outputs, _ = self._asked_folds(X)
+        return self.set_of(self.encode(X), level)
+
+    def set_of(self, Z: Matrix, level: float) -> Any:
+        """Return what `predict_set` does for encoded rows Z, shape (n, D)."""
+        outputs = self._asked_folds(Z)
         kept: Sets = self.conformal_
         return kept.members(outputs, level)
+
+    def labels_of(self, outputs: FloatArray) -> Labels:
+        """Return the labels that outputs of `decision_function` stand for, shape (n,)."""
+        return labels_of(outputs, self.classes_)
 
     def decision_function(self, X: Any) -> FloatArray:
         """Return the winner's outputs, shape (n,) for two classes and (n, K) for more."""
@@ -230,9 +238,7 @@ class Ladder(ClassifierMixin, BaseLadder):
         """Return the predicted labels, shape (n,)."""
         check_is_fitted(self, "estimator_")
         Z = self.encode(X)
-        labels = [
-            labels_of(self.estimator_.decision_function(Z[rows]), self.classes_) for rows in blocks(Z, self.classes_.size)
-        ]
+        labels = [self.labels_of(self.estimator_.decision_function(Z[rows])) for rows in blocks(Z, self.classes_.size)]
         joined: Labels = np.concatenate(labels)
         return joined
 

@@ -69,7 +69,7 @@ def _kernel(X: Matrix, y: FloatArray, setting: Setting, sample_weight: Any = Non
         logged = LogTarget(KernelRegression(setting.kernel, max_time=setting.left_of(began), **common)).fit(X, y, sample_weight)
         if _left_out_error(logged, y) < _left_out_error(plain, y):
             best, params = logged, {"target": "log"}
-    machine = best.estimator_ if isinstance(best, LogTarget) else best
+    machine = best.regressor_ if isinstance(best, LogTarget) else best
     gamma = machine.kernel_.get_params().get("gamma")
     params |= {"ridge": float(machine.ridge_)} | ({} if gamma is None else {"gamma": float(gamma)})
     return Chosen(best, params, fitted=True)
@@ -80,7 +80,7 @@ def _left_out_error(model: Any, y: FloatArray) -> float:
     return float(np.nanmean(np.square(model.left_out_ - y)))
 
 
-NUMBER_RUNGS = {
+NUMBER_RUNGS: dict[str, Plan] = {
     plan.name: plan
     for plan in (
         Plan("mean", "mean", 0, lambda _X, _y, _setting: Chosen(Mean(), {})),

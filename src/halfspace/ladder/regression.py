@@ -7,7 +7,7 @@ import numpy as np
 from sklearn.base import RegressorMixin
 
 from halfspace._matrices import admitted
-from halfspace._typing import FloatArray, IntArray, Labels
+from halfspace._typing import FloatArray, IntArray, Labels, Matrix
 from halfspace.errors import InputError
 from halfspace.ladder.base import BaseLadder
 from halfspace.ladder.climbing import Climbed, Training
@@ -160,7 +160,11 @@ class RegressionLadder(RegressorMixin, BaseLadder):
         with a probability of at least 1 - 2 (1 - level) less a small term (`halfspace.ladder.conformal`), in practice `level`.
         It is an average over rows, not a promise for each kind of row; widths follow how hard such rows were.
         """
-        predictions, Z = self._asked_folds(X)
+        return self.interval_of(self.encode(X), level)
+
+    def interval_of(self, Z: Matrix, level: float) -> FloatArray:
+        """Return what `predict_interval` does for encoded rows Z, shape (n, D)."""
+        predictions = self._asked_folds(Z)
         kept: Intervals = self.conformal_
         return np.stack(kept.between(predictions, Z, level), axis=1)
 
