@@ -152,7 +152,7 @@ class BaseLadder(Learnt, BaseEstimator):
             plans = checked_plans(self, self.plans)
             y = self._read_targets(X, y)
             check_consistent_length(X if hasattr(X, "shape") else np.asarray(X), y)
-            about = checked_rows(self, rows, y.size)
+            about = checked_rows(self, rows, y)
             self._notes = list[Note]()
             task = self._task_of(y, note=False)
             self.train_, self.test_ = split(task, y, float(self.test_size), self.random_state, about)

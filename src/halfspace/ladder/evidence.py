@@ -80,7 +80,7 @@ class Evidence(NamedTuple):
         if not self.p_values.size:
             return "Nothing was compared with a constant prediction."
         p = float(self.p_values.min())
-        chance = "less than 1 in 1,000" if p < 1e-3 else f"{100 * p:.2g} %"
+        chance = "less than 1 in 1,000" if p < 1e-3 else f"{100 * p:.{0 if p >= 0.1 else 1}f} %"
         if self.claimed:
             return f"Better than a constant prediction: by chance one of {tried} would look so good in {chance} of tables."
         return (

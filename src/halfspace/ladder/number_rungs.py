@@ -93,7 +93,7 @@ NUMBER_RUNGS: dict[str, Plan] = {
             weighs=False,
             seconds=seconds_of_neighbours,
         ),
-        Plan("least_squares", "least squares", 1, partial(_linear, LinearRegression)),
+        Plan("least_squares", "linear regression (least squares)", 1, partial(_linear, LinearRegression)),
         Plan("ridge", "ridge regression", 2, partial(_linear, lambda: LinearRegression(ridge="cv"))),
         Plan("bayesian", "Bayesian linear regression", 3, _bayesian),
         Plan("kernel", "kernel ridge", 6, _kernel),

@@ -118,15 +118,18 @@ def input_groups(encoder: Any, width: int) -> tuple[list[str], list[tuple[str, i
     return names, list(getattr(encoder, "groups_", [(name, k, k + 1) for k, name in enumerate(names)]))
 
 
-def checked_rows(ladder: Any, given: dict[str, Any], n: int) -> Rows:
-    """Return what `fit` was given about its n rows besides X and y, checked."""
+def checked_rows(ladder: Any, given: dict[str, Any], y: Labels) -> Rows:
+    """Return what `fit` was given about its rows besides X and targets y (n,), checked."""
     unknown = sorted(set(given) - {"sample_weight", "groups", "times"})
     if unknown:
         msg = f"{type(ladder).__name__}.fit takes sample_weight, groups and times besides X and y. Got {unknown[0]!r} instead."
         raise TypeError(msg)
-    owner, weight = type(ladder).__name__, given.get("sample_weight")
+    owner, weight, n = type(ladder).__name__, given.get("sample_weight"), y.size
     if weight is not None:
         weight = example_weights(None, weight, np.zeros(1), np.zeros(n, dtype=np.int64), owner)
+        if np.unique(y[weight > 0]).size < 2:
+            msg = f"{owner}: the rows with a sample_weight above 0 have one class or number only; at least 2 are needed."
+            raise InputError(msg)
     others = []
     for name in ("groups", "times"):
         values = given.get(name)

@@ -131,7 +131,7 @@ class RegressionLadder(RegressorMixin, BaseLadder):
         owner = type(self).__name__
         y = admitted(checked_labels(y, owner), owner, "y")
         if y.dtype.kind not in "biuf":
-            msg = f"{owner} predicts numbers, but y holds {y.dtype}. For classes use Ladder."
+            msg = f"{owner} predicts numbers, but y holds {y.dtype} (Unknown label type). For classes use Ladder."
             raise InputError(msg)
         y = y.astype(np.float64)
         if not np.isfinite(y).all():
