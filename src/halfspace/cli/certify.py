@@ -130,7 +130,7 @@ def _same_size(claim: Claim, n_rows: int) -> Verdict:
 
 def _verify(claim: Claim, data: Dataset) -> Verdict:
     """Check the certificate; labels or shapes that it cannot be about refute it."""
-    y = labels(data)
+    y = labels(data, numbers=True)
     try:
         return claim.check(data.X, y)
     except (InputError, ModelFileError):  # nothing that can be checked

@@ -87,7 +87,9 @@ def run(**given: Any) -> Answer:
         ladder = _ladder(data, options)
         known = {"groups": data.groups, "times": data.times}
         with Watch(options.max_time) as ladder.on_progress:
-            ladder.fit(data.X, labels(data), **{name: values for name, values in known.items() if values is not None})
+            ladder.fit(
+                data.X, labels(data, numbers=True), **{name: values for name, values in known.items() if values is not None}
+            )
         return _answer(ladder, data, options)
 
 
@@ -174,7 +176,7 @@ def _write(ladder: Any, options: Options, data: Dataset) -> tuple[dict[str, str 
         lasting = options.file is None or is_lasting(options.file)
         paths = {"model_path": written["model"], "file_path": options.file if lasting else "FILE"}
         try:
-            write(ladder, data.X, labels(data), options.report_path, dataset=data, **paths)
+            write(ladder, data.X, labels(data, numbers=True), options.report_path, dataset=data, **paths)
             written["report"] = options.report_path
         except (OSError, FileError) as error:
             failures.append(f"the report was not written to {options.report_path}: {_reason(error)}")
