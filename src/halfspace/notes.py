@@ -101,6 +101,11 @@ WORDS: dict[str, str | tuple[str, str]] = {
         " begins so as a formula; --no-guard leaves it out."
     ),
     # ladder
+    "gives away": (
+        "Column {column!r} alone predicts {detail}: is it known before the outcome?",
+        "{n:,} columns alone predict {detail}: are they known before the outcome? ({columns})",
+    ),
+    "seen before": "{count:,} of {detail} held-out rows {have} the values of a training row in every column and the target.",
     "no test": "Too few rows of each class to hold some out: there is no test.",
     "no guarantee": "Intervals and sets of predictions are not available: {detail}.",
     "not refitted": "The winner was not fitted again to all rows{detail}; it learnt from the training rows alone.",
