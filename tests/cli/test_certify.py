@@ -3,6 +3,7 @@
 import json
 import subprocess
 import sys
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -126,11 +127,20 @@ def swap_categories(ladder):
 
 
 def steepen(ladder):
-    above = ladder.calibration_.above
-    ladder.calibration_ = ladder.calibration_._replace(above=above._replace(slope=2.0 * above.slope))
+    ladder.calibration_ = ladder.calibration_._replace(slopes=2.0 * ladder.calibration_.slopes)
 
 
-CHANGES = {negate_weights: "weights", stretch: "encoder", swap_categories: "encoder", steepen: "probabilities"}
+def shift_threshold(ladder):
+    ladder.operating_point_ = replace(ladder.operating_point_, weights=np.array([0.2, 0.8]))
+
+
+CHANGES = {
+    negate_weights: "weights",
+    stretch: "encoder",
+    swap_categories: "encoder",
+    steepen: "probabilities",
+    shift_threshold: "operating point",
+}
 
 
 @pytest.mark.parametrize("change", CHANGES, ids=lambda change: change.__name__)

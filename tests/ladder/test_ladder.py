@@ -74,7 +74,7 @@ def test_training_and_held_out_rows_are_all_rows_once(climbed, cancer):
 def test_the_held_out_score_is_that_of_its_predictions(climbed, cancer):
     """The reported score can be had again from the outputs for the held-out rows, made before the refit."""
     y = cancer[1][climbed.test_]
-    predicted = climbed.classes_[(climbed.test_outputs_ > 0).astype(int)]
+    predicted = climbed.labels_of(climbed.test_outputs_)
     assert np.mean(predicted == y) == climbed.test_result_.score
 
 
@@ -117,7 +117,7 @@ def test_the_most_probable_class_is_the_predicted_one(rungs, classes):
 
 def test_probabilities_rise_with_the_output(climbed, cancer):
     """With two classes, a larger output never has a smaller probability."""
-    f = np.sort(climbed.decision_function(cancer[0]))
+    f = np.sort(climbed.estimator_.decision_function(climbed.encode(cancer[0])))
     assert (np.diff(climbed.calibration_.probabilities(f)[:, 1]) >= 0).all()
 
 
@@ -186,7 +186,7 @@ def test_imbalanced_classes_are_scored_by_balanced_accuracy():
     assert ladder.scoring_ == "balanced_accuracy"
     assert any("balanced accuracy" in str(note) for note in ladder.notes_)
     assert ladder.rungs_[0].score == pytest.approx(0.5)
-    right = (ladder.test_outputs_ > 0) == y[ladder.test_]
+    right = ladder.labels_of(ladder.test_outputs_) == y[ladder.test_]
     assert ladder.test_result_.score == pytest.approx(np.mean([right[y[ladder.test_] == c].mean() for c in (0, 1)]))
 
 

@@ -195,9 +195,9 @@ def _claim_of_model(model: str) -> Claim:
         learnt = tree.predicting().learnt()
         if "encoder_" not in tree.fitted:
             return Claim(certificate, partial(_check_model, model, learnt, certificate, learnt.get("feature_names_in_")))
-        names = ("encoder_", "classes_", "calibration_", "out_of_fold_")
+        names = ("encoder_", "classes_", "calibration_", "out_of_fold_", "operating_point_")
         around = [tree.decode(name) if name in tree.fitted else None for name in names]
-        pipeline = Pipeline(around[0], around[1], around[2], around[3], learnt, certificate)
+        pipeline = Pipeline(around[0], around[1], around[2], around[3], learnt, certificate, around[4])
         train, about = _row_numbers(tree.decode("train_")), _row_numbers(tree.decode("learnt_"))
         needed = np.union1d(train, about)
         if not ((np.diff(train) > 0).all() and (np.diff(about) > 0).all()):

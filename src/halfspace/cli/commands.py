@@ -125,6 +125,8 @@ def main() -> None:
     help="What the rungs are compared by; auto: accuracy, balanced accuracy where one class has over 80 %, RMSE for numbers.",
 )
 @click.option("--positive", metavar="CLASS", help="The class that ROC, precision and F1 are about; the second by default.")
+@click.option("--cost", metavar="FN=5,FP=1", help="What mistakes cost, or by class spam=5,ham=1: labels cost least.")
+@click.option("--threshold", metavar="DEMAND", help='What labels must reach on rows left out, such as "recall>=0.95".')
 @click.option("--drop", metavar="A,B,..", help="Columns to leave out.")
 @click.option("--id", "id_", metavar="COL", help="Column that names the rows: no input, repeated in predictions.")
 @click.option("--group", metavar="COL", help="Keep rows with the same value here on one side of every split: individuals.")

@@ -47,6 +47,8 @@ class Options:
     task: str = "auto"
     score: str = "auto"
     positive: str | None = None
+    cost: str | None = None
+    threshold: str | None = None
     drop: str | None = None
     id_: str | None = None
     group: str | None = None
@@ -100,9 +102,12 @@ def _ladder(data: Dataset, options: Options) -> BaseLadder:
     if options.score not in {"auto", *known}:
         what = "numbers" if kind is RegressionLadder else "classes"
         refuse(f"--score {options.score} does not measure {what}; for these there are: {', '.join(known)}")
-    if kind is RegressionLadder and options.positive is not None:
-        refuse("--positive names a class, but the target holds numbers; leave it out, or use --task classify")
-    named: dict[str, Any] = {} if kind is RegressionLadder else {"positive": options.positive}
+    named = {name: getattr(options, name) for name in ("positive", "cost", "threshold")}
+    if kind is RegressionLadder:
+        for name, value in named.items():
+            if value is not None:
+                refuse(f"--{name} is about classes, but the target holds numbers; leave it out, or use --task classify")
+        named = {}
     return kind(
         rungs=_rungs(options.rungs, kind.plans),
         encoder=TableEncoder(scale=options.scale),

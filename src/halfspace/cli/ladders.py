@@ -125,6 +125,9 @@ def summary(ladder: Any) -> str:
     rows = [_row(rung, ladder) for rung in ladder.rungs_]
     heads = ("rung", ladder.measure_.title, *HEADS)
     parts = [table(heads, rows, right="lrrrrrl"), "", ladder.verdict_]
+    point = getattr(ladder, "operating_point_", None)
+    if point is not None and not point.most_probable:
+        parts.append(point.sentence(ladder.classes_))
     trees = getattr(ladder, "yardstick_", None)
     if trees is not None:
         parts.append(trees.sentence(next(rung for rung in ladder.rungs_ if rung.name == ladder.winner_), ladder.measure_))

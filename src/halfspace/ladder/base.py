@@ -36,6 +36,7 @@ from halfspace.ladder.climbing import (
 )
 from halfspace.ladder.conformal import Intervals, Sets
 from halfspace.ladder.evidence import Evidence
+from halfspace.ladder.leaks import leak_notes, seen_before
 from halfspace.ladder.measures import Measure, measure_of
 from halfspace.ladder.plans import Plan, describe, quietly
 from halfspace.ladder.preparing import (
@@ -59,6 +60,8 @@ from halfspace.tables.columns import take
 
 __all__ = ["BaseLadder"]
 
+LOOKING = 2.0
+"""Seconds that the search for leaks may take."""
 MOST_KEPT = 20_000_000
 """Most numbers of all models of the folds together that are kept for intervals or sets of predictions."""
 
@@ -227,6 +230,7 @@ class BaseLadder(Learnt, BaseEstimator):
                 Z_test = self.encode(take(given[0], self.test_))
                 self.test_outputs_ = training.task.outputs(self.estimator_, Z_test)
                 self.test_result_ = self._tested(given[1][self.test_])
+        self._look_for_leaks(training, Z_test, given[1], until)
         self._keep_folds(winner, training, given[2], until)
         self.yardstick_ = measure_yardstick(training, until) if self.yardstick and reason == "converged" else None
         rung = self._refitted(winner, training, (Z_test, given[1], given[2]), until)
@@ -236,6 +240,18 @@ class BaseLadder(Learnt, BaseEstimator):
         self.verdict_ = summarise_result(rung, best_rung, self.test_result_, training.task, choice.evidence)
         self.notes_ = (*self._notes, *notes, *getattr(self.encoder_, "notes_", ()))
         del self._notes
+
+    def _look_for_leaks(self, training: Training, Z_test: Any, y: Labels, until: float | None) -> None:
+        """Note columns that give the answer away, and held-out rows that are among the training rows, if there is time."""
+        if _late(until, LOOKING):
+            return
+        groups = input_groups(self.encoder_, training.X.shape[1])[1]
+        with quietly():
+            self._notes.extend(leak_notes(training.X, groups, training.y, classify=self.task == "classify"))
+        if Z_test is not None:
+            again = seen_before(training.X, Z_test, (training.y, y[self.test_]))
+            if again:
+                self._notes.append(Note("seen before", count=again, detail=f"{self.test_.size:,}"))
 
     def _calibrate(self, winner: Climbed, training: Training) -> None:
         """Learn from the outputs for rows left out how to read them."""
@@ -378,7 +394,8 @@ class BaseLadder(Learnt, BaseEstimator):
         """Return all that predicts, to be checked."""
         model = getattr(self.estimator_, "estimator_", self.estimator_)
         classes, calibration = getattr(self, "classes_", None), getattr(self, "calibration_", None)
-        return Pipeline(self.encoder_, classes, calibration, self.out_of_fold_, vars(model), self.certificate_)
+        around = self.encoder_, classes, calibration, self.out_of_fold_
+        return Pipeline(*around, vars(model), self.certificate_, getattr(self, "operating_point_", None))
 
     @classmethod
     def check_parts(cls, fitted: dict[str, Any], sizes: dict[str, int]) -> None:

@@ -9,6 +9,8 @@ from sklearn.utils.validation import check_is_fitted
 
 from halfspace._typing import FloatArray, IntArray, Labels, Matrix
 from halfspace.certificates.calibration import Calibration
+from halfspace.certificates.log_odds import LogOdds
+from halfspace.certificates.operating import Demand, OperatingPoint
 from halfspace.ladder.base import BaseLadder
 from halfspace.ladder.climbing import Climbed, Training, ask_separable, blocks, undisturbed
 from halfspace.ladder.conformal import Sets
@@ -56,8 +58,14 @@ class Ladder(ClassifierMixin, BaseLadder):
         accuracy when one class has more than 80 % of the examples.
     positive : label, optional
         The class that ROC, precision and F1 are about; the second of two by default.
+    cost : str, optional
+        What mistakes cost, "FN=5,FP=1" of two classes or by class "spam=5,ham=1": labels have the least expected cost.
+    threshold : str, optional
+        A demand such as "recall>=0.95" ("precision", "specificity"), for two classes: the label of the positive class starts
+        at the probability that reaches it on rows left out.
     class_weight : dict, "balanced" or None, default None
-        Weights of the classes in learning. None: balanced if the scoring is balanced accuracy, else all the same.
+        Weights of the classes in learning, and what it costs to miss them unless `cost` or `threshold` says so. None: balanced
+        in learning if the scoring is balanced accuracy, else all the same.
     refit : bool, default True
         Whether the winner learns from all rows after the test; the scores told are those measured before.
     yardstick : bool, default False
@@ -103,8 +111,10 @@ class Ladder(ClassifierMixin, BaseLadder):
     out_of_fold_ : ndarray, shape (n_train,) or (n_train, K)
         The winner's outputs for training rows it had not seen, averaged over the repeats; NaN where there is none. Of so many
         classes that they do not fit the memory limit, none are kept.
-    calibration_ : Calibration
-        Slopes of the probabilities.
+    calibration_ : LogOdds
+        From outputs to probabilities, fitted to `out_of_fold_`.
+    operating_point_ : OperatingPoint
+        From probabilities to labels: the most probable class, or what the score, costs or a threshold ask for.
     train_, test_, learnt_ : ndarray
         Numbers of the training rows, of the rows held out, and of those that the winner learnt from: all rows, the training
         rows without a refit, or the sample that a costly rung takes of very many. The certificate is about the last.
@@ -128,7 +138,8 @@ class Ladder(ClassifierMixin, BaseLadder):
     learnt: ClassVar[dict[str, Any]] = {
         "classes_": "distinct(c)",
         "test_result_": TestResult | None,
-        "calibration_": Calibration,
+        "calibration_": LogOdds | Calibration,
+        "?operating_point_": OperatingPoint | None,
         "out_of_fold_": "f8(a) | f8(a,c) | f8(0,c) | f8(0)",
         "?test_outputs_": "f8(b) | f8(b,c) | f8(0,c) | f8(0)",
     }
@@ -147,6 +158,8 @@ class Ladder(ClassifierMixin, BaseLadder):
         n_repeats: Any = "auto",
         scoring: str = "auto",
         positive: Any = None,
+        cost: str | None = None,
+        threshold: str | None = None,
         class_weight: Any = None,
         refit: bool = True,
         yardstick: bool = False,
@@ -178,6 +191,8 @@ class Ladder(ClassifierMixin, BaseLadder):
             random_state=random_state,
         )
         self.positive = positive
+        self.cost = cost
+        self.threshold = threshold
         self.class_weight = class_weight
 
     def _read_targets(self, X: Any, y: Any) -> Labels:
@@ -195,7 +210,20 @@ class Ladder(ClassifierMixin, BaseLadder):
 
     def _calibrate(self, winner: Climbed, training: Training) -> None:
         with undisturbed():
-            self.calibration_ = Calibration.of(winner.outputs, np.searchsorted(self.classes_, training.y[training.watched]))
+            y = training.y[training.watched]
+            self.calibration_ = LogOdds.of(winner.outputs, np.searchsorted(self.classes_, y))
+            demand = self._demand()
+            P = self.calibration_.probabilities(winner.outputs)
+            self.operating_point_ = OperatingPoint.choose(demand, P, y, self.classes_, self.positive)
+
+    def _demand(self) -> Demand:
+        """Return what the labels are to reach: by cost or threshold, else by class weights, else by the score."""
+        if self.cost or self.threshold or self.class_weight is None:
+            return Demand.read(self.scoring_, self.cost or "", self.threshold or "")
+        if isinstance(self.class_weight, str):
+            return Demand.read("balanced_accuracy")
+        costs = (f"{label}={min(max(weight, 1e-9), 1e9)!r}" for label, weight in self.class_weight.items())
+        return Demand.read(cost=",".join(costs))
 
     def _about_classes(self, training: Training, until: float | None) -> list[Note]:
         self.separability_, notes = ask_separable(training, until)
@@ -203,7 +231,9 @@ class Ladder(ClassifierMixin, BaseLadder):
 
     def _tested(self, y: Labels) -> TestResult:
         outputs, measure = self.test_outputs_, self.measure_
-        given = self.calibration_.probabilities(outputs) if measure.needs == "probabilities" else outputs
+        P = self.calibration_.probabilities(outputs)
+        self.operating_point_ = self.operating_point_.tested(P, y, self.classes_)
+        given = P if measure.needs == "probabilities" else outputs
         return TestResult.measure(self.labels_of(outputs), y, self.classes_, measure, given)
 
     def _guarantee(self, winner: Climbed, training: Training, fold: IntArray) -> Sets:
@@ -225,14 +255,25 @@ class Ladder(ClassifierMixin, BaseLadder):
         return kept.members(outputs, level)
 
     def labels_of(self, outputs: FloatArray) -> Labels:
-        """Return the labels that outputs of `decision_function` stand for, shape (n,)."""
-        return labels_of(outputs, self.classes_)
+        """Return the labels that the winner's outputs stand for, shape (n,), by probabilities and operating point."""
+        return labels_of(self._log_odds(outputs), self.classes_)
+
+    def _log_odds(self, outputs: FloatArray) -> FloatArray:
+        """Return log w_k p_k of every class, shape (n, K), of two classes the difference, shape (n,), from outputs."""
+        point = getattr(self, "operating_point_", None)
+        if point is None:  # of a model of an earlier version
+            return outputs
+        logs: FloatArray = np.log(self.calibration_.probabilities(outputs)) + np.log(point.weights / point.weights.max())
+        return logs if logs.shape[1] > 2 else logs[:, 1] - logs[:, 0]
 
     def decision_function(self, X: Any) -> FloatArray:
-        """Return the winner's outputs, shape (n,) for two classes and (n, K) for more."""
+        """Return log-odds, shape (n,) for two classes and (n, K) for more: the label is the sign, or the largest.
+
+        They are the logarithms of the probabilities times the weights of the operating point; monotone in the winner's own
+        outputs, which are `ladder.estimator_.decision_function(ladder.encode(X))`.
+        """
         Z = self.encode(X)
-        outputs: FloatArray = self.estimator_.decision_function(Z)
-        return outputs
+        return self._log_odds(self.estimator_.decision_function(Z))
 
     def predict(self, X: Any) -> Labels:
         """Return the predicted labels, shape (n,)."""
@@ -245,7 +286,8 @@ class Ladder(ClassifierMixin, BaseLadder):
     def predict_proba(self, X: Any) -> FloatArray:
         """Return the probabilities of the classes, shape (n, K): monotone in the outputs."""
         check_is_fitted(self, "estimator_")
-        return self.calibration_.probabilities(self.decision_function(X))
+        P: FloatArray = self.calibration_.probabilities(self.estimator_.decision_function(self.encode(X)))
+        return P
 
     @classmethod
     def check_learnt(cls, fitted: dict[str, Any], sizes: dict[str, int]) -> None:
@@ -253,6 +295,10 @@ class Ladder(ClassifierMixin, BaseLadder):
         cls.check_parts(fitted, sizes)
         if not np.array_equal(vars(fitted["estimator_"]).get("classes_"), fitted["classes_"]):
             raise ValueError("Ladder: the winner knows other classes")
-        for curve in fitted["calibration_"]:
-            if not (0.0 < curve.slope < np.inf and 0.0 <= curve.noise < 1.0):
-                raise ValueError("Ladder: its probabilities would not be any")
+        fair = fitted["calibration_"]
+        if isinstance(fair, LogOdds):
+            sound = fair.sound(fitted["classes_"].size)
+        else:
+            sound = all(0.0 < curve.slope < np.inf and 0.0 <= curve.noise < 1.0 for curve in fair)
+        if not sound:
+            raise ValueError("Ladder: its probabilities would not be any")

@@ -18,6 +18,7 @@ from sklearn.metrics import average_precision_score, f1_score, roc_auc_score
 from halfspace._text import number
 from halfspace._typing import FloatArray, Label, Labels
 from halfspace.errors import InputError
+from halfspace.rows.labels import positive_number
 
 __all__ = ["MEASURES", "Measure", "measure_of"]
 
@@ -175,17 +176,6 @@ def measure_of(name: str, task: str | None = None, positive: Label | None = None
         msg = f"The score must be one of {', '.join(known)}. Got {name!r} instead."
         raise InputError(msg)
     return replace(MEASURES[name], positive=positive)
-
-
-def positive_number(classes: Labels, positive: Label | None) -> int:
-    """Return the number of the positive class: the named one, or the last."""
-    if positive is None:
-        return classes.size - 1
-    found = np.flatnonzero([label == positive or str(label) == str(positive) for label in classes.tolist()])
-    if found.size != 1:
-        msg = f"The positive class must be one of {', '.join(map(str, classes.tolist()))}. Got {positive!r} instead."
-        raise InputError(msg)
-    return int(found[0])
 
 
 def _known(classes: Labels | None) -> Labels:

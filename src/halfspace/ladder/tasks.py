@@ -13,7 +13,7 @@ import numpy as np
 from sklearn.model_selection import GroupKFold, KFold, StratifiedGroupKFold, StratifiedKFold, train_test_split
 
 from halfspace._typing import FloatArray, IntArray, Labels, Matrix
-from halfspace.certificates.calibration import Calibration
+from halfspace.certificates.log_odds import LogOdds
 from halfspace.errors import InputError
 from halfspace.ladder.measures import Measure
 
@@ -62,7 +62,7 @@ class Classes:
 
     def probabilities(self, known: FloatArray, y: Labels, outputs: FloatArray) -> FloatArray:
         """Return probabilities (n, K) for outputs, calibrated by those known for rows with labels y."""
-        return Calibration.of(known, np.searchsorted(self.labels, y)).probabilities(outputs)
+        return LogOdds.of(known, np.searchsorted(self.labels, y)).probabilities(outputs)
 
     def score(self, y: Labels, given: Any, measure: Measure | None = None) -> float:
         """Return the score of labels, outputs or probabilities, as the measure needs."""
