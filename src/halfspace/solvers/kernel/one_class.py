@@ -1,7 +1,7 @@
 """The plane of maximal stability from the origin, in a kernel's space: one-class AdaTron.
 
-Problem    min  ½‖w‖² - rho + 1/(nu n) Σ max(0, rho - w·φ(x_i))   over w and rho: the plane w·φ(x) = rho that is furthest from the
-           origin, at most a share nu of the examples on its wrong side. f(x) = w·φ(x) is large where examples are dense.
+Problem    min  ½‖w‖² - rho + 1/(nu n) Σ max(0, rho - w·φ(x_i))   over w and rho: the plane w·φ(x) = rho furthest from the
+           origin, with at most a share nu of the examples below it. f(x) = w·φ(x) is large where examples are dense.
 Dual       max  -½ Σ alpha_i alpha_j K_ij   over   0 <= alpha_i <= 1/(nu n),  Σ alpha_i = 1;   w = Σ alpha_i φ(x_i):  the
            shortest vector of the reduced convex hull. With nu = 1 all strengths are 1/n, and f is Parzen's estimate.
 Rule       Two strengths at a time: one rises by what the other falls, the pair that gains most (`pair_steps`); working sets,
@@ -35,6 +35,8 @@ GROWTH = 4
 """Each sample is so many times as large as the last."""
 TRIED = 300
 """Examples by which the first guess is made."""
+LOWEST = 1e-6
+"""A first guess of rho is at least this share of the mean k(x, x); rows that are all 0 have none."""
 COARSE = 1e-2
 """Relative gap to which samples are solved."""
 
@@ -82,8 +84,7 @@ def _plan(state: OneClassState, problem: KernelProblem, tol: float, rng: np.rand
     for m in sizes:
         rows = np.arange(n) if m == n else order[:m]
         outputs = gram.times(support, c, rows)
-        level = rho or max(float(outputs.mean()), 1e-30 * float(gram.diagonal.mean()), 1e-300)
-        state.unit = 1.0 / level
+        state.unit = 1.0 / (rho or max(float(outputs.mean()), LOWEST * float(gram.diagonal.mean())) or 1.0)
         cap = state.unit * float(problem.c[0]) * n / m
         part = problem._replace(rows=rows, y=np.ones(m), c=np.full(m, cap), total=state.unit)
         start = lowest(outputs, cap, state.unit)
