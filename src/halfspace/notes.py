@@ -50,6 +50,7 @@ WORDS: dict[str, str | tuple[str, str]] = {
     "date order": "column {column!r} has dates such as 3/4/2023 that fit both orders; they were read as month/day/year.",
     "query numbers": "query numbers (qid) are ignored.",
     "sheet": "sheet {column!r} was read; the workbook also has {detail}.",
+    "task": "{detail}",
     "unlabelled": "{count:,} of {detail} rows {have} no target and {are} left out.",
     "sample": "a sample of {count:,} of {detail} rows.",
     "sample for memory": (

@@ -157,6 +157,8 @@ CASES = {
     "kernel ridge": kernel_ridge,
     "kernel ridge, clamped": lambda: kernel_ridge(clamp=2.0),
     "kernel ridge, constant": lambda: kernel_ridge(constants=np.array([0.25]), sample_weight=S),
+    "mean": lambda: (proofs.TargetMean.measure(X, T), X, T),
+    "means of neighbours": lambda: (proofs.NeighbourMeans.measure(X, T, k=3), X, T),
     "mixture": mixture,
     "budget": budget,
     "budget, passes": lambda: budget(passes=3, scale=5.0, clamp=2.0, rescale=True),

@@ -14,7 +14,7 @@ import halfspace as hs
 from halfspace.cli import certify
 from halfspace.errors import CertificateError, InputError, ModelFileError
 from halfspace.kernels.values import Value
-from halfspace.ladder.baselines import Majority, Neighbours
+from halfspace.ladder.baselines import Majority, Mean, NeighbourMean, Neighbours
 from halfspace.modelfiles.codec import Encoder
 from halfspace.modelfiles.container import write
 from halfspace.tables import TableEncoder
@@ -40,6 +40,8 @@ MORE = [
     hs.AdaptiveFilter(n_taps=2),
     Majority(),
     Neighbours(),
+    Mean(),
+    NeighbourMean(),
 ]
 FAST = {"tol": 1e-3, "cv_tol": 1e-2}
 MOST = 40

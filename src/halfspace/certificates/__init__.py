@@ -1,7 +1,7 @@
 """Certificates: claims that are re-derived from the data by code that knows no solver."""
 
 from halfspace.certificates.base import Certificate, Verdict, check, from_json
-from halfspace.certificates.baselines import ClassCounts, NeighbourErrors
+from halfspace.certificates.baselines import ClassCounts, NeighbourErrors, NeighbourMeans, TargetMean
 from halfspace.certificates.groups import OneLabel, PerCell, PerClass, PerPair
 from halfspace.certificates.margins.bracket import KernelBracket, KeslerBracket, MarginBracket
 from halfspace.certificates.margins.gap import DualityGap, KernelGap
@@ -36,6 +36,7 @@ __all__ = [
     "MistakeBound",
     "MixtureLikelihood",
     "NeighbourErrors",
+    "NeighbourMeans",
     "Novikoff",
     "OneClassGap",
     "OneLabel",
@@ -50,6 +51,7 @@ __all__ = [
     "RidgeGap",
     "Separability",
     "SupportBounds",
+    "TargetMean",
     "Verdict",
     "check",
     "from_json",

@@ -207,8 +207,9 @@ def _posterior(learnt: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _neighbours(learnt: Mapping[str, Any]) -> dict[str, Any]:
-    classes, target = np.asarray(learnt["classes_"]), learnt["target_"]
-    right = _Kept(lambda _said, _X, y: classes[target].tolist() == np.asarray(y).tolist())
+    target = learnt["target_"]
+    known = np.asarray(learnt["classes_"])[target] if "classes_" in learnt else target
+    right = _Kept(lambda _said, _X, y: known.tolist() == np.ravel(y).tolist())
     return {"number of neighbours": learnt["k_"], "neighbours": _rows(np.arange(target.size), learnt["X_"]), "labels": right}
 
 
@@ -347,6 +348,7 @@ READERS: dict[str, Callable[[Mapping[str, Any]], dict[str, Any]]] = {
     "covariance_": _posterior,
     "coef_": _line,
     "k_": _neighbours,
+    "mean_": lambda learnt: {"mean": learnt["mean_"]},
     "_pages": _votes,
     "_W": lambda learnt: _planes(learnt["_W"], learnt),
     "_states": lambda learnt: _planes(np.array([_part(state, "lower_w") for state in learnt["_states"]]), learnt),
