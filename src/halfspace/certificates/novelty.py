@@ -116,7 +116,7 @@ class OneClassGap(Unlabelled):
     >>> X = np.array([[0.0], [1.0], [0.5], [3.0]])
     >>> proof = OneClassGap.measure(X, kernel=RBF(1.0), strengths=np.array([0.5, 0.5]), nu=0.5, rho=0.68, level=0.5)
     >>> print(proof)
-    0.335808 <= ½‖w*‖² <= 0.34197, relative gap 0.018; at most 33.3 % of rows like the 2 set apart are called novel
+    0.33803 <= ½‖w*‖² <= 0.34197, relative gap 0.012; at most 33.3 % of rows like the 2 set apart are called novel
     >>> bool(proof.verify(X)), bool(proof.verify(X + 1.0)), bool(proof.verify(2.0 * X))
     (True, True, False)
     """
@@ -132,7 +132,7 @@ class OneClassGap(Unlabelled):
     rho: float
     apart: Annotated[IntArray, "int(m) >= 0"]
     scores: Annotated[FloatArray, "finite(m)"]
-    level: Annotated[float, "finite > 0", "asked"]
+    level: Annotated[float, "finite in 0..1", "asked"]
     threshold: Annotated[float, "real"]
 
     def __str__(self) -> str:
@@ -209,7 +209,7 @@ class OneClassGap(Unlabelled):
         k, everyone = allowed(self.level, self.scores.size), np.concatenate([self.learnt, self.apart])
         return [
             (self.lower <= self.upper, "the lower side is above the upper one"),
-            (self.nu <= 1.0 and self.level < 1.0, "nu is above 1, or the level not below 1"),
+            (self.nu <= 1.0, "nu is above 1"),
             (bool((np.diff(self.learnt) > 0).all()) and self.learnt.size > 0, "the rows learnt from are not in order"),
             (np.unique(everyone).size == everyone.size, "a row set apart was learnt from, or is named twice"),
             different(self.rows),
