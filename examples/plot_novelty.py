@@ -3,9 +3,9 @@
 Novel or typical
 ================
 
-`hs.Novelty` learns where rows are dense: the plane furthest from the origin, in a kernel's space. Rows that were set apart turn its
-output into p-values. Of rows like the past at most 1 % is called novel, whatever they look like; `drift` says when a batch holds
-more novel rows than that.
+`hs.Novelty` learns where rows are dense: the plane furthest from the origin, in a kernel's space. Rows that were set apart
+turn its output into p-values. Of rows like the past at most 1 % is called novel, whatever they look like; `drift` says when a
+batch holds more novel rows than that.
 """
 
 import matplotlib.pyplot as plt
