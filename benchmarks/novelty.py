@@ -3,8 +3,8 @@
 The race is fit and score of the same problem: ours learns from some rows and sets others apart; `OneClassSVM` gets the rows
 that ours learnt from, scaled as ours scales them, with the same kernel, width and nu, and stops at its default tolerance (ours:
 a proved relative gap of 1e-3). A second peer is what users run: standardised rows, its defaults, all rows. All score the same
-new rows. Areas under the ROC curve are means over `SPLITS` random splits, false alarms of ours over `MORE`. For false alarms the
-peer's nu is 1 %, the level of ours. The sets were named before any was run; defaults were chosen on others.
+new rows. Areas under the ROC curve are means over `SPLITS` random splits, false alarms of ours over `MORE`. For false alarms
+the nu of the peer is 1 %, the level of ours. The sets were named before any was run; defaults were chosen on others.
 """
 
 from functools import cache, partial
