@@ -101,6 +101,11 @@ WORDS: dict[str, str | tuple[str, str]] = {
         " begins so as a formula; --no-guard leaves it out."
     ),
     # ladder
+    "gives away": (
+        "Column {column!r} alone predicts {detail}: is it known before the outcome?",
+        "{n:,} columns alone predict {detail}: are they known before the outcome? ({columns})",
+    ),
+    "seen before": "{count:,} of {detail} held-out rows {have} the values of a training row in every column and the target.",
     "no test": "Too few rows of each class to hold some out: there is no test.",
     "balanced": (
         "The largest class has {count} % of the rows: rungs are scored by balanced accuracy (recall averaged over the"
