@@ -12,7 +12,7 @@ FAMILIES = {
     "large margins": ["large_margin", "published_dense", "large_margin_sparse", "published_sparse"],
     "kernel machines": ["kernel_matrix", "kernel_fit", "kernel_predict", "kernel_multiclass", "kernel_grid", "kernel_scaling"],
     "prototypes": ["neural_gas", "k_means", "mixture", "lvq_epoch", "lvq_accuracy", "lvq_quality"],
-    "regression": ["regression"],
+    "regression": ["regression", "kernel_regression"],
     "ladder and files": ["ladder", "svmlight"],
 }
 """The files that race peers, by family: each family is one row of the README."""
