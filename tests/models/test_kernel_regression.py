@@ -169,16 +169,6 @@ def test_wrong_parameters_are_named(wrong):
         KernelRegression(**wrong).fit(X, y)
 
 
-def test_little_time_makes_small_cells():
-    """Where one machine would take longer than max_time, cells of a few hundred rows are made, which the outcome says."""
-    X, y = problem(n=3000)
-    model = KernelRegression(max_time=0.1).fit(X, y)
-    assert len(model.certificate_.parts) >= 8
-    assert "as small as the time limit asks for" in model.outcome_.sentence
-    assert "longer max_time" in model.outcome_.remedy
-    assert model.verify(X, y)
-
-
 @pytest.mark.parametrize("y", [np.full(40, np.log(2.0)), np.r_[0.1, np.full(39, 0.1)] * 3.0], ids=["equal", "rounded"])
 def test_errors_that_are_rounding_verify(y):
     """Where nothing is left but rounding, the errors left out are confirmed up to it, and no more."""

@@ -35,31 +35,10 @@ from halfspace.solvers.regression.kernel_ridge import (
 __all__ = ["KernelRegression"]
 
 
-COARSE = (4, 2)
-"""Of many rows a quarter rules out widths first, then half of them."""
+COARSE = 4
+"""Of many rows, this share of one rules out widths first, then half of them."""
 MANY = 1_000
 """Rows from which that pays."""
-
-
-WARM, PROBE = 50, 300
-"""Rows on which time is measured: first to load what is compiled, then to measure. Smaller cells would save no time."""
-
-
-class _Pace(NamedTuple):
-    """Seconds by the cube of the rows, on a few of them: to score a width, and to fit a machine and prove it."""
-
-    search: float
-    fit: float
-
-    def searched(self, limit: float | None) -> float:
-        """Return how many rows a width may be scored on: an eighth of the time is for one."""
-        return np.inf if limit is None or not self.search else max((limit / 8.0 / self.search) ** (1.0 / 3.0), float(PROBE))
-
-    def fitted(self, left: float, n: int) -> float:
-        """Return how many examples a machine may have if n are fitted, cells of different sizes, in half of the time left."""
-        if not self.fit or self.fit * n**3 <= 0.8 * left:
-            return np.inf
-        return float(np.sqrt(0.5 * left / (self.fit * n)))
 
 
 class _Scored(NamedTuple):
@@ -104,8 +83,7 @@ class KernelRegression(Certified, RegressionMixin, MultiOutputMixin, RegressorMi
     full_grid : bool, default False
         Score every width on all rows, also those that a part of them rules out.
     max_time : float, optional
-        Time limit in seconds. The search ends at half of it with the best point so far; where one machine, or cells of
-        `kernel_rows`, would take longer than is left, smaller cells are made.
+        Time limit in seconds; the search stops at two thirds of it and the best point so far is fitted.
     n_jobs : int, optional
         Threads; all cores by default. The result does not depend on it.
     verbose : int, default 0
@@ -222,47 +200,19 @@ class KernelRegression(Certified, RegressionMixin, MultiOutputMixin, RegressorMi
                 )
                 raise InputError(msg)
             rng = check_random_state(self.random_state)
+            rows = used
             if used.size > self.kernel_rows:
                 self._refuse_precomputed(widths, used.size)
-            pace = self._pace(data, widths[0].kernel, used)
-            most, rows = int(min(self.kernel_rows, pace.searched(self.max_time))), used
-            if used.size > most:
-                rows = np.sort(rng.choice(used, most, replace=False))
+                rows = np.sort(rng.choice(used, int(self.kernel_rows), replace=False))
             kernel = self._search(data, rows, widths, rng, began)
             seed = int(rng.randint(1 << 30))
-            most, by_cell, centres = self._most(pace, used.size, began), [used], None
-            if used.size > most:
-                centres, found = cut(data.X[used], -(-used.size // most), seed)
+            by_cell, centres = [used], None
+            if used.size > self.kernel_rows:
+                centres, found = cut(data.X[used], -(-used.size // int(self.kernel_rows)), seed)
                 by_cell = np.split(used[np.argsort(found, kind="stable")], np.cumsum(np.bincount(found))[:-1])
             self._solve(data, kernel, by_cell, centres)
-            self._explain(widths, len(by_cell), in_time=most < self.kernel_rows and len(by_cell) > 1)
+            self._explain(widths, len(by_cell))
             return self
-
-    def _pace(self, data: Regression, kernel: Kernel, used: IntArray) -> "_Pace":
-        """Measure how long a few rows take, if time is limited; of a precomputed kernel there are no fewer rows."""
-        if self.max_time is None or kernel.is_precomputed:
-            return _Pace(0.0, 0.0)
-        found = _Pace(0.0, 0.0)
-        for count in (WARM, PROBE):  # what is measured at first is how long compiled code takes to load
-            rows = used[:: max(1, used.size // count)][:count]
-            Y, s, ridge = data.Y[rows], data.design.s[rows], np.array([1.0])
-            times = [time.perf_counter()]
-            left_out_residuals(decompose(self._matrix(data, kernel, rows), Y, s, free=data.free), ridge)
-            times.append(time.perf_counter())
-            fit = kernel_ridge(self._matrix(data, kernel, rows), Y, s, 1.0, free=data.free)
-            KernelRidgeGap.measure(
-                data.X[rows], Y, kernel=kernel, coefficients=fit.coefficients, ridge=1.0, left_out_error=np.zeros(Y.shape[1])
-            )
-            times.append(time.perf_counter())
-            found = _Pace(*(np.diff(times) / rows.size**3))
-        return found
-
-    def _most(self, pace: "_Pace", n: int, began: float) -> int:
-        """Return how many examples a machine may have, so that all cells of n examples are done in the time left."""
-        if self.max_time is None:
-            return int(self.kernel_rows)
-        left = max(began + float(self.max_time) - time.perf_counter(), 0.0)
-        return int(min(self.kernel_rows, max(pace.fitted(left, n), PROBE)))
 
     def _check_parameters(self) -> None:
         self._check_intercept()
@@ -314,7 +264,7 @@ class KernelRegression(Certified, RegressionMixin, MultiOutputMixin, RegressorMi
             return widths[0].kernel
         given = None if self.ridges is None else read_ridges(self.ridges, type(self).__name__)
         given = given if isinstance(self.ridge, str) else np.array([float(self.ridge)])
-        deadline = None if self.max_time is None else began + float(self.max_time) / 2.0
+        deadline = None if self.max_time is None else began + float(self.max_time) * 2.0 / 3.0
         reporter = Reporter(self, data.X, data.Y, dict, len(widths))
         spread = np.maximum(data.Y[rows].var(axis=0), np.finfo(np.float64).tiny)
         found: dict[int, _Scored] = {}
@@ -334,7 +284,7 @@ class KernelRegression(Certified, RegressionMixin, MultiOutputMixin, RegressorMi
 
         kept = list(range(len(widths)))
         if rows.size > MANY and len(widths) > 1 and not self.full_grid:
-            for part in COARSE:
+            for part in (COARSE, 2):
                 few = np.sort(rng.choice(rows, rows.size // part, replace=False))
                 if len(kept) > 1:
                     scored = side_by_side(partial(score, some=few), kept, self.n_jobs)
@@ -399,23 +349,25 @@ class KernelRegression(Certified, RegressionMixin, MultiOutputMixin, RegressorMi
         self._cells = Cells(centres, by_cell, bias, np.ones((len(by_cell), m), dtype=bool))
         self.certificate_ = KernelRidgeCells(centres, cells, tuple(map(proof, by_cell, fits)), data.sample_weight)
 
-    def _explain(self, widths: list[Width], cells: int, *, in_time: bool) -> None:
-        """Say how width and ridge were chosen, and what was solved; `in_time`: in cells as small as the time limit asks for."""
-        small = ", as small as the time limit asks for" if in_time else ""
-        about = f" in {cells} cells{small}, an approximation" if cells > 1 else ""
+    def _explain(self, widths: list[Width], cells: int) -> None:
+        """Say how width and ridge were chosen, and what was solved."""
+        about = f" in {cells} cells, an approximation" if cells > 1 else ""
         sentence = f"Solved by Cholesky{about}: {str(self.certificate_).splitlines()[0]}."
-        remedy = "With a longer max_time cells are larger." if in_time else ""
         if not self.history_:
-            self.outcome_ = Outcome("solved", sentence, remedy)
+            self.outcome_ = Outcome("solved", sentence)
             return
-        errors = self.history_["errors"]
+        errors, remedy = self.history_["errors"], ""
         k, at = np.unravel_index(int(np.nanargmin(errors)), errors.shape)
         width = "" if np.isnan(self.history_["gammas"][k]) else f"gamma {self.history_['gammas'][k]:.4g} and "
         sentence += f" The leave-one-out error is least at {width}ridge {self.ridge_:.4g}."
-        for name, place, count in (("ridge", at, errors.shape[1]), ("gamma", k, len(widths))):
-            if not remedy and count > 1 and place in {0, count - 1}:
-                end = "smallest" if place == 0 else "largest"
-                remedy = f"The best {name} is the {end} of those tried: give {name}s that reach further."
+        if errors.shape[1] > 1 and at in {0, errors.shape[1] - 1}:
+            remedy = (
+                f"The best ridge is the {'smallest' if at == 0 else 'largest'} of those tried: give ridges that reach further."
+            )
+        elif len(widths) > 1 and k in {0, len(widths) - 1}:
+            remedy = (
+                f"The best gamma is the {'smallest' if k == 0 else 'largest'} of those tried: give gammas that reach further."
+            )
         self.outcome_ = Outcome("solved", sentence, remedy)
 
     def predict(self, X: Matrix) -> FloatArray:
