@@ -9,6 +9,8 @@ from halfspace.modelfiles import save as save
 from halfspace.models.kernel.adatron import KernelAdaTron as KernelAdaTron
 from halfspace.models.kernel.adatron_cv import KernelAdaTronCV as KernelAdaTronCV
 from halfspace.models.kernel.minover import KernelMinOver as KernelMinOver
+from halfspace.models.kernel.novelty import Drift as Drift
+from halfspace.models.kernel.novelty import Novelty as Novelty
 from halfspace.models.kernel.path import KernelPath as KernelPath
 from halfspace.models.kernel.path import kernel_path as kernel_path
 from halfspace.models.kernel.perceptron import KernelPerceptron as KernelPerceptron
