@@ -287,8 +287,8 @@ class KernelRegression(Certified, RegressionMixin, MultiOutputMixin, RegressorMi
             for part in (COARSE, 2):
                 few = np.sort(rng.choice(rows, rows.size // part, replace=False))
                 if len(kept) > 1:
-                    scored = side_by_side(partial(score, some=few), kept, self.n_jobs)
-                    kept = [kept[j] for j in _not_ruled_out(scored)]
+                    coarse = side_by_side(partial(score, some=few), kept, self.n_jobs)
+                    kept = [kept[j] for j in _not_ruled_out(coarse)]
                 found.clear()
         side_by_side(lambda k: score(k, rows), kept, self.n_jobs)
         reporter.close()
