@@ -4,6 +4,7 @@ from halfspace import kernels as kernels
 from halfspace._memory import memory_limit as memory_limit
 from halfspace.exports import to_onnx as to_onnx
 from halfspace.ladder import Ladder as Ladder
+from halfspace.ladder import RegressionLadder as RegressionLadder
 from halfspace.modelfiles import load as load
 from halfspace.modelfiles import save as save
 from halfspace.models.kernel.adatron import KernelAdaTron as KernelAdaTron
