@@ -131,8 +131,9 @@ class KernelRidgeGap(Certificate):
         sums = nothing, nothing, nothing, nothing
         draft = cls(*sums, float(ridge), kernel, coefficients, c, free, clamp, sample_weight)
         with np.errstate(all="ignore"):
-            found = draft._measured(X, Y, slack=4.0)
-            errors = draft._left_out(X, found.residuals)[0] if left_out_error is None else left_out_error
+            part, X, Y = draft._with_weight(X, Y)
+            found = part._measured(X, Y, slack=4.0)
+            errors = part._left_out(X, found.residuals)[0] if left_out_error is None else left_out_error
         if not all(np.isfinite(part).all() for part in (*found[:3], errors)):
             msg = "KernelRidgeGap: examples, targets or weights are so large that squares overflow. Scale them."
             raise InputError(msg)
@@ -168,8 +169,9 @@ class KernelRidgeGap(Certificate):
         if not shaped:
             return shaped
         try:
-            found = self._measured(X, y, slack=1.0)
-            errors, tolerance = self._left_out(X, found.residuals)
+            part, X, Y = self._with_weight(X, y)
+            found = part._measured(X, Y, slack=1.0)
+            errors, tolerance = part._left_out(X, found.residuals)
         except InputError as error:  # the kernel is indefinite, or was made for other data
             return Verdict.of((False, str(error)))
         if not all(np.isfinite(part).all() for part in (*found, errors)):
@@ -186,6 +188,14 @@ class KernelRidgeGap(Certificate):
     def _weights(self) -> FloatArray:
         return np.ones(self.coefficients.shape[1]) if self.sample_weight is None else self.sample_weight
 
+    def _with_weight(self, X: Matrix, Y: FloatArray) -> tuple[Self, Matrix, FloatArray]:
+        """Return what is claimed of the examples that have weight, and these: of the others nothing is."""
+        used = np.flatnonzero(self._weights())
+        if used.size == X.shape[0]:
+            return self, X, Y
+        X = X[used][:, used] if self.kernel.is_precomputed else X[used]
+        return replace(self, coefficients=self.coefficients[:, used], sample_weight=self._weights()[used]), X, Y[used]
+
     def _measured(self, X: Matrix, Y: FloatArray, slack: float) -> _Measured:
         """Measure on the data; bounds give away `slack` times what rounding can have changed."""
         a, rows, s = self.coefficients.T, np.arange(X.shape[0]), self._weights()[:, None]
@@ -200,21 +210,19 @@ class KernelRidgeGap(Certificate):
         rest, unsure = np.zeros(Y.shape[1]), s * error + 8.0 * EPS * (self.ridge * np.abs(a) + s * np.abs(r))
         if self.free:
             rest = np.abs(a.sum(axis=0)) + slack * EPS * X.shape[0] * np.abs(a).sum(axis=0)
-        share = np.where(s > 0.0, s, np.inf)
         misfit = np.abs(self.ridge * (a - s / total * a.sum(axis=0) * self.free) - s * r) + slack * unsure
-        gap = (misfit**2 / share).sum(axis=0) + self.ridge * (rest * size.radius) ** 2
+        gap = (misfit**2 / s).sum(axis=0) + self.ridge * (rest * size.radius) ** 2
         gap *= 1.0 + 4.0 * EPS * (X.shape[0] + 8)
         return _Measured(objective, gap, np.sqrt(gap / self.ridge) * (1.0 + 8.0 * EPS), blur, r)
 
     def _left_out(self, X: Matrix, residuals: FloatArray) -> tuple[FloatArray, float]:
         """Return the mean squared error of examples left out, shape (m,), and the relative difference that is allowed for."""
         s = self._weights()
-        used = np.flatnonzero(s)
-        own, root = s[used], np.sqrt(s[used])
-        A = X[np.ix_(used, used)] if self.kernel.is_precomputed else self.kernel.exact(X[used])
-        A = (A + self.clamp**2) * root * root[:, None]
+        root = np.sqrt(s)
+        A = (X if self.kernel.is_precomputed else self.kernel.exact(X)) + self.clamp**2
+        A = A * root * root[:, None]
         spread = float(A.diagonal().sum()) / self.ridge
-        A[np.diag_indices(used.size)] += self.ridge
+        A[np.diag_indices(s.size)] += self.ridge
         try:
             factor = linalg.cholesky(A, lower=True, overwrite_a=True, check_finite=False)
         except linalg.LinAlgError as error:
@@ -223,7 +231,7 @@ class KernelRidgeGap(Certificate):
         along = linalg.cho_solve((factor, True), root, check_finite=False)
         inverse = np.diag(linalg.lapack.dpotri(factor, lower=1)[0])
         M = inverse - along**2 / (root @ along) if self.free else inverse
-        errors = (own[:, None] * np.square(residuals[used] / (self.ridge * M)[:, None])).sum(axis=0) / own.sum()
+        errors = (s[:, None] * np.square(residuals / (self.ridge * M)[:, None])).sum(axis=0) / s.sum()
         return errors, max(CLOSE_LEFT_OUT, 64.0 * EPS * spread)
 
 
