@@ -83,7 +83,7 @@ def questions():
     return {
         "separability": lambda X, y, limit: hs.separability(X, y, max_time=limit),
         "margin_bracket": lambda X, y, limit: hs.margin_bracket(X, y, max_time=limit),
-        "adatron_path": lambda X, y, limit: hs.adatron_path(X, y, max_time=limit),
+        "adatron_path": lambda X, y, limit: hs.adatron_path(X, y, [0.1, 1.0, 10.0], max_time=limit),
         "kernel_path": lambda X, y, limit: hs.kernel_path(X, y, max_time=limit),
         "elbow": lambda X, y, limit: hs.elbow(X, range(2, 40), max_time=limit),
     }

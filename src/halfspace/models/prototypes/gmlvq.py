@@ -11,8 +11,13 @@ from halfspace._typing import FloatArray, Matrix
 from halfspace.errors import InputError
 from halfspace.models.parameters import is_count, read_matrix, require, require_number, require_switch, usable_rows
 from halfspace.models.prototypes.classifier import DESCENT, PrototypeClassifier
+from halfspace.solvers.outcome import Outcome
+from halfspace.solvers.run import Run
 
 __all__ = ["GMLVQ"]
+
+WIDE, PRODUCTS = 100, 2.5e8
+"""Columns from which a time limit may cut the rank; products of rows, columns and rank in a second, for some steps and the proof."""
 
 
 class GMLVQ(ClassNamePrefixFeaturesOutMixin, TransformerMixin, PrototypeClassifier):
@@ -157,13 +162,22 @@ class GMLVQ(ClassNamePrefixFeaturesOutMixin, TransformerMixin, PrototypeClassifi
             msg = "GMLVQ(per_class=True) learns by the batch optimiser only: use optimizer='batch' or 'auto'."
             raise InputError(msg)
 
-    def _first_metric(self, W: FloatArray, n_classes: int, rng: Any) -> FloatArray:
-        d = W.shape[1]
+    def _first_metric(self, W: FloatArray, n_classes: int, rng: Any, n_rows: int = 0) -> FloatArray:
+        d, metrics = W.shape[1], n_classes if self.per_class else 1
         m = d if self.rank is None else min(int(self.rank), d)
-        metrics = n_classes if self.per_class else 1
+        if self.rank is None and self.max_time is not None and d > WIDE and n_rows:
+            m = min(m, max(1, int(float(self.max_time) * PRODUCTS / (n_rows * d * metrics))))
         admit("GMLVQ", 8.0 * DESCENT * metrics * m * d, f"a metric of {m:,} x {d:,} numbers", "give a smaller rank", W)
         omega = (np.eye(d) if m == d else _directions(W, m, rng)) / np.sqrt(m)
         return np.tile(omega, (n_classes, 1, 1)) if self.per_class else omega
+
+    def _explained(self, method: Any, end: Run, n: int) -> Outcome:
+        outcome = super()._explained(method, end, n)
+        m, d = self.omega_.shape[-2:]
+        if self.rank is not None or m == d:
+            return outcome
+        hurry = f"The metric has rank {m}, for max_time={self.max_time:g} allows no more of {d:,} columns."
+        return Outcome(outcome.reason, f"{outcome.sentence} {hurry}", f"{outcome.remedy} Raise max_time, or give a rank.".strip())
 
     @property
     def lambda_(self) -> FloatArray:

@@ -33,7 +33,7 @@ from halfspace.solvers.outcome import Reason
 
 __all__ = ["KernelAnswer", "KernelMachine", "KernelProblem", "State", "hard_gap"]
 
-SMALLEST, FEWEST = 1500, 48
+SMALLEST, FEWEST = 1500, 16
 """Examples of the smallest level; and where there is little time."""
 SINGLE = 0.5
 """Time for a kernel value in single precision, where one in double takes 1."""
@@ -306,7 +306,7 @@ def _levels(problem: KernelProblem) -> list[int]:
     """Return how many examples count on each level; the first are fewer where rows are so long, or time so short."""
     n, smallest = problem.y.size, SMALLEST
     while smallest > FEWEST and problem.gram.seconds(smallest * (smallest + 0.5 * n)) > 0.5 * problem.seconds:
-        smallest //= 2
+        smallest = max(smallest // 2, FEWEST)
     sizes = [n]
     while sizes[0] > smallest:
         sizes.insert(0, -(-sizes[0] // 32) * 16)  # halves, in whole panels
