@@ -6,7 +6,7 @@ import numpy as np
 from sklearn.base import ClassNamePrefixFeaturesOutMixin, TransformerMixin
 from sklearn.utils.validation import check_is_fitted
 
-from halfspace._memory import admit
+from halfspace._memory import admit, room
 from halfspace._typing import FloatArray, Matrix
 from halfspace.errors import InputError
 from halfspace.models.parameters import is_count, read_matrix, require, require_number, require_switch, usable_rows
@@ -16,8 +16,9 @@ from halfspace.solvers.run import Run
 
 __all__ = ["GMLVQ"]
 
-WIDE, PRODUCTS = 100, 2.5e8
-"""Columns from which a time limit may cut the rank; products of rows, columns and rank in a second, for some steps and the proof."""
+WIDE, PRODUCTS, STORED = 100, 2.5e8, 300
+"""Columns from which a time limit may cut the rank; products m (n + m) d in a second, for some steps and the proof;
+and products that take as long as all that a descent stores of a metric."""
 
 
 class GMLVQ(ClassNamePrefixFeaturesOutMixin, TransformerMixin, PrototypeClassifier):
@@ -166,7 +167,8 @@ class GMLVQ(ClassNamePrefixFeaturesOutMixin, TransformerMixin, PrototypeClassifi
         d, metrics = W.shape[1], n_classes if self.per_class else 1
         m = d if self.rank is None else min(int(self.rank), d)
         if self.rank is None and self.max_time is not None and d > WIDE and n_rows:
-            m = min(m, max(1, int(float(self.max_time) * PRODUCTS / (n_rows * d * metrics))))
+            products, n = float(self.max_time) * PRODUCTS / (d * metrics), float(n_rows + STORED)
+            m = min(m, max(1, int(0.5 * (np.sqrt(n * n + 4.0 * products) - n))), max(1, int(room(W) / (8 * DESCENT * metrics * d))))
         admit("GMLVQ", 8.0 * DESCENT * metrics * m * d, f"a metric of {m:,} x {d:,} numbers", "give a smaller rank", W)
         omega = (np.eye(d) if m == d else _directions(W, m, rng)) / np.sqrt(m)
         return np.tile(omega, (n_classes, 1, 1)) if self.per_class else omega
@@ -177,7 +179,7 @@ class GMLVQ(ClassNamePrefixFeaturesOutMixin, TransformerMixin, PrototypeClassifi
         if self.rank is not None or m == d:
             return outcome
         hurry = f"The metric has rank {m}, for max_time={self.max_time:g} allows no more of {d:,} columns."
-        return Outcome(outcome.reason, f"{outcome.sentence} {hurry}", f"{outcome.remedy} Raise max_time, or give a rank.".strip())
+        return Outcome(outcome.reason, f"{outcome.sentence} {hurry}", outcome.remedy or "Raise max_time, or give a rank.")
 
     @property
     def lambda_(self) -> FloatArray:
