@@ -1,8 +1,8 @@
-"""Time limits: every estimator, question and command with `max_time`, on several shapes; who keeps it within 10 % + 0.5 s?
+"""Time limits: which estimators, questions and commands keep `max_time` within 10 % + 0.5 s, on several shapes.
 
-`python -m benchmarks.time_limits [--cpu] [--limits 0.2 1 3] [--shapes ...] [--no-proofs] [name ...]` prints a line per fit: the
-limit, wall and CPU seconds, whether the limit was kept, and whether the model's proof holds (`model.verify`). The process is bound
-to one core. With `--cpu` the library's clock is the CPU time of the process, so that other processes on a busy machine do
+`python -m benchmarks.time_limits [--cpu] [--limits 0.2 1 3] [--shapes ...] [--no-proofs] [name ...]` prints a line per fit:
+the limit, wall and CPU seconds, whether the limit was kept, and whether the model's proof holds (`model.verify`). The process is
+bound to one core. With `--cpu` the library's clock is the CPU time of the process, so that other processes on a busy machine do
 not count; without it all is wall time, for a quiet machine. What breaks its limit is done once more, in case that it was
 compiled the first time: limits hold with a warm cache.
 """
@@ -22,7 +22,7 @@ SHAPES = ("dense", "sparse", "classes", "many")
 LIMITS = (0.2, 1.0, 3.0)
 PATIENCE = 120.0
 """CPU seconds after which a call is ended."""
-COMMAND = "import sys, time; time.perf_counter = time.process_time if {cpu} else time.perf_counter; from halfspace.cli import main; main()"
+COMMAND = "import time; time.perf_counter = time.{clock}; from halfspace.cli import main; main()"
 
 
 def allowed(limit):
@@ -37,10 +37,8 @@ def problem(shape):
 
     rng = np.random.default_rng(0)
     n, d = {"dense": (20_000, 20), "sparse": (2_000, 8_000), "classes": (6_000, 20), "many": (200_000, 20)}[shape]
-    if shape == "sparse":
-        X = sparse.random(n, d, 0.005, format="csr", random_state=rng)
-    else:
-        X = rng.standard_normal((n, d))
+    dense = shape != "sparse"
+    X = rng.standard_normal((n, d)) if dense else sparse.random(n, d, 0.005, format="csr", random_state=rng)
     target = X @ rng.standard_normal(d) + 0.5 * rng.standard_normal(n)
     y = np.arange(n) % 300 if shape == "classes" else (target > np.median(target)).astype(int)
     return X, y, target
@@ -85,7 +83,7 @@ def questions():
         "margin_bracket": lambda X, y, limit: hs.margin_bracket(X, y, max_time=limit),
         "adatron_path": lambda X, y, limit: hs.adatron_path(X, y, [0.1, 1.0, 10.0], max_time=limit),
         "kernel_path": lambda X, y, limit: hs.kernel_path(X, y, max_time=limit),
-        "elbow": lambda X, y, limit: hs.elbow(X, range(2, 40), max_time=limit),
+        "elbow": lambda X, _, limit: hs.elbow(X, range(2, 40), max_time=limit),
     }
 
 
@@ -94,7 +92,8 @@ class TooLongError(Exception):
 
 
 def _give_up(*_):
-    raise TooLongError(f"ended after {PATIENCE:g} CPU seconds")
+    msg = f"ended after {PATIENCE:g} CPU seconds"
+    raise TooLongError(msg)
 
 
 def call(name, data, limit):
@@ -121,7 +120,7 @@ def timed(name, data, limit):
     return answer, time.monotonic() - wall, time.process_time() - spent
 
 
-def proof(name, answer, data):
+def proof(answer, data):
     """Return in a word whether what came of it is true."""
     if isinstance(answer, Exception):
         return f"refused: {answer}"[:120]
@@ -146,7 +145,7 @@ def time_fits(shapes, limits, names, *, cpu, proofs):
                 answer, wall, spent = timed(name, data, limit)
                 if (spent if cpu else wall) > allowed(limit):  # perhaps it was compiled
                     answer, wall, spent = timed(name, data, limit)
-                held = proof(name, answer, data) if proofs else ""
+                held = proof(answer, data) if proofs else ""
                 kept = (spent if cpu else wall) <= allowed(limit)
                 broken += not kept or held == "REFUTED"
                 line = f"{shape:8} {name:24} {limit:5.1f}  wall {wall:6.2f}  CPU {spent:6.2f}  {'kept' if kept else 'BROKEN'}"
@@ -162,7 +161,14 @@ def time_commands(limits, *, cpu):
         for command in ("fit", "separable"):
             for name, path in files.items():
                 extra = ["--out", str(Path(folder) / "model")] if command == "fit" else []
-                program = [sys.executable, "-c", COMMAND.format(cpu=cpu), command, str(path), *extra]
+                program = [
+                    sys.executable,
+                    "-c",
+                    COMMAND.format(clock="process_time" if cpu else "perf_counter"),
+                    command,
+                    str(path),
+                    *extra,
+                ]
                 subprocess.run([*program, "--max-time", "1"], capture_output=True, check=False)
                 for limit in limits:
                     wall, spent = time.monotonic(), _children()

@@ -186,6 +186,8 @@ CASES = {
         X,
         Y,
     ),
+    "LogSmearing": lambda: (proofs.LogSmearing.measure(X, np.exp(T), ridge(ridge=0.5, sample_weight=S)), X, np.exp(T)),
+    "LogSmearing-kernel": lambda: (proofs.LogSmearing.measure(X, np.exp(T), kernel_ridge()), X, np.exp(T)),
     "MarginBracket": lambda: (margin(), X, Y),
     "MarginBracket-free": lambda: (margin(weights=np.array([1.0, 1.0]), clamp=0.0, bias=0.25), X, Y),
     "MarginBracket-zero": lambda: (margin(data=XOR), XOR, Y),
@@ -195,6 +197,7 @@ CASES = {
     "MistakeBound-none": lambda: (proofs.MistakeBound.of(40, margin(data=XOR), proofs.Novikoff()), XOR, Y),
     "MixtureLikelihood": lambda: (mixture(), X, None),
     "NeighbourErrors": lambda: (proofs.NeighbourErrors.measure(X3, Y3, k=1), X3, Y3),
+    "NeighbourMeans": lambda: (proofs.NeighbourMeans.measure(X, T, k=2), X, T),
     "OneLabel": lambda: (proofs.OneLabel("a"), X3[:2], Y3[:2]),
     "PerCell": cells,
     "PerClass": lambda: (proofs.PerClass(("a", "b", "c"), tuple(map(of_class, "abc"))), X3, Y3),
@@ -210,6 +213,7 @@ CASES = {
     "Separability-separable": lambda: (separable("separable"), X, Y),
     "Separability-undecided": lambda: (separable("undecided"), X, Y),
     "SupportBounds": support,
+    "TargetMean": lambda: (proofs.TargetMean.measure(X, T), X, T),
 }
 
 

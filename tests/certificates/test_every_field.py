@@ -38,6 +38,7 @@ MORE = {
     "KeslerBracket.upper",
     "LeastSquaresGap.backward_error",
     "NeighbourErrors.errors",
+    "NeighbourMeans.error",
     "PrototypeErrors.gradient",
     "RidgeGap.backward_error",
     "RidgeGap.rounding",

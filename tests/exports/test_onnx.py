@@ -13,6 +13,7 @@ from sklearn.preprocessing import MinMaxScaler, StandardScaler
 import halfspace as hs
 from halfspace.errors import InputError
 from halfspace.kernels import RBF, Cosine, Laplacian, Linear, Polynomial
+from halfspace.ladder.baselines import Mean, NeighbourMean
 
 onnx = pytest.importorskip("onnx")
 onnxruntime = pytest.importorskip("onnxruntime")
@@ -88,6 +89,43 @@ CASES = list(product(PLANES + KERNEL_MACHINES + BY_PROTOTYPES, LABELS))
 def test_labels_and_scores_are_those_of_the_model(model, which):
     """Every classifier, of two classes or three, gives the same labels and, to 1e-9, the same outputs in onnxruntime."""
     agrees(model.fit(X, LABELS[which]))
+
+
+def predicts(model, rows=NEW):
+    """Compare predictions of numbers, to 1e-9 of their size."""
+    found, expected = run(model, rows)["prediction"], model.predict(rows)
+    assert found.shape == expected.shape
+    assert np.abs(found - expected).max() <= 1e-9 * np.abs(expected).max()
+
+
+TARGETS = 2.0 + np.sin(X[:, 0]) + 0.2 * X[:, 1]
+REGRESSIONS = [
+    hs.LinearRegression(),
+    hs.LinearRegression(ridge="cv", intercept="clamped"),
+    hs.BayesianRegression(),
+    hs.KernelRegression(),
+    hs.KernelRegression("poly", gamma=0.5, coef0=1.0, ridge=0.1, intercept="clamped"),
+    hs.KernelRegression(kernel_rows=20, gamma=0.3, ridge=0.1),
+    hs.LogTarget(hs.KernelRegression(gamma=0.3, ridge=0.1)),
+    Mean(),
+    NeighbourMean(),
+]
+
+
+@pytest.mark.compiled
+@pytest.mark.parametrize("model", REGRESSIONS, ids=lambda model: type(model).__name__)
+def test_predictions_of_numbers_are_those_of_the_model(model):
+    """Every regression and baseline for numbers gives the same predictions, to 1e-9, in onnxruntime."""
+    predicts(model.fit(X, TARGETS))
+
+
+@pytest.mark.compiled
+@pytest.mark.parametrize(
+    "model", [hs.LinearRegression(), hs.KernelRegression(kernel_rows=20, gamma=0.3, ridge=0.1)], ids=["line", "cells"]
+)
+def test_several_targets_are_several_columns(model):
+    """A model of two targets has predictions of shape (rows, 2), behind a scaler too."""
+    predicts(make_pipeline(StandardScaler(), model).fit(X, np.column_stack([TARGETS, X[:, 2] ** 2])))
 
 
 KERNELS = {
@@ -219,6 +257,8 @@ def test_what_cannot_be_exported_is_refused_by_name():
     y = LABELS["two"]
     with pytest.raises(InputError, match="got LogisticRegression"):
         hs.to_onnx(LogisticRegression().fit(X, y))
+    with pytest.raises(InputError, match="got AdaptiveFilter"):
+        hs.to_onnx(hs.AdaptiveFilter(n_taps=2).fit(X, TARGETS))
     with pytest.raises(InputError, match="got str"):
         hs.to_onnx("model")
     with pytest.raises(InputError, match="got MinMaxScaler"):

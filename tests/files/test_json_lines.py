@@ -56,7 +56,7 @@ def test_nested_columns_are_left_out(tmp_path):
         ('{"a": 1}\n[1, 2]\n', "line 2 is a JSON list"),
         ('{"a": ' + "[" * 100_000, "line 1 is not JSON"),
         ('{"a": 1}\n\n{"a": \0}', "is not text"),
-        ('{"a": 1}\n', "name the column that holds the classes .* are: a"),
+        ('{"a": 1}\n', "name the column to predict .* are: a"),
         ("{}\n{}\n", "name the column"),
     ],
     ids=["cut short", "array", "deep", "NUL", "no target", "empty objects"],

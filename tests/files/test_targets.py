@@ -6,7 +6,7 @@ import pyarrow.parquet as pq
 import pytest
 
 from halfspace.errors import FileError, InputError
-from halfspace.files import read
+from halfspace.files import read, task_of
 
 TABLE = "height,weight,Species\n1,2,rose\n3,4,lily\n"
 
@@ -28,7 +28,7 @@ def test_a_name_goes_before_a_place(tmp_path):
 @pytest.mark.parametrize(
     ("target", "message"),
     [
-        (None, "name the column that holds the classes with --target .*columns are: height, weight, Species"),
+        (None, "name the column to predict with --target .*columns are: height, weight, Species"),
         ("specis", "there is no column 'specis'; did you mean 'Species'"),
         ("SPECIES", "did you mean 'Species'"),
         ("age", "there is no column 'age'; the columns are: height, weight, Species"),
@@ -81,17 +81,16 @@ def parquet_of(values):
     ("values", "message"),
     [
         (["u"] * 30, "has only one class, u"),
-        ([f"id{i}" for i in range(30)], r"looks like an id or a quantity, not classes \(30 different values in 30 rows\)"),
-        ([str(i) for i in range(30)], "looks like an id"),
-        ([f"{i / 7}" for i in range(30)] * 3, "looks like a quantity, not classes"),
+        ([f"id{i}" for i in range(30)], r"looks like an id, not classes \(30 different values in 30 rows, most of them once\)"),
+        ([str(10**16 + i) for i in range(30)], "looks like an id .whole numbers of more than 15 digits"),
         ([f"2020-01-{i:02}" for i in range(1, 31)], "holds timestamp.us. values; expected classes"),
         (["?"] * 30, "is missing in all rows"),
         (["long" * 100, "short"] * 15, "text of up to 400 characters"),
     ],
-    ids=["one class", "id", "number", "quantity", "dates", "missing", "texts"],
+    ids=["one class", "id", "long id", "dates", "missing", "texts"],
 )
 def test_a_target_without_classes_is_refused(tmp_path, values, message):
-    """A target with one class, an id, a quantity, dates, texts or nothing is refused in one sentence that names it."""
+    """A target with one class, ids, dates, texts or nothing is refused in one sentence that names it."""
     (tmp_path / "t.csv").write_text("a,y\n" + "".join(f"1,{v}\n" for v in values))
     with pytest.raises(InputError, match=message) as caught:
         read(tmp_path / "t.csv", "y")
@@ -102,3 +101,79 @@ def test_many_classes_are_classes(tmp_path):
     """Thirty classes with enough rows each are no id."""
     (tmp_path / "t.csv").write_text("a,y\n" + "".join(f"1,c{i % 30}\n" for i in range(90)))
     assert np.unique(read(tmp_path / "t.csv", "y").y).size == 30
+
+
+RANDOM = np.random.default_rng(0)
+TARGETS = {
+    "classify": {
+        "words": ["yes", "no"] * 20,
+        "truth": np.array([True, False] * 3),
+        "0/1": [0, 1] * 10,
+        "-1/1 as reals": [-1.0, 1.0, 1.0],
+        "species": [0, 1, 2] * 50,
+        "digits": RANDOM.integers(0, 10, 1797),
+        "ratings 1 to 5": RANDOM.choice([1, 2, 3, 4, 5], 300, p=[0.02, 0.08, 0.2, 0.4, 0.3]),
+        "ratings 1 to 10": RANDOM.choice(range(1, 11), 1000, p=np.array([1, 1, 2, 3, 5, 8, 10, 8, 5, 3]) / 46),
+        "cylinders": [4, 6, 8] * 10,
+        "two years": [1999, 2008] * 100,
+        "doses": [0.5, 1.0, 2.0] * 20,
+        "letters": RANDOM.integers(1, 27, 5000),
+        "forty faces": np.repeat(np.arange(40), 10),
+        "300 classes": RANDOM.integers(0, 300, 3000),
+        "objects": np.array(["a", "b", "a"], dtype=object),
+    },
+    "regress": {
+        "reals": RANDOM.normal(size=100),
+        "magnitudes": RANDOM.integers(40, 65, 1000) / 10,
+        "half stars": RANDOM.integers(1, 11, 2000) / 2,
+        "counts": RANDOM.geometric(0.1, 2000),
+        "small counts": np.minimum(RANDOM.poisson(2, 400), 8),
+        "years": RANDOM.integers(1990, 2020, 900),
+        "ages": RANDOM.integers(18, 90, 5000),
+        "test scores": RANDOM.binomial(60, 0.6, 3000),
+        "whole dollars": 1000 * RANDOM.integers(50, 900, 300),
+        "postal codes": RANDOM.integers(10_000, 99_999, 1000),
+        "one row each": [7, 3, 5, 9],
+        "row numbers": np.arange(500),
+        "objects": np.array([1.5, 2.5, 3.5, 4.0], dtype=object),
+    },
+}
+
+
+@pytest.mark.parametrize(("task", "kind"), [(task, kind) for task, kinds in TARGETS.items() for kind in kinds])
+def test_the_task_is_chosen_by_the_values(task, kind):
+    """Names, codes and ratings are classes; measurements, counts, years and amounts are numbers; the reason says so."""
+    choice = task_of(TARGETS[task][kind], "y")
+    assert choice.task == task
+    assert ("classes" if task == "classify" else "as a number; --task classify") in choice.reason
+
+
+@pytest.mark.parametrize(
+    "y", [["a"] * 3, [2, 2], [], [f"name {i}" for i in range(9)], np.array(["2020-01-01"], dtype="datetime64[D]")]
+)
+def test_what_is_neither_is_refused(y):
+    """One value, no value, names of one row each and dates are neither classes nor numbers."""
+    with pytest.raises(InputError, match=r"^the target y "):
+        task_of(y)
+
+
+def test_numbers_are_read_as_numbers_and_the_task_can_be_asked_for(tmp_path):
+    """By default many numbers are floats and a note says so; asked for, they are classes; rows without one are left out."""
+    (tmp_path / "t.csv").write_text("a,y\n" + "".join(f"{i},{i * i % 37}\n" for i in range(60)) + "1,\n")
+    found, classes = read(tmp_path / "t.csv", "y"), read(tmp_path / "t.csv", "y", task="classify")
+    assert (found.y.dtype, found.task.task, found.y[:3].tolist()) == (np.float64, "regress", [0.0, 1.0, 4.0])
+    assert [note.kind for note in found.notes] == ["unlabelled", "task"]
+    assert (classes.y.dtype, classes.task.task, classes.notes[1:]) == (np.int64, "classify", ())
+    part = read(tmp_path / "t.csv", "y", task="regress", rows=[5, 2])
+    assert (part.y.tolist(), part.task.task) == ([25.0, 4.0], "regress")
+
+
+def test_the_task_must_fit_the_target(tmp_path):
+    """Words are no numbers, infinity is none to predict, and there are three tasks."""
+    (tmp_path / "t.csv").write_text("a,y,z\n1,u,1\n2,v,inf\n3,u,2\n")
+    with pytest.raises(InputError, match="holds text such as 'u'; expected numbers"):
+        read(tmp_path / "t.csv", "y", task="regress")
+    with pytest.raises(InputError, match="holds infinite numbers"):
+        read(tmp_path / "t.csv", "z", task="regress")
+    with pytest.raises(InputError, match="'task' must be one of auto, classify, regress"):
+        read(tmp_path / "t.csv", "y", task="guess")

@@ -4,13 +4,16 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from scipy import stats
+from scipy import sparse, stats
 from sklearn.datasets import load_iris
-from sklearn.neighbors import KNeighborsClassifier
+from sklearn.model_selection import LeaveOneOut, cross_val_predict
+from sklearn.neighbors import KNeighborsClassifier, KNeighborsRegressor
 
-from halfspace.certificates import ClassCounts, NeighbourErrors, from_json
+import halfspace as hs
+from halfspace.certificates import ClassCounts, NeighbourErrors, NeighbourMeans, TargetMean, from_json
 from halfspace.certificates.calibration import Calibration, Curve
-from halfspace.ladder.baselines import Majority, Neighbours
+from halfspace.errors import InputError
+from halfspace.ladder.baselines import MEANS, Majority, Mean, NeighbourMean, Neighbours
 from halfspace.ladder.climbing import make_folds
 from halfspace.ladder.preparing import split
 from halfspace.ladder.rungs import sample_of
@@ -84,6 +87,61 @@ def test_the_majority_is_the_first_of_the_largest():
     model = Majority().fit(np.zeros((4, 1)), np.array(["b", "a", "b", "a"]))
     assert model.predict(np.zeros((1, 1))).tolist() == ["a"]
     assert model.decision_function(np.zeros((2, 1))).tolist() == [0.0, 0.0]
+
+
+def test_means_of_neighbours_are_those_of_scikit_learn():
+    """Predictions are KNeighborsRegressor's, k is the one of least leave-one-out error, and the claim is that error."""
+    rng = np.random.default_rng(0)
+    X = rng.standard_normal((60, 2))
+    y = np.sin(X[:, 0]) + 0.3 * rng.standard_normal(60)
+    model = NeighbourMean().fit(X[:40], y[:40])
+    left_out = {k: cross_val_predict(KNeighborsRegressor(k), X[:40], y[:40], cv=LeaveOneOut()) for k in MEANS}
+    errors = {k: np.sqrt(np.mean((found - y[:40]) ** 2)) for k, found in left_out.items()}
+    assert model.k_ == min(errors, key=errors.get)
+    assert model.left_out_ == pytest.approx(left_out[model.k_])
+    assert model.certificate_.error == pytest.approx(errors[model.k_], rel=1e-12)
+    assert model.predict(X) == pytest.approx(KNeighborsRegressor(model.k_).fit(X[:40], y[:40]).predict(X))
+
+
+def test_ties_take_the_neighbours_furthest_from_the_truth():
+    """Where distances tie, the error counts the worst choice of neighbours, and less is refuted."""
+    X, y = np.array([[0.0], [1.0], [-1.0]]), np.array([0.0, 1.0, -3.0])
+    proof = NeighbourMeans.measure(X, y, k=1)
+    assert proof.error == pytest.approx(np.sqrt((9.0 + 1.0 + 9.0) / 3.0))
+    assert proof.verify(X, y)
+    assert not NeighbourMeans(1, np.sqrt((1.0 + 1.0 + 9.0) / 3.0), 3).verify(X, y)
+    same = NeighbourMeans.measure(np.zeros((5, 1)), np.arange(5.0), k=2)
+    assert same.error == pytest.approx(np.sqrt(np.mean(np.square([3.5, 2.5, 1.5, 2.5, 3.5]))))
+
+
+@pytest.mark.parametrize("size", [1e-200, 1.0, 1e200])
+def test_the_mean_is_exact_at_any_size(size):
+    """Mean and deviation are right to rounding where sums and squares would overflow, vanish or cancel, and less is refuted."""
+    y = size * np.array([1.0, 1e16, 1.0, -1e16, 2.0])
+    proof = TargetMean.measure(np.zeros((5, 1)), y)
+    assert proof.mean == pytest.approx(0.8 * size, rel=1e-15)
+    assert proof.deviation == pytest.approx(size * 1e16 * np.sqrt(0.4), rel=1e-15)
+    assert proof.verify(np.zeros((5, 1)), y)
+    assert not TargetMean(proof.mean * (1 + 1e-14), proof.deviation, 5).verify(np.zeros((5, 1)), y)
+
+
+@pytest.mark.parametrize("model", [Mean(), NeighbourMean()], ids=lambda model: type(model).__name__)
+def test_baselines_for_numbers_are_kept_in_files(model, tmp_path):
+    """A saved baseline predicts the same and its proof holds, on sparse rows too; with other targets it is refuted."""
+    rng = np.random.default_rng(0)
+    X = sparse.random(30, 4, density=0.5, random_state=0, format="csr")
+    y = X @ np.ones(4) + rng.standard_normal(30)
+    hs.save(model.fit(X, y), tmp_path / "model")
+    other = hs.load(tmp_path / "model")
+    assert np.array_equal(other.predict(X), model.predict(X))
+    assert other.verify(X, y)
+    assert not other.verify(X, y[::-1] * 2.0)
+
+
+def test_neighbours_need_a_neighbour():
+    """One example has no neighbours, and the error says so."""
+    with pytest.raises(InputError, match="at least 2 examples"):
+        NeighbourMean().fit(np.zeros((1, 1)), np.zeros(1))
 
 
 def test_folds_test_every_row_once_per_repeat():

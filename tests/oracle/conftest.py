@@ -23,6 +23,7 @@ from halfspace.certificates import (
     MarginBracket,
     MistakeBound,
     NeighbourErrors,
+    NeighbourMeans,
     Novikoff,
     OneLabel,
     PerClass,
@@ -31,6 +32,7 @@ from halfspace.certificates import (
     Quantisation,
     RidgeGap,
     Separability,
+    TargetMean,
 )
 
 EPS = fmpq(1, 2**52)
@@ -433,6 +435,28 @@ def _(proof: NeighbourErrors, X, y):
 
 def _wins(own, votes):
     return all(votes.count(own) > votes.count(other) for other in set(votes) - {own}) and own in votes
+
+
+@falsehoods.register
+def _(proof: NeighbourMeans, X, y):
+    D, targets, total = squared_distances(X, dense(X)), [exact(v) for v in np.ravel(y)], fmpq(0)
+    for i, own in enumerate(targets):
+        others = sorted((D[i][j], targets[j]) for j in range(len(targets)) if j != i)
+        last = others[proof.k - 1][0]
+        sure, tied = [b for a, b in others if a < last], [b for a, b in others if a == last]
+        choices = combinations(tied, proof.k - len(sure))
+        total += max((own - sum([*sure, *choice], fmpq(0)) / proof.k) ** 2 for choice in choices)
+    if exact(proof.error) ** 2 * len(targets) < total:
+        yield f"the squared errors are {float(total)}, more than {proof.error}² each"
+
+
+@falsehoods.register
+def _(proof: TargetMean, X, y):  # noqa: ARG001  (the examples do not matter)
+    targets = [exact(v) for v in np.ravel(y)]
+    mean, claimed = sum(targets, fmpq(0)) / len(targets), exact(proof.mean)
+    squares = sum(((v - claimed) ** 2 for v in targets), fmpq(0)) / len(targets)
+    if abs(claimed - mean) > 6 * EPS * abs(mean) or abs(exact(proof.deviation) ** 2 - squares) > 24 * EPS * squares:
+        yield "the mean or the deviation is wrong"
 
 
 @falsehoods.register

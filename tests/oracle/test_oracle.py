@@ -17,10 +17,20 @@ from scipy import sparse
 from sklearn.exceptions import ConvergenceWarning
 
 import halfspace as hs
-from halfspace.certificates import DualityGap, KernelBracket, KernelGap, MarginBracket, NeighbourErrors
+from halfspace.certificates import (
+    DualityGap,
+    KernelBracket,
+    KernelGap,
+    MarginBracket,
+    NeighbourErrors,
+    NeighbourMeans,
+    TargetMean,
+)
 from halfspace.certificates.expansion import indefiniteness
 from halfspace.kernels import Linear, Polynomial, Precomputed
 
+NUMBERS = {"LinearRegression", "means of neighbours", "mean"}
+"""Claims about targets that are numbers."""
 CLAIMED = {
     "lower",
     "upper",
@@ -170,6 +180,8 @@ def ways(rng):
         "LinearRegression": fitted(hs.LinearRegression(ridge=float(rng.choice(RIDGES)), intercept=intercept)),
         "LVQ": fitted(hs.LVQ(n_prototypes=1, init="mean", max_iter=steps, random_state=seed)),
         "neighbours": lambda X, y: NeighbourErrors.measure(X, y, k=int(rng.integers(1, len(y)))),
+        "means of neighbours": lambda X, y: NeighbourMeans.measure(X, y, k=int(rng.integers(1, len(y)))),
+        "mean": TargetMean.measure,
     }
 
 
@@ -222,7 +234,7 @@ def examine(oracle, rng):
     """Draw a case; return what is wrong with it, each with what led there."""
     X, way = table(rng), ways(rng)
     name = str(rng.choice(list(way)))
-    y = targets(rng, X) if name == "LinearRegression" else labels(rng, X.shape[0])
+    y = targets(rng, X) if name in NUMBERS else labels(rng, X.shape[0])
     given, wrong = stored(rng, X), []
     try:
         proof = way[name](given, y)

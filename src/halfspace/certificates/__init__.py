@@ -1,7 +1,7 @@
 """Certificates: claims that are re-derived from the data by code that knows no solver."""
 
 from halfspace.certificates.base import Certificate, Verdict, check, from_json
-from halfspace.certificates.baselines import ClassCounts, NeighbourErrors
+from halfspace.certificates.baselines import ClassCounts, NeighbourErrors, NeighbourMeans, TargetMean
 from halfspace.certificates.groups import OneLabel, PerCell, PerClass, PerPair
 from halfspace.certificates.margins.bracket import KernelBracket, KeslerBracket, MarginBracket
 from halfspace.certificates.margins.gap import DualityGap, KernelGap
@@ -16,6 +16,7 @@ from halfspace.certificates.regression.filtering import FilterBound
 from halfspace.certificates.regression.kernel_ridge import KernelRidgeCells, KernelRidgeGap
 from halfspace.certificates.regression.posterior import GaussianPosterior
 from halfspace.certificates.regression.ridge import LeastSquaresGap, PerOutput, RidgeGap
+from halfspace.certificates.regression.smearing import LogSmearing
 
 __all__ = [
     "BudgetedMistakes",
@@ -31,10 +32,12 @@ __all__ = [
     "KernelRidgeGap",
     "KeslerBracket",
     "LeastSquaresGap",
+    "LogSmearing",
     "MarginBracket",
     "MistakeBound",
     "MixtureLikelihood",
     "NeighbourErrors",
+    "NeighbourMeans",
     "Novikoff",
     "OneLabel",
     "PassiveAggressiveBound",
@@ -48,6 +51,7 @@ __all__ = [
     "RidgeGap",
     "Separability",
     "SupportBounds",
+    "TargetMean",
     "Verdict",
     "check",
     "from_json",

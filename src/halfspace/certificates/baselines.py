@@ -1,10 +1,14 @@
-"""What the two baselines can prove: how many examples each class has, and how often near neighbours mislead.
+"""What baselines can prove: how many examples each class has, or the mean of the targets, and how far neighbours mislead.
 
 Neighbours  Leave one example out and let its k nearest vote. Where distances tie, up to rounding, who is near depends on the
             order of a sum; so an example counts as right only if its label wins however such ties fall. The claim is an upper
             bound on the errors that way, and the checker recomputes it from all distances.
+Numbers     The same for the mean of the targets of the k nearest: of neighbours that tie the smallest targets are taken, or the
+            largest, whichever is further from the truth.
 """
 
+import math
+from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Annotated, Any, Self
 
@@ -12,10 +16,11 @@ import numpy as np
 from scipy import sparse
 
 from halfspace._typing import FloatArray, IntArray, Label, Labels, Matrix
-from halfspace.certificates.arithmetic import as_rows, block_squares, known_labels, unit_scale
+from halfspace.certificates.arithmetic import EPS, as_rows, block_squares, known_labels, norm, unit_scale
 from halfspace.certificates.base import Certificate, Verdict
+from halfspace.certificates.regression.ridge import read_targets
 
-__all__ = ["ClassCounts", "NeighbourErrors"]
+__all__ = ["ClassCounts", "NeighbourErrors", "NeighbourMeans", "TargetMean"]
 
 CHUNK = 1 << 22
 """Distances held at a time."""
@@ -119,24 +124,175 @@ class NeighbourErrors(Certificate):
         return Verdict.of((errors <= self.errors, f"{errors:,} examples are misled, not {self.errors:,}"))
 
 
+@dataclass(frozen=True, eq=False)
+class TargetMean(Certificate):
+    """The mean of the targets, and how far they are from it.
+
+    Parameters
+    ----------
+    mean : float
+        Σ y_i / n.
+    deviation : float
+        The root of the mean of (y_i - mean)².
+    n : int
+        Examples.
+
+    Examples
+    --------
+    >>> X, y = np.zeros((4, 1)), np.array([1.0, 2.0, 4.0, 5.0])
+    >>> proof = TargetMean.measure(X, y)
+    >>> print(proof, bool(proof.verify(X, y)), bool(proof.verify(X, y + 1)))
+    mean 3 of 4 targets, root mean square deviation 1.58114 True False
+    """
+
+    mean: float
+    deviation: Annotated[float, "finite >= 0"]
+    n: Annotated[int, "int >= 1"]
+
+    def __str__(self) -> str:
+        return f"mean {self.mean:.6g} of {self.n:,} targets, root mean square deviation {self.deviation:.6g}"
+
+    @classmethod
+    def measure(cls, X: Matrix, y: Labels) -> Self:
+        """Average targets y, shape (n,), of examples X, shape (n, d)."""
+        _, Y = read_targets(X, y, "TargetMean")
+        mean = _mean(Y[:, 0])
+        return cls(mean, _deviation(Y[:, 0], mean), Y.shape[0])
+
+    def read(self, X: Matrix, y: Labels | None) -> tuple[Any, Labels]:
+        """Check what is handed in: finite examples, and one real target each."""
+        return read_targets(X, y, type(self).__name__)
+
+    def predictor(self, y: Labels) -> dict[str, Any]:  # noqa: ARG002  (one signature for all)
+        """Return the mean."""
+        return {"mean": self.mean}
+
+    def confirm(self, X: Matrix, y: Labels) -> Verdict:  # noqa: ARG002  (the examples do not matter)
+        """Average again, in sums without rounding."""
+        if y.shape != (self.n, 1):
+            return Verdict.of((False, f"there are targets of shape {y.shape}, not ({self.n}, 1)"))
+        mean, spread = _mean(y[:, 0]), _deviation(y[:, 0], self.mean)
+        return Verdict.of(
+            (abs(self.mean - mean) <= 4.0 * EPS * abs(mean), f"the mean is {mean:.6g}, not {self.mean:.6g}"),
+            (abs(self.deviation - spread) <= 8.0 * EPS * spread, f"the deviation is {spread:.6g}, not {self.deviation:.6g}"),
+        )
+
+
+def _mean(y: FloatArray) -> float:
+    """Return the mean of targets y, shape (n,), but for two roundings."""
+    largest = int(np.frexp(np.abs(y).max())[1])
+    return float(np.ldexp(math.fsum(np.ldexp(y, -largest)) / y.size, largest))
+
+
+def _deviation(y: FloatArray, mean: float) -> float:
+    """Return the root of the mean of (y - mean)², with a relative error of a few roundings; the sum itself has none."""
+    apart = y - mean
+    largest = int(np.frexp(np.abs(apart).max())[1])
+    return float(np.ldexp(math.sqrt(math.fsum(np.ldexp(apart, -largest) ** 2) / y.size), largest))
+
+
+@dataclass(frozen=True, eq=False)
+class NeighbourMeans(Certificate):
+    """At most how far the mean target of the k nearest neighbours is from the truth, each example left out in turn.
+
+    Parameters
+    ----------
+    k : int
+        Neighbours that are averaged.
+    error : float
+        Root of the mean squared error, at most.
+    n : int
+        Examples.
+
+    Examples
+    --------
+    >>> X, y = np.array([[0.0], [1.0], [5.0], [6.0]]), np.array([0.0, 1.0, 5.0, 6.0])
+    >>> proof = NeighbourMeans.measure(X, y, k=1)
+    >>> print(proof, bool(proof.verify(X, y)), bool(proof.verify(X, y[::-1] ** 2)))
+    1 neighbour: 4 examples predicted with a root mean squared error of at most 1, leaving one out True False
+    """
+
+    k: Annotated[int, "int >= 1", "asked"]
+    error: Annotated[float, "finite >= 0"]
+    n: Annotated[int, "int >= 1"]
+
+    def __str__(self) -> str:
+        near = "1 neighbour" if self.k == 1 else f"{self.k} neighbours"
+        most = f"a root mean squared error of at most {self.error:.6g}"
+        return f"{near}: {self.n:,} examples predicted with {most}, leaving one out"
+
+    @classmethod
+    def measure(cls, X: Matrix, y: Labels, *, k: int) -> Self:
+        """Measure on examples X, shape (n, d), with targets y, shape (n,); k < n."""
+        X, Y = read_targets(X, y, "NeighbourMeans")
+        return cls(k, _left_out(X, Y[:, 0], k, slack=3.0), Y.shape[0])
+
+    def read(self, X: Matrix, y: Labels | None) -> tuple[Any, Labels]:
+        """Check what is handed in: finite examples, and one real target each."""
+        return read_targets(X, y, type(self).__name__)
+
+    def consistent(self) -> list[tuple[bool, str]]:
+        """Check that there are so many neighbours."""
+        return [(self.k < self.n, "k is not less than the examples")]
+
+    def predictor(self, y: Labels) -> dict[str, Any]:  # noqa: ARG002  (one signature for all)
+        """Return how many neighbours are averaged."""
+        return {"number of neighbours": self.k}
+
+    def confirm(self, X: Matrix, y: Labels) -> Verdict:
+        """Measure again from all distances."""
+        if y.shape != (self.n, 1):
+            return Verdict.of((False, f"there are targets of shape {y.shape}, not ({self.n}, 1)"))
+        error = _left_out(X, y[:, 0], self.k, slack=1.0)
+        return Verdict.of((error <= self.error, f"the error can be {error:.6g}, not only {self.error:.6g}"))
+
+
+def _left_out(X: Matrix, y: FloatArray, k: int, slack: float) -> float:
+    """Return at most how large the root mean squared error of the mean of the k nearest others is, however ties fall.
+
+    `slack` times what rounding can have changed is given away: three times it covers what another order of sums would give.
+    """
+    order, size, worst = np.argsort(y, kind="stable"), float(np.abs(y).max()), np.empty(y.size)
+    for rows, distances, spare in _distances(X):
+        last, off = np.partition(distances, k - 1, axis=1)[:, k - 1], 2.0 * slack * spare
+        near = distances <= (last + off)[:, None]
+        means = np.tile(near @ y / k, (2, 1))
+        unclear = np.flatnonzero(near.sum(axis=1) > k)
+        sure = (distances[unclear] < (last - off)[unclear, None])[:, order]
+        tied = near[unclear][:, order] & ~sure
+        among, left = np.cumsum(tied, axis=1, dtype=np.int32), (k - sure.sum(axis=1))[:, None]
+        means[0, unclear] = (sure | (tied & (among <= left))) @ y[order] / k
+        means[1, unclear] = (sure | (tied & (among > among[:, -1:] - left))) @ y[order] / k
+        worst[rows] = np.abs(y[rows] - means).max(axis=0) + 2.0 * slack * (k + 4) * EPS * size
+    return float(norm(worst) / np.sqrt(y.size) * (1.0 + slack * (y.size + 8) * EPS))
+
+
 def surely_right(X: Matrix, target: IntArray, k: int) -> Any:
     """Tell for each example whether its class wins the vote of its k nearest others, however ties of distance fall."""
+    right = np.empty(target.size, dtype=bool)
+    for rows, distances, spare in _distances(X):
+        right[rows] = _wins(distances, target, target[rows], k, spare)
+    return right
+
+
+def _distances(X: Matrix) -> Iterator[tuple[slice, FloatArray, FloatArray]]:
+    """Yield blocks of rows, their squared distances from all, in units of the largest number, and how far these may be off.
+
+    That of a row from itself is infinite.
+    """
     X = X.tocsr().astype(np.float64) if sparse.issparse(X) else np.array(X, dtype=np.float64)
-    n = target.size
+    n = X.shape[0]
     values = X.data if sparse.issparse(X) else X
     values[...] = unit_scale(values)  # so that no square overflows or vanishes
     squares = block_squares(X)
-    rounding = 8.0 * (X.shape[1] + 4) * np.finfo(np.float64).eps
-    right, step = np.empty(n, dtype=bool), max(1, CHUNK // n)
+    rounding, step = 8.0 * (X.shape[1] + 4) * EPS, max(1, CHUNK // n)
     for first in range(0, n, step):
         rows = slice(first, min(first + step, n))
         products = X[rows] @ X.T
         products = products.toarray() if sparse.issparse(products) else products
         distances = squares[rows, None] + squares - 2.0 * products
         distances[np.arange(rows.stop - first), np.arange(first, rows.stop)] = np.inf
-        spare = rounding * (squares[rows] + squares.max())
-        right[rows] = _wins(distances, target, target[rows], k, spare)
-    return right
+        yield rows, distances, rounding * (squares[rows] + squares.max())
 
 
 def _votes(voters: Any, target: IntArray) -> FloatArray:

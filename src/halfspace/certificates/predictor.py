@@ -193,6 +193,12 @@ def _line(learnt: Mapping[str, Any]) -> dict[str, Any]:
     return {"coefficients": np.atleast_2d(learnt["coef_"]), "intercept": np.atleast_1d(learnt["intercept_"])}
 
 
+def _log_target(learnt: Mapping[str, Any]) -> dict[str, Any]:
+    model = learnt["regressor_"]
+    inner = predictor_of(model if isinstance(model, Mapping) else vars(model))
+    return {**inner, "factor": learnt["factor_"], "range": learnt["range_"]}
+
+
 def _posterior(learnt: Mapping[str, Any]) -> dict[str, Any]:
     sums = learnt["_sums"]
     return {
@@ -206,8 +212,9 @@ def _posterior(learnt: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _neighbours(learnt: Mapping[str, Any]) -> dict[str, Any]:
-    classes, target = np.asarray(learnt["classes_"]), learnt["target_"]
-    right = _Kept(lambda _said, _X, y: classes[target].tolist() == np.asarray(y).tolist())
+    target = learnt["target_"]
+    known = np.asarray(learnt["classes_"])[target] if "classes_" in learnt else target
+    right = _Kept(lambda _said, _X, y: known.tolist() == np.ravel(y).tolist())
     return {"number of neighbours": learnt["k_"], "neighbours": _rows(np.arange(target.size), learnt["X_"]), "labels": right}
 
 
@@ -327,6 +334,7 @@ def _voters(log: Mapping[str, Any], support: Any) -> _Kept:
 
 READERS: dict[str, Callable[[Mapping[str, Any]], dict[str, Any]]] = {
     "members_": _committee,
+    "regressor_": _log_target,
     "_expansion": _expansion,
     "prototype_labels_": _prototype_classes,
     "sigma_": _mixture,
@@ -336,6 +344,7 @@ READERS: dict[str, Callable[[Mapping[str, Any]], dict[str, Any]]] = {
     "covariance_": _posterior,
     "coef_": _line,
     "k_": _neighbours,
+    "mean_": lambda learnt: {"mean": learnt["mean_"]},
     "_pages": _votes,
     "_W": lambda learnt: _planes(learnt["_W"], learnt),
     "_states": lambda learnt: _planes(np.array([_part(state, "lower_w") for state in learnt["_states"]]), learnt),

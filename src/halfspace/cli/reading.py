@@ -1,5 +1,6 @@
 """The data of a command: a file, standard input, or the built-in problem when no file is named."""
 
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -9,7 +10,7 @@ import pyarrow as pa
 from halfspace._typing import Labels
 from halfspace.data import catalogue
 from halfspace.errors import InputError
-from halfspace.files import Dataset, Source, read
+from halfspace.files import Dataset, Source, read, task_of
 from halfspace.notes import Note
 
 __all__ = ["BUILT_IN", "as_numbers", "built_in", "bytes_on_disk", "labels", "read_data"]
@@ -25,10 +26,13 @@ def bytes_on_disk(file: str | None) -> int:
 
 
 def read_data(file: str | None, target: str | None, **options: Any) -> Dataset:
-    """Read a file, or the built-in problem."""
+    """Read a file, or the built-in problem; the options are those of `read`."""
     if file is not None:
         return read(file, target, **options)
     data = built_in(BUILT_IN)
+    if options.get("task", "auto") == "regress":
+        msg = f"without a FILE the built-in data are used, whose target {data.target!r} holds classes; name a FILE"
+        raise InputError(msg)
     if target not in {None, data.target}:
         msg = f"without a FILE the built-in data are used, whose target is {data.target!r}, not {target!r}; name a FILE"
         raise InputError(msg)
@@ -41,13 +45,16 @@ def built_in(name: str, n: int | None = None, random_state: int = 0) -> Dataset:
     y = np.asarray(columns[target])
     X = pa.table({column: values for column, values in columns.items() if column != target})
     source = Source(name=name, format="built-in", n_bytes=0)
-    return Dataset(X=X, y=y, rows=np.arange(y.size), n_rows=int(y.size), target=target, notes=(), source=source)
+    return Dataset(X, y, np.arange(y.size), int(y.size), target, (), source, task_of(y, target))
 
 
-def labels(data: Dataset) -> Labels:
-    """Return the labels of a dataset, shape (n,), or refuse one without."""
+def labels(data: Dataset, *, numbers: bool = False) -> Labels:
+    """Return the labels of a dataset, shape (n,), or refuse one without, and numbers where classes are needed."""
     if data.y is None:
         msg = f"{data.source.name} has no labels; name the column that holds them with --target"
+        raise InputError(msg)
+    if data.task is not None and data.task.task == "regress" and not numbers:
+        msg = f"{data.task.reason.rstrip('.') or 'the target is read as numbers'}. Classes are expected here."
         raise InputError(msg)
     return data.y
 
@@ -79,4 +86,4 @@ def _some_rows(data: Dataset, rows: Any, max_rows: int | None, random_state: int
         msg = f"the built-in data have no row {np.max(rows)}"
         raise InputError(msg)
     notes = (Note("sample", count=len(rows), detail=f"{data.n_rows:,}"),) if max_rows else ()
-    return Dataset(data.X.take(rows), labels(data)[rows], np.asarray(rows), data.n_rows, data.target, notes, data.source)
+    return replace(data, X=data.X.take(rows), y=labels(data)[rows], rows=np.asarray(rows), notes=notes)

@@ -5,6 +5,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+from sklearn.base import is_regressor
 from sklearn.pipeline import Pipeline
 from sklearn.utils.validation import check_is_fitted
 
@@ -21,14 +22,16 @@ def to_onnx(model: Any, path: str | PathLike[str] | None = None) -> Any:
 
     The input "X" holds rows of doubles, shape (rows, d), for a model with an encoder NaN where a value is missing. The outputs
     are "label", shape (rows,), of the kind the labels have (int64, string, bool or double); "scores", what `decision_function`
-    returns; and for a `Ladder` "probabilities", shape (rows, K). A `TableEncoder` alone has one output, "encoded". Everything
-    is computed in double precision by standard operators, so labels agree with `predict` but for rows that rounding decides.
+    returns; and for a `Ladder` "probabilities", shape (rows, K). A regression has one output, "prediction", what `predict`
+    returns, and a `TableEncoder` alone "encoded". Everything is computed in double precision by standard operators, so labels
+    agree with `predict` but for rows that rounding decides.
 
     Parameters
     ----------
     model : estimator
-        A fitted classifier of this package; a `Ladder` or `TableEncoder` of columns of numbers; or a scikit-learn `Pipeline` of
-        `TableEncoder` or `StandardScaler` with one of these classifiers.
+        A fitted classifier or regression of this package (but `AdaptiveFilter`, which needs the rows before); a ladder or
+        `TableEncoder` of columns of numbers; or a scikit-learn `Pipeline` of `TableEncoder` or `StandardScaler` with one of
+        these models.
     path : str or path, optional
         File to write to.
 
@@ -61,19 +64,34 @@ def _outputs(model: Any, graph: Graph) -> dict[str, tuple[str, list[Any], Any]]:
     """Add all nodes of a model; return the tensor, shape and an element of each output by its name."""
     if isinstance(model, TableEncoder):
         return {"encoded": (encoded(model, graph, "X"), ["rows", len(model.get_feature_names_out())], 0.0)}
+    rows, last = _encoded(model, graph)
+    scores = model_scores(last, graph, rows)
+    if is_regressor(model):
+        return _predicted(scores, last, graph)
     more = {}
     if hasattr(model, "calibration_"):  # a ladder
-        scores = model_scores(model.estimator_, graph, encoded(model.encoder_, graph, "X"))
         chances = _probabilities(model.calibration_, graph, scores, model.classes_.size)
         more = {"probabilities": (chances, ["rows", model.classes_.size], 0.0)}
-    elif isinstance(model, Pipeline):
-        rows = "X"
-        for _, step in model.steps[:-1]:
-            rows = encoded(step, graph, rows)
-        scores = model_scores(model.steps[-1][1], graph, rows)
-    else:
-        scores = model_scores(model, graph, "X")
     return _decided(scores, model.classes_, graph) | more
+
+
+def _encoded(model: Any, graph: Graph) -> tuple[str, Any]:
+    """Add what a ladder or pipeline does to rows; return their name, and the model that reads them."""
+    if hasattr(model, "encoder_"):  # a ladder
+        return encoded(model.encoder_, graph, "X"), model.estimator_
+    if not isinstance(model, Pipeline):
+        return "X", model
+    rows = "X"
+    for _, step in model.steps[:-1]:
+        rows = encoded(step, graph, rows)
+    return rows, model.steps[-1][1]
+
+
+def _predicted(outputs: str, model: Any, graph: Graph) -> dict[str, tuple[str, list[Any], Any]]:
+    """Return the targets as the model's own `predict` gives them, shape (rows,) or (rows, m)."""
+    shape = model.predict(np.zeros((1, model.n_features_in_))).shape[1:]
+    named = outputs if shape else graph("Squeeze", outputs, np.array([1]))
+    return {"prediction": (named, ["rows", *shape], 0.0)}
 
 
 def _decided(scores: str, classes: Any, graph: Graph) -> dict[str, tuple[str, list[Any], Any]]:

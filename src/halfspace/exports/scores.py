@@ -1,4 +1,4 @@
-"""Outputs of fitted models as nodes of a graph: planes, sums of kernel values, distances from prototypes.
+"""Outputs of fitted models as nodes of a graph: planes, lines, sums of kernel values, distances from prototypes.
 
 A model that is none of these (a vote, a baseline) has a method `to_graph(graph, X)` of its own, which adds its nodes and
 returns the name of its outputs: it stands beside the class and needs nothing from here.
@@ -8,6 +8,7 @@ from itertools import combinations
 from typing import Any
 
 import numpy as np
+from sklearn.base import is_regressor
 
 from halfspace.errors import InputError
 from halfspace.exports.graph import Graph
@@ -19,29 +20,42 @@ __all__ = ["model_scores", "refusal"]
 
 
 def model_scores(model: Any, graph: Graph, X: str) -> str:
-    """Return the name of a fitted model's outputs, shape (n, K), K = 1 for two classes, on the rows named X.
+    """Return the name of a fitted model's outputs, shape (n, K), K = 1 for two classes or one target, on the rows named X.
 
     A choice by cross-validation gives the model that was chosen; a model of any make may bring a method `to_graph`.
     """
     chosen = getattr(model, "estimator_", model)
     if hasattr(chosen, "to_graph"):
         return str(chosen.to_graph(graph, X))
-    if not (hasattr(chosen, "classes_") and any(kind.__module__.startswith("halfspace.") for kind in type(chosen).__mro__)):
+    numbers = is_regressor(chosen) and (hasattr(chosen, "intercept_") or hasattr(chosen, "regressor_"))
+    answers = hasattr(chosen, "classes_") or numbers
+    if not (answers and any(kind.__module__.startswith("halfspace.") for kind in type(chosen).__mro__)):
         raise refusal(model)
     if hasattr(chosen, "prototype_labels_"):
         return _prototypes(chosen, graph, X)
+    if hasattr(chosen, "regressor_"):
+        return _from_log(chosen, graph, X)
     if hasattr(chosen, "_expansion"):
         return _kernel_machine(chosen, graph, X)
-    return graph("Add", graph("MatMul", X, chosen.coef_.T), chosen.intercept_)
+    return graph("Add", graph("MatMul", X, np.atleast_2d(chosen.coef_).T), chosen.intercept_)
 
 
 def refusal(model: Any) -> InputError:
     """Return the error for something that cannot be exported."""
     what = type(model).__name__
     return InputError(
-        "to_onnx exports fitted models of halfspace (every classifier, TableEncoder, Ladder, and scikit-learn pipelines of "
-        f"TableEncoder or StandardScaler with one of the classifiers); got {what}."
+        "to_onnx exports fitted models of halfspace (every classifier and regression but AdaptiveFilter, which needs the rows "
+        "before; TableEncoder, Ladder, and scikit-learn pipelines of TableEncoder or StandardScaler with one of these models); "
+        f"got {what}."
     )
+
+
+def _from_log(model: Any, graph: Graph, X: str) -> str:
+    """Return the predictions of a model of the logarithm in the target's own units."""
+    low, high = model.range_
+    logs = model_scores(model.regressor_, graph, X)
+    held = graph("Max", graph("Min", logs, float(high + (high - low))), float(low - (high - low)))
+    return graph("Mul", graph("Exp", held), float(model.factor_))
 
 
 def _kernel_machine(model: Any, graph: Graph, X: str) -> str:

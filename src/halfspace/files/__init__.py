@@ -2,5 +2,6 @@
 
 from halfspace.files.opening import FORMATS
 from halfspace.files.reading import Batch, Dataset, Source, read, stream
+from halfspace.files.targets import TaskChoice, task_of
 
-__all__ = ["FORMATS", "Batch", "Dataset", "Source", "read", "stream"]
+__all__ = ["FORMATS", "Batch", "Dataset", "Source", "TaskChoice", "read", "stream", "task_of"]

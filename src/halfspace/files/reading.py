@@ -17,7 +17,7 @@ from halfspace._typing import IntArray, Labels, Matrix
 from halfspace.errors import FileError, InputError
 from halfspace.files.opening import COLUMN_BYTES, OpenedFile, format_of, opened
 from halfspace.files.sampling import Chosen, Everything, Piece, Sample
-from halfspace.files.targets import coded, column_named, is_whole, labels_of
+from halfspace.files.targets import TASKS, TaskChoice, choice_of, coded, column_named, is_whole, labels_of, numbers_from
 from halfspace.notes import Note
 
 __all__ = ["Batch", "Dataset", "Reader", "Source", "read", "stream"]
@@ -78,7 +78,7 @@ class Dataset:
     X : pyarrow.Table, ndarray of shape (n, d), or csr_matrix of shape (n, d)
         The features; a table comes without its target column.
     y : ndarray of shape (n,), or None
-        Labels: strings, whole numbers (int64) or bools. None if the file has none.
+        Classes as strings, whole numbers (int64) or bools; numbers as float64. None if the file has none.
     rows : ndarray of shape (n,)
         Number of each row in the file, from 0, not counting the header: ascending, or as asked for by `rows=`.
     n_rows : int
@@ -89,6 +89,14 @@ class Dataset:
         What was assumed, renamed or left out; `str(note)` is a sentence.
     source : Source
         Where the rows came from.
+    task : TaskChoice or None
+        Whether y holds classes or numbers, and why; None without y.
+    ids : pyarrow.ChunkedArray of shape (n,), or None
+        The column that names the rows, if one was given.
+    groups : ndarray of int64, shape (n,), or None
+        Number of the group that each row belongs to, if a column was given; in order of first appearance.
+    times : ndarray of float64 or datetime64, shape (n,), or None
+        When each row was, if a column was given.
     """
 
     X: Matrix
@@ -98,6 +106,10 @@ class Dataset:
     target: str | None
     notes: tuple[Note, ...]
     source: Source
+    task: TaskChoice | None = None
+    ids: Any = None
+    groups: IntArray | None = None
+    times: Any = None
 
 
 @dataclass(frozen=True)
@@ -146,6 +158,11 @@ def read(
     path: str | Path,
     target: str | int | None = None,
     *,
+    task: str = "auto",
+    drop: Iterable[str | int] = (),
+    id: str | int | None = None,  # noqa: A002 - likewise
+    group: str | int | None = None,
+    time: str | int | None = None,
     format: str | None = None,  # noqa: A002 - the word users know from the command
     max_rows: int | None = None,
     random_state: int = 0,
@@ -158,8 +175,19 @@ def read(
     path : str or Path
         The file, or "-" for standard input; `book.xlsx#Prices` names a sheet of a workbook, otherwise the first is read.
     target : str or int, optional
-        Column with the labels: its name, or its place (from 0; -1 is the last). Needed for tables; svmlight files and npz
+        Column to predict: its name, or its place (from 0; -1 is the last). Needed for tables; svmlight files and npz
         archives contain their labels. Rows without a label are left out.
+    task : {"auto", "classify", "regress"}
+        Whether the target is read as classes or as numbers; "auto" decides by its values (see `task_of`) and says so in a note.
+        With `rows`, which may be too few to tell, "auto" means classes.
+    drop : iterable of str or int
+        Columns to be left out.
+    id : str or int, optional
+        Column that names the rows: no input, but kept for the predictions.
+    group : str or int, optional
+        Column that says whose row it is, where rows of one individual must stay on one side of every split: no input.
+    time : str or int, optional
+        Column that says when it was, where validation must go forwards: dates, times or numbers. It stays an input.
     format : str, optional
         "csv", "tsv", "excel", "parquet", "arrow", "jsonl", "svmlight" or "npz"; by default by suffix, else by content.
     max_rows : int, optional
@@ -179,7 +207,7 @@ def read(
     FileError
         If the file cannot be read: one sentence with the line where there is one.
     InputError
-        If the target does not hold classes.
+        If the target holds neither classes nor numbers, or not those of the task.
 
     Examples
     --------
@@ -191,10 +219,15 @@ def read(
     >>> flowers.X.column_names, flowers.y.tolist(), flowers.n_rows
     (['height'], ['rose', 'lily', 'rose'], 3)
     """
+    if task not in TASKS:
+        msg = f"'task' must be one of {', '.join(TASKS)}. Got {task!r} instead."
+        raise InputError(msg)
     keep = Chosen(rows) if rows is not None else Everything() if max_rows is None else Sample(max_rows, random_state)
     with opened(path) as file, memory_limit(n_bytes=file.n_bytes):
         kind = format_of(file, format)
-        return _Reading(file, kind, keep).run(target, check=rows is None)
+        reading = _Reading(file, kind, keep, task)
+        reading.asked = {"drop": drop if isinstance(drop, str | int) else tuple(drop), "id": id, "group": group, "time": time}
+        return reading.run(target, check=rows is None)
 
 
 def stream(
@@ -277,11 +310,12 @@ def _no_rows(file: OpenedFile) -> str:
 class _Reading:
     """One pass over a file that keeps some rows."""
 
-    def __init__(self, file: OpenedFile, kind: str, keep: Everything) -> None:
-        self.file, self.kind, self.keep = file, kind, keep
+    def __init__(self, file: OpenedFile, kind: str, keep: Everything, task: str) -> None:
+        self.file, self.kind, self.keep, self.task = file, kind, keep, task
         self.reader = _reader(file, kind)
         self.n_rows = self._held = 0
         self.whole = True
+        self.asked: dict[str, Any] = {}
 
     def run(self, target: str | int | None, *, check: bool) -> Dataset:
         """Go through the file and return the rows kept."""
@@ -297,6 +331,9 @@ class _Reading:
                 self.keep.prune()
         if self.n_rows == 0:
             raise FileError(_no_rows(self.file))
+        if column is None and any(self.asked.values()):
+            msg = f"{self.file.name}: has no named columns: drop, id, group and time cannot name one."
+            raise FileError(msg)
         return self._dataset(column, target, check=check)
 
     def _admit(self, piece: Piece) -> None:
@@ -337,19 +374,22 @@ class _Reading:
             keep.prune()
         order, rows = keep.order(), keep.all_rows()
         if not keep.pieces:
-            msg = f"{self.file.name}: the target {column or 'y'!r} is missing in all rows; expected a class for every row."
+            msg = f"{self.file.name}: the target {column or 'y'!r} is missing in all rows; expected a value for every row."
             raise InputError(msg)
         y = self._own_labels(target)
         X = self.reader.join([piece.X for piece in keep.pieces])
         keep.pieces.clear()
         if order is not None:
             X, y, rows = X.take(order) if column else X[order], None if y is None else y[order], rows[order]
+        aside: tuple[Any, ...] = (X, None, None, None)
+        hints: tuple[Note, ...] = ()
         if column is not None:
-            y, X = X.column(column), X.drop_columns([column])
-            if not X.num_columns:
+            y = X.column(column)
+            aside, hints = self._inputs(X.drop_columns([column]), column)
+            if not aside[0].num_columns:
                 msg = f"{self.file.name}: has no column beside the target {column!r}; expected at least one to predict it from."
                 raise FileError(msg)
-        labels = None if y is None else self._labels(y, column, check=check)
+        labels, task = (None, None) if y is None else self._labels(y, column, check=check)
         details = (*(("gzip",) if self.file.gzipped else ()), *self.reader.details)
         columns = getattr(self.reader, "columns", None)
         source = Source(
@@ -361,7 +401,20 @@ class _Reading:
             columns.in_day_first() if columns else (),
             getattr(self.reader, "base", None),
         )
-        return Dataset(X, labels, rows, self.n_rows, column, self._notes(rows.size, target, check=check), source)
+        notes = self._notes(rows.size, target, check=check)
+        if task and not task.evident:
+            notes += (Note("task", detail=task.reason),)
+        X, *beside = aside
+        return Dataset(X, labels, rows, self.n_rows, column, notes + hints * check, source, task, *beside)
+
+    def _inputs(self, table: Any, target: str) -> tuple[tuple[Any, ...], tuple[Note, ...]]:
+        """Return the inputs with the columns that have another role beside them, and hints about the inputs."""
+        from halfspace.files.hints import hints_of  # noqa: PLC0415 - formats without column names need no pyarrow
+        from halfspace.files.roles import Roles  # noqa: PLC0415
+
+        roles = Roles.named(self.reader.names, self.file.name, target, **self.asked)
+        aside = roles.split(table, self.file.name)
+        return aside, tuple(note for note in hints_of(aside.X) if note.column != roles.time)
 
     def _own_labels(self, target: str | int | None) -> Labels | None:
         """Return the labels that came with the rows, if the format has them."""
@@ -373,14 +426,19 @@ class _Reading:
             raise FileError(msg)
         return None
 
-    def _labels(self, y: Any, column: str | None, *, check: bool) -> Labels:
-        """Return labels of their final type."""
+    def _labels(self, y: Any, column: str | None, *, check: bool) -> tuple[Labels, TaskChoice]:
+        """Return labels of their final type, and whether they are classes or numbers."""
         name = f"{self.file.name}: the target" + (f" {column!r}" if column else "")
         if getattr(y, "null_count", 0):
             msg = f"{name} has a dash (-) among its numbers; leave the cell empty if the label is missing, or name the class."
             raise InputError(msg)
         codes, values = coded(y, name)
-        return labels_of(codes, values, whole=self.whole, name=name, check=check)
+        task = TaskChoice("classify" if self.task == "auto" else self.task, "", evident=True)
+        if self.task == "auto" and check:
+            task = choice_of(values, np.bincount(codes, minlength=values.size), whole=self.whole, name=name)
+        if task.task == "regress":
+            return numbers_from(codes, values, name=name, check=check), task
+        return labels_of(codes, values, whole=self.whole, name=name, check=check), task
 
     def _notes(self, n_kept: int, target: str | int | None, *, check: bool) -> tuple[Note, ...]:
         """Return all notes, those of the reader first."""

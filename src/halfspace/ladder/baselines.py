@@ -1,25 +1,28 @@
-"""The two baselines: the majority class, and scikit-learn's nearest neighbours with k chosen by leaving one out."""
+"""The baselines: the majority class or the mean, and scikit-learn's nearest neighbours with k chosen by leaving one out."""
 
 from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any, ClassVar, Self
 
 import numpy as np
-from sklearn.base import BaseEstimator, ClassifierMixin
-from sklearn.neighbors import KNeighborsClassifier, NearestNeighbors
+from sklearn.base import BaseEstimator, ClassifierMixin, RegressorMixin
+from sklearn.neighbors import KNeighborsClassifier, KNeighborsRegressor, NearestNeighbors
 
 from halfspace._typing import FloatArray, IntArray, Labels, Matrix
-from halfspace.certificates.baselines import ClassCounts, NeighbourErrors
+from halfspace.certificates.baselines import ClassCounts, NeighbourErrors, NeighbourMeans, TargetMean
+from halfspace.errors import InputError
 from halfspace.kernels.products import dense
 from halfspace.models.certified import Certified
 from halfspace.rows.threads import libraries
 from halfspace.solvers.outcome import Outcome
 
-__all__ = ["Majority", "Neighbours", "seconds_of_neighbours"]
+__all__ = ["Majority", "Mean", "NeighbourMean", "Neighbours", "seconds_of_neighbours"]
 
 VOTES = 1 << 24
 """Counts of votes kept at a time."""
 CHOICES = (1, 3, 5, 9, 15)
+MEANS = (*CHOICES, 25)
+"""Numbers of neighbours whose targets are averaged: noise is averaged out by more than a vote needs."""
 SMALL = 5_000_000
 """Products up to which a second thread costs more than it brings: OpenMP's threads wait by spinning."""
 
@@ -42,6 +45,16 @@ def few_threads(X: Matrix) -> Iterator[None]:
         return
     with libraries().limit(limits=1, user_api="openmp"):
         yield
+
+
+def _nearest(X: Matrix, choices: tuple[int, ...]) -> tuple[list[int], IntArray]:
+    """Return the choices of k that there are others for, and the nearest others of every row, shape (n, most)."""
+    possible = [k for k in choices if k < X.shape[0]]
+    if not possible:
+        raise InputError("nearest neighbours need at least 2 examples")
+    with few_threads(X):
+        found: IntArray = NearestNeighbors(n_neighbors=possible[-1]).fit(X).kneighbors(return_distance=False)
+    return possible, found
 
 
 def _errors(near: IntArray, target: IntArray, choices: list[int], K: int) -> list[int]:
@@ -102,12 +115,7 @@ class Neighbours(Certified, ClassifierMixin, BaseEstimator):
     def fit(self, X: Matrix, y: Labels) -> Self:
         """Keep the examples X, shape (n, d), and choose k."""
         self.classes_, target = np.unique(y, return_inverse=True)
-        choices = [k for k in CHOICES if k < target.size]
-        if not choices:
-            msg = "nearest neighbours need at least 2 examples"
-            raise ValueError(msg)
-        with few_threads(X):
-            near = NearestNeighbors(n_neighbors=choices[-1]).fit(X).kneighbors(return_distance=False)
+        choices, near = _nearest(X, CHOICES)
         errors = _errors(target[near], target, choices, self.classes_.size)
         self.k_ = choices[int(np.argmin(errors))]
         self.X_, self.target_ = X, target
@@ -149,3 +157,84 @@ class Neighbours(Certified, ClassifierMixin, BaseEstimator):
         """Refuse more neighbours than examples."""
         if not 1 <= fitted["k_"] <= sizes["n"]:
             raise ValueError("Neighbours: there are fewer examples than neighbours")
+
+
+class Mean(Certified, RegressorMixin, BaseEstimator):
+    """Predict the mean of the targets."""
+
+    learnt: ClassVar[dict[str, Any]] = {
+        "n_features_in_": "=d",
+        "mean_": "finite",
+        "certificate_": "certificate",
+        "outcome_": Outcome,
+    }
+
+    def fit(self, X: Matrix, y: FloatArray) -> Self:
+        """Average the targets y, shape (n,), of examples X, shape (n, d)."""
+        self.n_features_in_ = int(X.shape[1])
+        self.certificate_ = TargetMean.measure(X, y)
+        self.mean_ = self.certificate_.mean
+        self.outcome_ = Outcome("solved", "Averaged once.")
+        return self
+
+    def predict(self, X: Matrix) -> FloatArray:
+        """Return the mean for every row, shape (n,)."""
+        return np.full(X.shape[0], self.mean_)
+
+    def to_graph(self, graph: Any, X: str) -> Any:
+        """Add the mean, the same for every row, to an ONNX graph; return its name."""
+        return graph("Add", graph.sum(graph("Mul", X, 0.0)), self.mean_)
+
+
+class NeighbourMean(Certified, RegressorMixin, BaseEstimator):
+    """Mean target of the k nearest examples: scikit-learn's KNeighborsRegressor, k of the least error when leaving one out."""
+
+    learnt: ClassVar[dict[str, Any]] = {
+        "n_features_in_": "=d",
+        "k_": "int",
+        "X_": "rows(n,d)",
+        "target_": "finite8(n)",
+        "left_out_": "finite8(n)",
+        "outcome_": Outcome,
+        "_certificate": "none | certificate",
+    }
+
+    def fit(self, X: Matrix, y: FloatArray) -> Self:
+        """Keep the examples X, shape (n, d), with targets y, shape (n,), and choose k."""
+        target = np.array(y, dtype=np.float64)
+        choices, near = _nearest(X, MEANS)
+        sums = np.cumsum(target[near], axis=1)
+        predicted = {k: sums[:, k - 1] / k for k in choices}
+        with np.errstate(over="ignore"):
+            self.k_ = min(choices, key=lambda k: float(np.square(predicted[k] - target).sum()))
+        self.n_features_in_, self.X_, self.target_, self.left_out_ = int(X.shape[1]), X, target, predicted[self.k_]
+        self.outcome_ = Outcome("solved", f"{self.k_} neighbours err least when leaving one out.")
+        self._certificate: NeighbourMeans | None = None
+        return self
+
+    @property
+    def certificate_(self) -> NeighbourMeans:
+        """How far the neighbours' mean is from the truth, at most; measured on first access."""
+        if self._certificate is None:
+            self._certificate = NeighbourMeans.measure(self.X_, self.target_, k=self.k_)
+        return self._certificate
+
+    def predict(self, X: Matrix) -> FloatArray:
+        """Return the mean target of the nearest examples, shape (n,)."""
+        model: Any = KNeighborsRegressor(n_neighbors=self.k_).fit(self.X_, self.target_)
+        with few_threads(self.X_):
+            found: FloatArray = model.predict(X)
+        return found
+
+    def to_graph(self, graph: Any, X: str) -> Any:
+        """Add the mean to an ONNX graph; return its name."""
+        examples = dense(self.X_)
+        squares = graph.each_row(X, examples.shape[1], examples)
+        nearest = graph.second("TopK", squares, np.array([self.k_]), axis=1, largest=0, sorted=1)
+        return graph.sum(graph("Gather", self.target_, nearest, axis=0), "ReduceMean")
+
+    @classmethod
+    def check_learnt(cls, fitted: dict[str, Any], sizes: dict[str, int]) -> None:
+        """Refuse more neighbours than examples."""
+        if not 1 <= fitted["k_"] <= sizes["n"]:
+            raise ValueError("NeighbourMean: there are fewer examples than neighbours")

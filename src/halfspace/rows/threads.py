@@ -18,7 +18,18 @@ import numpy as np
 from joblib import cpu_count, effective_n_jobs
 from threadpoolctl import ThreadpoolController
 
-__all__ = ["CHUNK_ENTRIES", "alone", "beside", "each", "in_chunks", "libraries", "n_threads", "n_workers", "one_blas_thread", "side_by_side"]
+__all__ = [
+    "CHUNK_ENTRIES",
+    "alone",
+    "beside",
+    "each",
+    "in_chunks",
+    "libraries",
+    "n_threads",
+    "n_workers",
+    "one_blas_thread",
+    "side_by_side",
+]
 
 T = TypeVar("T")
 

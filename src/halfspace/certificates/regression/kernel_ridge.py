@@ -132,9 +132,9 @@ class KernelRidgeGap(Certificate):
         draft = cls(*sums, float(ridge), kernel, coefficients, c, free, clamp, sample_weight)
         with np.errstate(all="ignore"):
             part, X, Y = draft._with_weight(X, Y)
-            found = part._measured(X, Y, slack=4.0)
-            errors = part._left_out(X, found.residuals)[0] if left_out_error is None else left_out_error
-        if not all(np.isfinite(part).all() for part in (*found[:3], errors)):
+            found = part._measured(X, Y, slack=4.0)  # noqa: SLF001  (its own part)
+            errors = part._left_out(X, found.residuals)[0] if left_out_error is None else left_out_error  # noqa: SLF001
+        if not all(np.isfinite(number).all() for number in (*found[:3], errors)):
             msg = "KernelRidgeGap: examples, targets or weights are so large that squares overflow. Scale them."
             raise InputError(msg)
         return replace(draft, objective=found.objective, gap=found.gap, distance=found.distance, left_out_error=errors)
@@ -170,11 +170,11 @@ class KernelRidgeGap(Certificate):
             return shaped
         try:
             part, X, Y = self._with_weight(X, y)
-            found = part._measured(X, Y, slack=1.0)
-            errors, tolerance = part._left_out(X, found.residuals)
+            found = part._measured(X, Y, slack=1.0)  # noqa: SLF001  (its own part)
+            errors, tolerance = part._left_out(X, found.residuals)  # noqa: SLF001
         except InputError as error:  # the kernel is indefinite, or was made for other data
             return Verdict.of((False, str(error)))
-        if not all(np.isfinite(part).all() for part in (*found, errors)):
+        if not all(np.isfinite(number).all() for number in (*found, errors)):
             return Verdict.of((False, "examples, targets or weights are so large that squares overflow"))
         close = np.abs(found.objective - self.objective) <= CLOSE * found.objective + 2.0 * found.blur
         same = np.abs(errors - self.left_out_error) <= tolerance * errors
@@ -210,19 +210,31 @@ class KernelRidgeGap(Certificate):
         rest, unsure = np.zeros(Y.shape[1]), s * error + 8.0 * EPS * (self.ridge * np.abs(a) + s * np.abs(r))
         if self.free:
             rest = np.abs(a.sum(axis=0)) + slack * EPS * X.shape[0] * np.abs(a).sum(axis=0)
+        share = np.where(s > 0.0, s, np.inf)
         misfit = np.abs(self.ridge * (a - s / total * a.sum(axis=0) * self.free) - s * r) + slack * unsure
-        gap = (misfit**2 / s).sum(axis=0) + self.ridge * (rest * size.radius) ** 2
+        gap = (misfit**2 / share).sum(axis=0) + self.ridge * (rest * size.radius) ** 2
         gap *= 1.0 + 4.0 * EPS * (X.shape[0] + 8)
         return _Measured(objective, gap, np.sqrt(gap / self.ridge) * (1.0 + 8.0 * EPS), blur, r)
 
+    def residuals(self, X: Matrix, y: Labels) -> tuple[FloatArray, FloatArray]:
+        """Return the residuals of examples left out, for targets y (n, 1), and how far rounding may have moved each, (n,)."""
+        left_out, tolerance = self._residuals_left_out(X, self._measured(X, y, slack=1.0).residuals)
+        return left_out[:, 0], tolerance * np.abs(left_out[:, 0])
+
     def _left_out(self, X: Matrix, residuals: FloatArray) -> tuple[FloatArray, float]:
         """Return the mean squared error of examples left out, shape (m,), and the relative difference that is allowed for."""
+        s, (left_out, tolerance) = self._weights(), self._residuals_left_out(X, residuals)
+        return (s[:, None] * np.square(left_out)).sum(axis=0) / s.sum(), tolerance
+
+    def _residuals_left_out(self, X: Matrix, residuals: FloatArray) -> tuple[FloatArray, float]:
+        """Return the residuals of examples left out, shape (n, m), 0 without weight, and the relative difference allowed."""
         s = self._weights()
-        root = np.sqrt(s)
-        A = (X if self.kernel.is_precomputed else self.kernel.exact(X)) + self.clamp**2
-        A = A * root * root[:, None]
+        used = np.flatnonzero(s)
+        root = np.sqrt(s[used])
+        A = X[np.ix_(used, used)] if self.kernel.is_precomputed else self.kernel.exact(X[used])
+        A = (A + self.clamp**2) * root * root[:, None]
         spread = float(A.diagonal().sum()) / self.ridge
-        A[np.diag_indices(s.size)] += self.ridge
+        A[np.diag_indices(used.size)] += self.ridge
         try:
             factor = linalg.cholesky(A, lower=True, overwrite_a=True, check_finite=False)
         except linalg.LinAlgError as error:
@@ -231,8 +243,9 @@ class KernelRidgeGap(Certificate):
         along = linalg.cho_solve((factor, True), root, check_finite=False)
         inverse = np.diag(linalg.lapack.dpotri(factor, lower=1)[0])
         M = inverse - along**2 / (root @ along) if self.free else inverse
-        errors = (s[:, None] * np.square(residuals / (self.ridge * M)[:, None])).sum(axis=0) / s.sum()
-        return errors, max(CLOSE_LEFT_OUT, 64.0 * EPS * spread)
+        left_out = np.zeros(residuals.shape)
+        left_out[used] = residuals[used] / (self.ridge * M)[:, None]
+        return left_out, max(CLOSE_LEFT_OUT, 64.0 * EPS * spread)
 
 
 @dataclass(frozen=True, eq=False)
@@ -283,6 +296,14 @@ class KernelRidgeCells(PerCell):
             (ours and len(sizes) == 1, "there is not one KernelRidgeGap of the same targets for each cell"),
             self.everyone_in_a_cell(),
         ]
+
+    def residuals(self, X: Matrix, y: Labels) -> tuple[FloatArray, FloatArray]:
+        """Return the residuals of examples left out of their cells, for targets y (n, 1), and the rounding of each, (n,)."""
+        found = np.zeros((2, y.shape[0]))
+        for k, part in enumerate(self.parts):
+            mine = np.flatnonzero(self.cells == k)
+            found[:, mine] = part.residuals(X[mine], y[mine])  # type: ignore[attr-defined]
+        return found[0], found[1]
 
     def predictor(self, y: Labels) -> dict[str, Any]:
         """Return the centres and the functions of each cell; rows count among all examples."""

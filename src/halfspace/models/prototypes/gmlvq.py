@@ -168,7 +168,9 @@ class GMLVQ(ClassNamePrefixFeaturesOutMixin, TransformerMixin, PrototypeClassifi
         m = d if self.rank is None else min(int(self.rank), d)
         if self.rank is None and self.max_time is not None and d > WIDE and n_rows:
             products, n = float(self.max_time) * PRODUCTS / (d * metrics), float(n_rows + STORED)
-            m = min(m, max(1, int(0.5 * (np.sqrt(n * n + 4.0 * products) - n))), max(1, int(room(W) / (8 * DESCENT * metrics * d))))
+            m = min(
+                m, max(1, int(0.5 * (np.sqrt(n * n + 4.0 * products) - n))), max(1, int(room(W) / (8 * DESCENT * metrics * d)))
+            )
         admit("GMLVQ", 8.0 * DESCENT * metrics * m * d, f"a metric of {m:,} x {d:,} numbers", "give a smaller rank", W)
         omega = (np.eye(d) if m == d else _directions(W, m, rng)) / np.sqrt(m)
         return np.tile(omega, (n_classes, 1, 1)) if self.per_class else omega

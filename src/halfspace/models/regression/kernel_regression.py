@@ -222,14 +222,17 @@ class KernelRegression(Certified, RegressionMixin, MultiOutputMixin, RegressorMi
                 centres, found = cut(data.X[used], -(-used.size // most), seed)
                 by_cell = np.split(used[np.argsort(found, kind="stable")], np.cumsum(np.bincount(found))[:-1])
             self._solve(data, kernel, by_cell, centres)
-            self._explain(widths, len(by_cell))
+            outcome = self._explained(widths, len(by_cell))
             if learnt < everyone:
-                sample = f"Learnt from a sample of {learnt:,} of {everyone:,} examples, for max_time={self.max_time:g} allows no more."
-                self.outcome_ = Outcome("time budget spent", f"{sample} {self.outcome_.sentence}", "Raise max_time.")
+                sample = (
+                    f"Learnt from a sample of {learnt:,} of {everyone:,} examples: max_time={self.max_time:g} allows no more."
+                )
+                outcome = Outcome("time budget spent", f"{sample} {outcome.sentence}", "Raise max_time.")
+            self.outcome_ = outcome
             return self
 
     def _affordable(self, n: int, X: Matrix, widths: list[Width], began: float) -> tuple[int, int]:
-        """Return of how many of n examples to learn, and how many a function may know: n and `kernel_rows`, or what time allows.
+        """Return of how many of n examples to learn, and how many a function may know: n and `kernel_rows`, or what fits.
 
         Cells become smaller first, as long as they have SMALL examples; then a sample is drawn.
         """
@@ -245,7 +248,7 @@ class KernelRegression(Certified, RegressionMixin, MultiOutputMixin, RegressorMi
             searched = 0.0 if given else len(widths) / COARSE**3 + min(len(widths), 3) if coarse else len(widths)
             matrix, cells = r * r * (2.0 + entries / 32) / VALUES, -(-n // r)
             cutting = 4e-9 * n * cells * X.shape[1] if cells > 1 else 0.0
-            return searched * (matrix + DECOMPOSED * r**3) + cells * (3.0 * matrix + SOLVED * r**3 + BEGUN) + cutting
+            return float(searched * (matrix + DECOMPOSED * r**3) + cells * (3.0 * matrix + SOLVED * r**3 + BEGUN) + cutting)
 
         wanted = [int(most * 0.8**k) for k in range(40)]
         for r in wanted if not widths[0].kernel.is_precomputed else wanted[:1]:
@@ -385,13 +388,12 @@ class KernelRegression(Certified, RegressionMixin, MultiOutputMixin, RegressorMi
         self._cells = Cells(centres, by_cell, bias, np.ones((len(by_cell), m), dtype=bool))
         self.certificate_ = KernelRidgeCells(centres, cells, tuple(map(proof, by_cell, fits)), data.sample_weight)
 
-    def _explain(self, widths: list[Width], cells: int) -> None:
+    def _explained(self, widths: list[Width], cells: int) -> Outcome:
         """Say how width and ridge were chosen, and what was solved."""
         about = f" in {cells} cells, an approximation" if cells > 1 else ""
         sentence = f"Solved by Cholesky{about}: {str(self.certificate_).splitlines()[0]}."
         if not self.history_:
-            self.outcome_ = Outcome("solved", sentence)
-            return
+            return Outcome("solved", sentence)
         errors, remedy = self.history_["errors"], ""
         k, at = np.unravel_index(int(np.nanargmin(errors)), errors.shape)
         width = "" if np.isnan(self.history_["gammas"][k]) else f"gamma {self.history_['gammas'][k]:.4g} and "
@@ -404,7 +406,7 @@ class KernelRegression(Certified, RegressionMixin, MultiOutputMixin, RegressorMi
             remedy = (
                 f"The best gamma is the {'smallest' if k == 0 else 'largest'} of those tried: give gammas that reach further."
             )
-        self.outcome_ = Outcome("solved", sentence, remedy)
+        return Outcome("solved", sentence, remedy)
 
     def predict(self, X: Matrix) -> FloatArray:
         """Return the predicted targets, shape (n,) or (n, m).
