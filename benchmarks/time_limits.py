@@ -1,8 +1,8 @@
 """Time limits: which estimators, questions and commands keep `max_time` within 10 % + 0.5 s, on several shapes.
 
 `python -m benchmarks.time_limits [--cpu] [--limits 0.2 1 3] [--shapes ...] [--no-proofs] [name ...]` prints a line per fit:
-the limit, wall and CPU seconds, whether the limit was kept, and whether the model's proof holds (`model.verify`). The process is
-bound to one core. With `--cpu` the library's clock is the CPU time of the process, so that other processes on a busy machine do
+the limit, wall and CPU seconds, whether the limit was kept, and whether the model's proof holds (`model.verify`). The process
+is bound to one core. With `--cpu` the library's clock is the CPU time of the process, so that other processes on a busy machine do
 not count; without it all is wall time, for a quiet machine. What breaks its limit is done once more, in case that it was
 compiled the first time: limits hold with a warm cache.
 """

@@ -10,8 +10,8 @@ from sklearn.base import BaseEstimator, TransformerMixin
 from sklearn.utils import check_array
 from sklearn.utils.validation import check_is_fitted, validate_data
 
-from halfspace._learnt import Learnt
 from halfspace._clock import in_time
+from halfspace._learnt import Learnt
 from halfspace._matrices import admitted
 from halfspace._text import listed, plural
 from halfspace._typing import FloatArray, IntArray, Labels, Matrix

@@ -250,7 +250,7 @@ class KernelRegression(Certified, RegressionMixin, MultiOutputMixin, RegressorMi
             cutting = 4e-9 * n * cells * X.shape[1] if cells > 1 else 0.0
             return float(searched * (matrix + DECOMPOSED * r**3) + cells * (3.0 * matrix + SOLVED * r**3 + BEGUN) + cutting)
 
-        wanted = [int(most * 0.8**k) for k in range(40)]
+        wanted = [r for k in range(40) if (r := int(most * 0.8**k)) >= min(most, FEWEST)]
         for r in wanted if not widths[0].kernel.is_precomputed else wanted[:1]:
             if (r >= min(SMALL, most) or r >= n) and seconds(n, min(r, n)) <= left:
                 return n, r
