@@ -2,7 +2,7 @@
 
 `python -m benchmarks.time_limits [--cpu] [--limits 0.2 1 3] [--shapes ...] [--no-proofs] [name ...]` prints a line per fit:
 the limit, wall and CPU seconds, whether the limit was kept, and whether the model's proof holds (`model.verify`). The process
-is bound to one core. With `--cpu` the library's clock is the CPU time of the process, so that other processes on a busy machine do
+is bound to one core. With `--cpu` the library counts the CPU time of the process, so that others on a busy machine do
 not count; without it all is wall time, for a quiet machine. What breaks its limit is done once more, in case that it was
 compiled the first time: limits hold with a warm cache.
 """
