@@ -13,8 +13,10 @@ PAGES = {
     "large_margins": 15,
     "kernels": 9,
     "kernel_machines": 8,
+    "novelty": 5,
     "prototypes": 8,
-    "regression": 6,
+    "regression": 7,
+    "intervals": 3,
     "model_export": 2,
 }
 """Pages with code, and the fewest blocks that each must have."""
