@@ -5,7 +5,6 @@ from dataclasses import dataclass
 from typing import Annotated, Any
 
 import numpy as np
-from scipy import sparse
 from sklearn.ensemble import HistGradientBoostingClassifier, HistGradientBoostingRegressor
 
 from halfspace.ladder.climbing import Interruptible, Judged, Training
@@ -65,7 +64,7 @@ def measure_yardstick(training: Training, until: float | None) -> Yardstick | No
     trees = len(training.folds) * TREES * (task.shape[0] if task.shape else 1)
     needed = trees * (TREE + CELL * min(X.shape[0], 100_000) * X.shape[1])
     began = time.perf_counter()
-    if sparse.issparse(X) or needed > (PATIENCE if until is None else 0.5 * (until - began)):
+    if not isinstance(X, np.ndarray) or needed > (PATIENCE if until is None else 0.5 * (until - began)):
         return None
     scores, seen, done = list[float](), list[float](), False
     few = X.shape[0] * X.shape[1] < SMALL
