@@ -4,7 +4,6 @@ import time
 from typing import Any, ClassVar, NamedTuple, Self
 
 import numpy as np
-from scipy import sparse
 from sklearn.base import BaseEstimator, MultiOutputMixin, RegressorMixin
 from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted
@@ -240,7 +239,7 @@ class KernelRegression(Certified, RegressionMixin, MultiOutputMixin, RegressorMi
         if self.max_time is None:
             return n, most
         left = began + float(self.max_time) - time.perf_counter()
-        entries = X.nnz / max(X.shape[0], 1) if sparse.issparse(X) else X.shape[1]
+        entries = getattr(X, "nnz", X.size) / X.shape[0]
         given = len(widths) == 1 and not isinstance(self.ridge, str)
 
         def seconds(n: int, r: int) -> float:
