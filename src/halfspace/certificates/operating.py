@@ -19,7 +19,7 @@ from scipy import stats
 from halfspace._text import listed, number, shown
 from halfspace._typing import FloatArray, IntArray, Label, Labels
 from halfspace.errors import InputError
-from halfspace.ladder.measures import positive_number
+from halfspace.rows.labels import positive_number
 
 __all__ = ["Demand", "OperatingPoint", "Share"]
 
@@ -64,6 +64,11 @@ class Demand(NamedTuple):
             return cls(f"{found[1]}>={least:g}", share=found[1], least=least)
         return cls(scoring if scoring in (BALANCED, F1) else ACCURATE)
 
+    @classmethod
+    def of_text(cls, text: str) -> Self:
+        """Read what `text` of a demand says."""
+        return cls.read(text) if "=" not in text else cls.read(threshold=text) if ">=" in text else cls.read(cost=text)
+
 
 def _cost(part: str, text: str) -> tuple[str, float]:
     """Return the name and the value of one cost."""
@@ -93,7 +98,11 @@ class Share:
         """Count the rows that recall, precision or specificity is about, from class numbers, shape (n,)."""
         own, called = y == positive, predicted == positive
         among = {"recall": own, "precision": called, "specificity": ~own}[name]
-        count, of = int(np.count_nonzero(among & (own == called))), int(np.count_nonzero(among))
+        return cls.of_counts(name, int(np.count_nonzero(among & (own == called))), int(np.count_nonzero(among)))
+
+    @classmethod
+    def of_counts(cls, name: str, count: int, of: int) -> Self:
+        """Return so many of so many."""
         if of == 0:
             return cls(name, 0, 0, 0.0, 1.0)
         exact = stats.binomtest(count, of).proportion_ci(LEVEL, method="exact")
