@@ -24,6 +24,9 @@ from halfspace.rows.labels import read_classes
 
 __all__ = ["Ladder"]
 
+TIED = 1e-12
+"""Log-odds below this are rounding: the first of two classes is as good as the second."""
+
 
 class Ladder(ClassifierMixin, BaseLadder):
     """From a table to the simplest model that is good enough, with its proof.
@@ -271,7 +274,10 @@ class Ladder(ClassifierMixin, BaseLadder):
         if point is None:  # of a model of an earlier version
             return outputs
         logs: FloatArray = np.log(self.calibration_.probabilities(outputs)) + np.log(point.weights / point.weights.max())
-        return logs if logs.shape[1] > 2 else logs[:, 1] - logs[:, 0]
+        if logs.shape[1] > 2:
+            return logs
+        odds: FloatArray = logs[:, 1] - logs[:, 0]
+        return np.where(np.abs(odds) < TIED, 0.0, odds)
 
     def decision_function(self, X: Any) -> FloatArray:
         """Return log-odds, shape (n,) for two classes and (n, K) for more: the label is the sign, or the largest.
