@@ -27,6 +27,8 @@ from halfspace.errors import InputError
 __all__ = ["Pipeline"]
 
 DIGITS = 1e-9
+CLOSE = 1e-3
+"""Probabilities may differ by this share of p (1 - p) from those of a new fit, whose search ends at nearly the same place."""
 NEAR = 0.05
 """Log-odds, or slopes and noise, may differ by this from those of a new fit, which ends near the same place."""
 
@@ -138,7 +140,7 @@ def _same_odds(given: LogOdds, outputs: Any, target: IntArray, classes: int) -> 
     probes = np.concatenate([seen, 2.0 * lowest - highest, 2.0 * highest - lowest])
     P, Q = given.probabilities(probes), again.probabilities(probes)
     limits = np.append(given.shares, given.noise), np.append(again.shares, again.noise)
-    return bool(np.allclose(*limits, rtol=DIGITS) and (abs(P - Q) <= NEAR * Q * (1.0 - Q) + DIGITS).all())
+    return bool(np.allclose(*limits, rtol=DIGITS) and (abs(P - Q) <= CLOSE * Q * (1.0 - Q) + DIGITS).all())
 
 
 def _alike(value: Any, other: Any, size: float = 0.0) -> bool:

@@ -24,8 +24,8 @@ from halfspace.rows.labels import read_classes
 
 __all__ = ["Ladder"]
 
-TIED = 1e-12
-"""Log-odds below this are rounding: the first of two classes is as good as the second."""
+TIED = 1e-4
+"""Log-odds below this are no more than the end of a search: the first of two classes is as good as the second."""
 
 
 class Ladder(ClassifierMixin, BaseLadder):
