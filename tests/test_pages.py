@@ -14,6 +14,7 @@ PAGES = {
     "kernels": 9,
     "kernel_machines": 8,
     "prototypes": 8,
+    "probabilities": 2,
     "regression": 6,
     "model_export": 2,
 }

@@ -6,6 +6,7 @@ from halfspace.exports import to_onnx as to_onnx
 from halfspace.ladder import Ladder as Ladder
 from halfspace.modelfiles import load as load
 from halfspace.modelfiles import save as save
+from halfspace.models.calibrated import Calibrated as Calibrated
 from halfspace.models.kernel.adatron import KernelAdaTron as KernelAdaTron
 from halfspace.models.kernel.adatron_cv import KernelAdaTronCV as KernelAdaTronCV
 from halfspace.models.kernel.minover import KernelMinOver as KernelMinOver

@@ -70,12 +70,13 @@ def _outputs(model: Any, graph: Graph) -> dict[str, tuple[str, list[Any], Any]]:
     if is_regressor(model):
         return _predicted(scores, last, graph)
     more = {}
-    if hasattr(model, "calibration_"):  # a ladder
+    if hasattr(model, "calibration_"):  # a ladder, or Calibrated
         chances = _probabilities(model.calibration_, graph, scores, model.classes_.size)
         more = {"probabilities": (chances, ["rows", model.classes_.size], 0.0)}
-        if getattr(model, "operating_point_", None) is not None:
-            weights = model.operating_point_.weights / model.operating_point_.weights.max()
-            numbers = graph("ArgMax", graph("Mul", chances, weights), axis=1, keepdims=0)
+        if isinstance(model.calibration_, LogOdds):
+            point = getattr(model, "operating_point_", None)
+            weighed = chances if point is None else graph("Mul", chances, point.weights / point.weights.max())
+            numbers = graph("ArgMax", weighed, axis=1, keepdims=0)
             more["label"] = (graph.label(numbers, model.classes_), ["rows"], model.classes_)
     return _decided(scores, model.classes_, graph) | more
 
@@ -85,7 +86,7 @@ def _encoded(model: Any, graph: Graph) -> tuple[str, Any]:
     if hasattr(model, "encoder_"):  # a ladder
         return encoded(model.encoder_, graph, "X"), model.estimator_
     if not isinstance(model, Pipeline):
-        return "X", model
+        return "X", model.estimator_ if hasattr(model, "calibration_") else model
     rows = "X"
     for _, step in model.steps[:-1]:
         rows = encoded(step, graph, rows)
