@@ -15,7 +15,8 @@ PAGES = {
     "kernel_machines": 8,
     "prototypes": 8,
     "probabilities": 2,
-    "regression": 6,
+    "regression": 7,
+    "intervals": 3,
     "model_export": 2,
 }
 """Pages with code, and the fewest blocks that each must have."""
