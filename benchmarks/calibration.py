@@ -12,7 +12,7 @@ chosen on splits of the same sets; the "times" of the table are these errors.
 from functools import cache
 
 import numpy as np
-import pandas
+import pandas as pd
 from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.calibration import CalibratedClassifierCV
 from sklearn.frozen import FrozenEstimator
@@ -65,7 +65,7 @@ def rows_of(name):
         path = SHARED.parent / "tables" / "Hdma.csv.xz"
         if not path.exists():
             return None
-        table = pandas.read_csv(path).dropna(subset=["deny"])
+        table = pd.read_csv(path).dropna(subset=["deny"])
         return table.drop(columns="deny"), (table["deny"] == "yes").to_numpy().astype(np.int64)
     data = shared(name, form="dense")
     if data is None:
