@@ -14,7 +14,7 @@ PAGES = {
     "kernels": 9,
     "kernel_machines": 8,
     "prototypes": 8,
-    "probabilities": 2,
+    "probabilities": 1,
     "regression": 7,
     "intervals": 3,
     "model_export": 2,

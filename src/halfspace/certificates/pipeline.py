@@ -21,11 +21,11 @@ from halfspace.certificates.fields import Record
 from halfspace.certificates.log_odds import LogOdds
 from halfspace.certificates.predictor import tied
 
-__all__ = ["Pipeline", "check_calibration"]
+__all__ = ["Pipeline"]
 
 DIGITS = 1e-9
 NEAR = 0.05
-"""Log-odds, or slopes and noise, may differ by this from those of a new fit, which ends near the same place."""
+"""Slopes and noise of earlier versions may differ by this from those of a new fit, which ends near the same place."""
 
 
 class Pipeline(NamedTuple):
@@ -65,38 +65,25 @@ class Pipeline(NamedTuple):
         Z = self.encoder.transform(X)
         Z = (Z.tocsr() if sparse.issparse(Z) else np.asarray(Z))[about]
         model = self.certificate.verify(Z, y[about]) and tied(self.learnt, self.certificate, Z, y[about])
-        target = np.searchsorted(self.classes, y)
-        return model and check_calibration(self.calibration, self.out_of_fold, target, len(self.classes))
+        return model and self._calibrated(y)
 
     def _refitted(self, X: Any) -> bool:
         """Tell whether the encoder is the one that these rows make."""
         again, own = vars(clone(self.encoder).fit(X)), vars(self.encoder)
         return _alike({name: own[name] for name in own if name != "notes_"}, {**again, "notes_": None})
 
-
-def check_calibration(calibration: Any, outputs: Any, target: IntArray, classes: int) -> Verdict:
-    """Tell whether probabilities are those that outputs for rows left out, shape (n,) or (n, K), and class numbers (n,) make.
-
-    Parameters
-    ----------
-    calibration : LogOdds or Calibration
-        Of the outputs, or a record of one.
-    outputs : ndarray, shape (n,) or (n, K)
-        Outputs for rows left out.
-    target : ndarray, shape (n,)
-        Class numbers of these rows.
-    classes : int
-        Number of classes.
-    """
-    text = "the probabilities are not those of the outputs for rows left out"
-    if outputs.shape[0] != target.size or outputs.ndim > 2:
-        return Verdict.of((False, text))
-    given = _calibration(calibration)
-    if isinstance(given, LogOdds):
-        return Verdict.of((_same_odds(given, outputs, target, classes), text))
-    curves = zip(given, Calibration.of(outputs, target), strict=True)
-    near = all(abs(a.slope - b.slope) <= NEAR * b.slope and abs(a.noise - b.noise) <= NEAR for a, b in curves)
-    return Verdict.of((near, text))
+    def _calibrated(self, y: Labels) -> Verdict:
+        """Tell whether the probabilities are those of the outputs for rows left out."""
+        text = "the probabilities are not those of the outputs for rows left out"
+        target = np.searchsorted(self.classes, y)
+        if self.out_of_fold.shape[0] != target.size or self.out_of_fold.ndim > 2:
+            return Verdict.of((False, text))
+        given = _calibration(self.calibration)
+        if isinstance(given, LogOdds):
+            return Verdict.of((given.agrees(self.out_of_fold, target), text))
+        curves = zip(given, Calibration.of(self.out_of_fold, target), strict=True)
+        near = all(abs(a.slope - b.slope) <= NEAR * b.slope and abs(a.noise - b.noise) <= NEAR for a, b in curves)
+        return Verdict.of((near, text))
 
 
 def _calibration(given: Any) -> LogOdds | Calibration:
@@ -106,19 +93,6 @@ def _calibration(given: Any) -> LogOdds | Calibration:
     if given.key == "LogOdds":
         return LogOdds(**given.fields)
     return Calibration(*(Curve(**given.fields[name].fields) for name in ("below", "above")))
-
-
-def _same_odds(given: LogOdds, outputs: Any, target: IntArray, classes: int) -> bool:
-    """Tell whether a calibration is the one that these outputs make, also for outputs beyond them."""
-    again = LogOdds.of(outputs, target)
-    if not (given.sound(classes) and again.offsets.size == classes):
-        return False
-    seen = outputs[np.isfinite(outputs if outputs.ndim == 1 else outputs.sum(axis=1))]
-    lowest, highest = (end(seen, axis=0, keepdims=True) for end in (np.min, np.max)) if len(seen) else (seen, seen)
-    probes = np.concatenate([seen, 2.0 * lowest - highest, 2.0 * highest - lowest])
-    P, Q = given.probabilities(probes), again.probabilities(probes)
-    limits = np.append(given.shares, given.noise), np.append(again.shares, again.noise)
-    return bool(np.allclose(*limits, rtol=DIGITS) and (abs(P - Q) <= NEAR * Q * (1.0 - Q) + DIGITS).all())
 
 
 def _alike(value: Any, other: Any, size: float = 0.0) -> bool:

@@ -65,18 +65,19 @@ def _outputs(model: Any, graph: Graph) -> dict[str, tuple[str, list[Any], Any]]:
     """Add all nodes of a model; return the tensor, shape and an element of each output by its name."""
     if isinstance(model, TableEncoder):
         return {"encoded": (encoded(model, graph, "X"), ["rows", len(model.get_feature_names_out())], 0.0)}
+    if hasattr(model, "calibration_") and not hasattr(model, "encoder_"):
+        return _calibrated(model, graph)
     rows, last = _encoded(model, graph)
     scores = model_scores(last, graph, rows)
     if is_regressor(model):
         return _predicted(scores, last, graph)
     more = {}
-    if hasattr(model, "calibration_"):  # a ladder, or Calibrated
+    if hasattr(model, "calibration_"):  # a ladder
         chances = _probabilities(model.calibration_, graph, scores, model.classes_.size)
         more = {"probabilities": (chances, ["rows", model.classes_.size], 0.0)}
-        if isinstance(model.calibration_, LogOdds):
-            point = getattr(model, "operating_point_", None)
-            weighed = chances if point is None else graph("Mul", chances, point.weights / point.weights.max())
-            numbers = graph("ArgMax", weighed, axis=1, keepdims=0)
+        if getattr(model, "operating_point_", None) is not None:
+            weights = model.operating_point_.weights / model.operating_point_.weights.max()
+            numbers = graph("ArgMax", graph("Mul", chances, weights), axis=1, keepdims=0)
             more["label"] = (graph.label(numbers, model.classes_), ["rows"], model.classes_)
     return _decided(scores, model.classes_, graph) | more
 
@@ -86,7 +87,7 @@ def _encoded(model: Any, graph: Graph) -> tuple[str, Any]:
     if hasattr(model, "encoder_"):  # a ladder
         return encoded(model.encoder_, graph, "X"), model.estimator_
     if not isinstance(model, Pipeline):
-        return "X", model.estimator_ if hasattr(model, "calibration_") else model
+        return "X", model
     rows = "X"
     for _, step in model.steps[:-1]:
         rows = encoded(step, graph, rows)
@@ -140,3 +141,11 @@ def _from_log_odds(calibration: LogOdds, graph: Graph, scores: str, classes: int
     else:
         shares = graph("Softmax", graph("Add", curve, calibration.offsets), axis=1)
     return graph("Add", graph("Mul", shares, 1.0 - calibration.noise), calibration.noise * calibration.shares)
+
+
+def _calibrated(model: Any, graph: Graph) -> dict[str, tuple[str, list[Any], Any]]:
+    """Return scores, probabilities and the most probable labels of a `Calibrated` model."""
+    scores, K = model_scores(model.estimator_, graph, "X"), model.classes_.size
+    P = _from_log_odds(model.calibration_, graph, scores, K)
+    label = graph.label(graph("ArgMax", P, axis=1, keepdims=0), model.classes_), ["rows"], model.classes_
+    return {**_decided(scores, model.classes_, graph), "label": label, "probabilities": (P, ["rows", K], 0.0)}

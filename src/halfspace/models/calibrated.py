@@ -13,7 +13,6 @@ from halfspace._learnt import Learnt
 from halfspace._typing import FloatArray, Labels, Matrix
 from halfspace.certificates import Certificate, Verdict
 from halfspace.certificates.log_odds import LogOdds
-from halfspace.certificates.pipeline import check_calibration
 from halfspace.errors import InputError
 from halfspace.models.certified import Certified
 from halfspace.models.parameters import is_count, read_matrix, require, restored_on_error
@@ -182,9 +181,11 @@ class Calibrated(Learnt, MetaEstimatorMixin, ClassifierMixin, BaseEstimator):
         check_is_fitted(self, "estimator_")
         same = np.array_equal(self.classes_, self.estimator_.classes_)
         model = Verdict.of((same, "the labels are not those of the model")) and self.estimator_.verify(X, y)
-        target = np.searchsorted(self.classes_, y)
+        if not model:
+            return model
         with one_blas_thread():
-            return model and check_calibration(self.calibration_, self.out_of_fold_, target, self.classes_.size)
+            fair = self.calibration_.agrees(self.out_of_fold_, np.searchsorted(self.classes_, y))
+        return Verdict.of((fair, "the probabilities are not those of the outputs for rows left out"))
 
     @classmethod
     def check_learnt(cls, fitted: dict[str, Any], sizes: dict[str, int]) -> None:
