@@ -10,7 +10,15 @@ KEPT = ROOT / "benchmarks" / "results"
 FAMILIES = {
     "perceptrons": ["perceptron", "mnist", "stream"],
     "large margins": ["large_margin", "published_dense", "large_margin_sparse", "published_sparse"],
-    "kernel machines": ["kernel_matrix", "kernel_fit", "kernel_predict", "kernel_multiclass", "kernel_grid", "kernel_scaling"],
+    "kernel machines": [
+        "kernel_matrix",
+        "kernel_fit",
+        "kernel_predict",
+        "kernel_multiclass",
+        "kernel_grid",
+        "kernel_scaling",
+        "novelty",
+    ],
     "prototypes": ["neural_gas", "k_means", "mixture", "lvq_epoch", "lvq_accuracy", "lvq_quality"],
     "regression": ["regression"],
     "ladder and files": ["ladder", "svmlight"],

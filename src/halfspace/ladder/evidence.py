@@ -19,7 +19,7 @@ Folds      A measure that is no mean over rows (the area under a ROC curve) has 
            from), with n_splits - 1 degrees of freedom.
 """
 
-from typing import NamedTuple
+from typing import Annotated, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -59,9 +59,9 @@ class Evidence(NamedTuple):
         Nominal level of the claim.
     """
 
-    gains: FloatArray
-    errors: FloatArray
-    p_values: FloatArray
+    gains: Annotated[FloatArray, "f8(_r)"]
+    errors: Annotated[FloatArray, "f8(_r)"]
+    p_values: Annotated[FloatArray, "f8(_r)"]
     level: float = LEVEL
 
     @property
@@ -80,7 +80,7 @@ class Evidence(NamedTuple):
         if not self.p_values.size:
             return "Nothing was compared with a constant prediction."
         p = float(self.p_values.min())
-        chance = "less than 1 in 1,000" if p < 1e-3 else f"{100 * p:.2g} %"
+        chance = "less than 1 in 1,000" if p < 1e-3 else f"{100 * p:.{0 if p >= 0.1 else 1}f} %"
         if self.claimed:
             return f"Better than a constant prediction: by chance one of {tried} would look so good in {chance} of tables."
         return (
