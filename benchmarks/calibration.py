@@ -40,7 +40,7 @@ SETS = {
     "vowel": ("kernel", None),
     "Hdma": ("linear", "balanced"),
 }
-"""The sets, with the kind of model and its class weights. The curve was chosen on other splits of the same sets, so it knows them."""
+"""The sets, with the kind of model and its class weights. The curve was chosen on other splits of these sets."""
 ROWS, SPLITS, BINS, POSITIVES = 5_000, 3, 15, 0.015
 
 

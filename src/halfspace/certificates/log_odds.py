@@ -28,7 +28,7 @@ __all__ = ["LogOdds"]
 KNOTS = 8
 LARGEST = 1e300
 """Bound of log-odds: differences of such numbers are finite."""
-DIGITS, NEAR = 1e-9, 0.05
+DIGITS, NEAR = 1e-9, 1e-3
 """What shares and log-odds may differ by from those of a new fit, which ends near the same place."""
 STEEPEST = 12.0
 """Bound of log-slopes, in units of a quarter of the way from the first knot to the last."""
