@@ -20,7 +20,7 @@ FAMILIES = {
         "novelty",
     ],
     "prototypes": ["neural_gas", "k_means", "mixture", "lvq_epoch", "lvq_accuracy", "lvq_quality"],
-    "regression": ["regression"],
+    "regression": ["regression", "kernel_regression"],
     "ladder and files": ["ladder", "svmlight"],
 }
 """The files that race peers, by family: each family is one row of the README."""

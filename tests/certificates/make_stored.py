@@ -171,6 +171,7 @@ CASES = {
     "FilterBound": filtered,
     "GaussianPosterior": posterior,
     "GaussianPosterior-means": lambda: (hs.BayesianRegression(intercept="free").fit(X, T).certificate_, X, T),
+    "GaussianPosterior-noise": lambda: (hs.BayesianRegression(noise="unknown").fit(X, T).certificate_, X, T),
     "KernelBracket": lambda: (
         proofs.KernelBracket.measure(XOR, Y, kernel=SQUARE, strengths=np.ones(4), positive=1, bias=0.0),
         XOR,

@@ -201,8 +201,9 @@ def _log_target(learnt: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _posterior(learnt: Mapping[str, Any]) -> dict[str, Any]:
-    sums = learnt["_sums"]
+    sums, freedom = learnt["_sums"], learnt.get("degrees_of_freedom_", np.inf)
     return {
+        **({"degrees of freedom": freedom} if freedom < np.inf else {}),
         **_line(learnt),
         "covariance": learnt["covariance_"],
         "noise precision": learnt["noise_precision_"],

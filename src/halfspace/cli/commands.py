@@ -17,7 +17,7 @@ __all__ = ["main"]
 
 FORMATS = ("csv", "tsv", "excel", "parquet", "arrow", "jsonl", "svmlight", "npz")
 KERNELS = ("rbf", "linear", "poly", "laplacian", "cosine", "sigmoid")
-SCALES = ("standard", "rank", "none")
+SCALES = ("standard", "log", "rank", "normal", "none")
 
 Decorator = Callable[[Any], Any]
 JSON_HELP = "Print one JSON object (see `halfspace schema`) and nothing else on standard output."
@@ -33,7 +33,7 @@ with_scale: Decorator = click.option(
     type=click.Choice(SCALES),
     default="standard",
     show_default=True,
-    help="Scale numbers to zero mean and unit variance, to ranks, or not at all.",
+    help="Scale numbers to unit variance, also after the logarithm of skewed ones, to ranks, to a normal shape, or not at all.",
 )
 with_max_rows: Decorator = click.option(
     "--max-rows",
@@ -129,6 +129,13 @@ def main() -> None:
 @click.option("--threshold", metavar="DEMAND", help='What labels must reach on rows left out, such as "recall>=0.95".')
 @click.option("--drop", metavar="A,B,..", help="Columns to leave out.")
 @click.option("--id", "id_", metavar="COL", help="Column that names the rows: no input, repeated in predictions.")
+@click.option(
+    "--keep-text",
+    type=click.Choice(["auto", "yes", "no"]),
+    default="auto",
+    show_default=True,
+    help="Words of free text as inputs; yes: also of names and remarks, no: leave text out that hardly repeats.",
+)
 @click.option("--group", metavar="COL", help="Keep rows with the same value here on one side of every split: individuals.")
 @click.option("--time", metavar="COL", help="Validate forwards: learn from the past, test on what came next.")
 @click.option("--refit/--no-refit", default=True, show_default=True, help="After the test, let the winner learn from all rows.")
@@ -137,6 +144,9 @@ def main() -> None:
     default=True,
     show_default=True,
     help="Measure boosted trees in the same folds; they never win.",
+)
+@click.option(
+    "--novelty/--no-novelty", default=True, show_default=True, help="Learn what training rows look like, for `predict`."
 )
 @with_scale
 @with_max_rows
@@ -178,6 +188,7 @@ def fit(**options: Any) -> None:
 @click.option(
     "--set", "set_", type=level, metavar="LEVEL", help="Add the set of classes that holds the true one at this level."
 )
+@click.option("--novelty", is_flag=True, help="Add the p-value of each row: how typical it is of the rows of the fit.")
 @click.option("--out", type=to_file, metavar="OUT", help="Write .csv, .parquet or .jsonl; by default CSV on standard output.")
 @click.option(
     "--guard/--no-guard",
@@ -195,6 +206,8 @@ def predict(**options: Any) -> None:
     that cannot be read count as missing values; categories not seen in training count as `other`. Notes on standard error say
     how often. The output has the columns row (from 0), the id if the fit named one, prediction and what was asked for: one
     probability per class, the ends of an interval, or a set of classes separated by `|`.
+
+    A note says when more rows than promised (1 % of rows like those of the fit) look unlike the rows of the fit.
 
     The guarantee of --interval and --set is for rows like those of the fit, and on average over them: at least
     1 - 2 (1 - LEVEL) by a theorem, about LEVEL in practice.

@@ -55,6 +55,8 @@ class Options:
     time: str | None = None
     refit: bool = True
     yardstick: bool = True
+    novelty: bool = True
+    keep_text: str = "auto"
     scale: str = "standard"
     max_rows: int | None = None
     test_size: float = 0.2
@@ -110,12 +112,13 @@ def _ladder(data: Dataset, options: Options) -> BaseLadder:
         named = {}
     return kind(
         rungs=_rungs(options.rungs, kind.plans),
-        encoder=TableEncoder(scale=options.scale),
+        encoder=TableEncoder(scale=options.scale, keep_text={"yes": True, "no": False}.get(options.keep_text, "auto")),
         kernel=options.kernel,
         test_size=options.test_size,
         scoring=options.score,
         refit=options.refit,
         yardstick=options.yardstick,
+        novelty=options.novelty,
         max_time=_for_climbing(options),
         curve=options.report_path is not None,
         random_state=options.seed,

@@ -30,17 +30,20 @@ NUMBER_BYTES = 48
 
 
 class Asked(NamedTuple):
-    """What is asked for besides predictions: probabilities, an interval and a set, the last two by their level."""
+    """What is asked for besides predictions: probabilities, p-values, and by their level an interval and a set."""
 
     proba: bool = False
     interval: float | None = None
     set_: float | None = None
+    novelty: bool = False
 
     def check(self, fitted: Any, model: str) -> None:
         """Refuse what the model cannot answer."""
         kind = type(fitted).__name__
         if self.proba and not hasattr(fitted, "predict_proba"):
             refuse(f"{model} holds a {kind}, which has no probabilities; leave out --proba")
+        if self.novelty and getattr(fitted, "novelty_", None) is None:
+            refuse(f"{model} does not know what its training rows look like; fit a ladder with --novelty")
         for option, given, method in (("--interval", self.interval, "interval_of"), ("--set", self.set_, "set_of")):
             if given is not None and not hasattr(fitted, method):
                 what = "a RegressionLadder, for numbers" if option == "--interval" else "a Ladder, for classes"
@@ -85,12 +88,15 @@ def _answer(
     with place as target:
         writer = writer_for(name, target)
         with closing(stream(file, format=format_, batch_rows=_batch_rows(fitted), **types)) as batches:
-            n_rows = 0
+            n_rows, strange = 0, list[Any]()
             for batch in batches:
-                table = _predicted(fitted, batch, asked, said)
+                table = _predicted(fitted, batch, asked, said, strange)
                 writer.write(without_formulas(table, said) if guard else table)
                 n_rows += table.num_rows
             writer.close()
+    drift = fitted.novelty_.drift_of(np.concatenate(strange)) if strange else None
+    if drift is not None and drift.found:
+        said.append(Note("drift", detail=str(drift)))
     body = {
         "command": "predict",
         "halfspace": __version__,
@@ -99,6 +105,7 @@ def _answer(
         "proba": asked.proba,
         "interval": asked.interval,
         "set": asked.set_,
+        "drift": None if drift is None else drift._asdict(),
         "n_rows": n_rows,
         "out": out,
         "notes": sentences(said),
@@ -116,8 +123,8 @@ def _batch_rows(fitted: Any) -> int:
     return max(1, min(BATCH_ROWS, room() // (NUMBER_BYTES * numbers)))
 
 
-def _predicted(fitted: Any, batch: Any, asked: Asked, said: list[Note]) -> pa.Table:
-    """Return the predictions of one batch as a table."""
+def _predicted(fitted: Any, batch: Any, asked: Asked, said: list[Note], strange: list[Any]) -> pa.Table:
+    """Return the predictions of one batch as a table; `strange` gets the p-values of its rows, where the model has them."""
     if isinstance(fitted, BaseLadder):
         X, remarks = fitted.encoder_.transform_with_notes(_as_wide(_without_target(fitted, batch.X), fitted, said))
         said[:] = total([*said, *remarks])
@@ -140,6 +147,9 @@ def _predicted(fitted: Any, batch: Any, asked: Asked, said: list[Note]) -> pa.Ta
     if asked.set_ is not None:
         members, names = fitted.set_of(X, asked.set_), np.array([str(label) for label in fitted.classes_.tolist()])
         columns["set"] = pa.array(["|".join(names[row]) for row in members])
+    if getattr(fitted, "novelty_", None) is not None:
+        strange.append(fitted.novelty_.p_values(X))
+        columns |= {"p_value": strange[-1]} if asked.novelty else {}
     return pa.table(columns)
 
 
@@ -166,10 +176,12 @@ class Answers:
 
 
 def _without_target(ladder: BaseLadder, X: Any) -> Any:
-    """Return the columns without the labels, if the file has them: no note is needed for these."""
-    target = getattr(ladder, "origin_", {}).get("target")
-    named = target is not None and target in getattr(X, "column_names", ())
-    return X.drop_columns([target]) if named and target not in ladder.encoder_.columns_ else X
+    """Return the columns without the labels and those that are no inputs, if the file has them: no note is needed for these."""
+    origin = getattr(ladder, "origin_", {})
+    roles = origin.get("roles", {})
+    named = {origin.get("target"), roles.get("id"), roles.get("group"), *roles.get("drop", ())}
+    extra = [name for name in getattr(X, "column_names", ()) if name in named and name not in ladder.encoder_.columns_]
+    return X.drop_columns(extra) if extra else X
 
 
 def _as_wide(X: Any, fitted: Any, said: list[Note]) -> Any:

@@ -9,6 +9,7 @@ Two ways  `Ladder` is a classifier and `RegressionLadder` a regressor, because s
 
 import sys
 import time
+import warnings
 from collections.abc import Callable
 from dataclasses import replace
 from functools import partial
@@ -24,7 +25,7 @@ from halfspace._memory import bytes_of, memory_limit
 from halfspace._typing import FloatArray, IntArray, Labels, Matrix
 from halfspace.certificates import Certificate, Verdict
 from halfspace.certificates.pipeline import Pipeline
-from halfspace.errors import InputError
+from halfspace.errors import FewRowsWarning, InputError
 from halfspace.ladder.climbing import (
     Climbed,
     Interruptible,
@@ -51,6 +52,7 @@ from halfspace.ladder.preparing import (
 from halfspace.ladder.tasks import Rows, Task, split
 from halfspace.ladder.values import NumberTest, Progress, Rung, TestResult, summarise_outcome, summarise_result
 from halfspace.ladder.yardstick import Yardstick, measure_yardstick
+from halfspace.models.kernel.novelty import Novelty
 from halfspace.models.parameters import restored_on_error
 from halfspace.notes import Note
 from halfspace.rows.threads import one_blas_thread
@@ -62,6 +64,8 @@ __all__ = ["BaseLadder"]
 
 LOOKING = 2.0
 """Seconds that the search for leaks may take."""
+NOVELTY_ROWS = 1_000
+"""Most rows that novelty is learnt from, and, less one, that are set apart for its threshold."""
 MOST_KEPT = 20_000_000
 """Most numbers of all models of the folds together that are kept for intervals or sets of predictions."""
 
@@ -84,6 +88,7 @@ class BaseLadder(Learnt, BaseEstimator):
         "?yardstick_": Yardstick | None,
         "?fold_models_": ["model"],
         "?conformal_": Intervals | Sets | None,
+        "?novelty_": "none | model:Novelty",
     }
     left_out: ClassVar[frozenset[str]] = frozenset({"on_progress"})
     learns_more: ClassVar[bool] = True
@@ -103,6 +108,7 @@ class BaseLadder(Learnt, BaseEstimator):
         scoring: str,
         refit: bool,
         yardstick: bool,
+        novelty: bool,
         max_time: float | None,
         max_memory: Any,
         curve: bool,
@@ -121,6 +127,7 @@ class BaseLadder(Learnt, BaseEstimator):
         self.scoring = scoring
         self.refit = refit
         self.yardstick = yardstick
+        self.novelty = novelty
         self.max_time = max_time
         self.max_memory = max_memory
         self.curve = curve
@@ -232,6 +239,7 @@ class BaseLadder(Learnt, BaseEstimator):
                 self.test_result_ = self._tested(given[1][self.test_])
         self._look_for_leaks(training, Z_test, given[1], until)
         self._keep_folds(winner, training, given[2], until)
+        self.novelty_ = self._novelty_of(training.X, until) if self.novelty and reason != "interrupted" else None
         self.yardstick_ = measure_yardstick(training, until) if self.yardstick and reason == "converged" else None
         rung = self._refitted(winner, training, (Z_test, given[1], given[2]), until)
         self.rungs_ = tuple(rung if other.name == rung.name else other for other in self.rungs_)
@@ -252,6 +260,21 @@ class BaseLadder(Learnt, BaseEstimator):
             again = seen_before(training.X, Z_test, (training.y, y[self.test_]))
             if again:
                 self._notes.append(Note("seen before", count=again, detail=f"{self.test_.size:,}"))
+
+    def _novelty_of(self, Z: Matrix, until: float | None) -> Novelty | None:
+        """Learn what training rows look like, from a sample of them, if there is time."""
+        left = None if until is None else until - time.perf_counter()
+        if left is not None and left < LOOKING:
+            return None
+        model = Novelty(
+            kernel_rows=NOVELTY_ROWS, calibration_rows=NOVELTY_ROWS - 1, max_time=None if left is None else 0.5 * left
+        )
+        with Interruptible(), warnings.catch_warnings(action="ignore", category=FewRowsWarning), quietly():
+            try:
+                return model.fit(Z)
+            except InputError:
+                self._notes.append(Note("no novelty"))
+        return None
 
     def _calibrate(self, winner: Climbed, training: Training) -> None:
         """Learn from the outputs for rows left out how to read them."""

@@ -70,6 +70,9 @@ class Ladder(ClassifierMixin, BaseLadder):
         Whether the winner learns from all rows after the test; the scores told are those measured before.
     yardstick : bool, default False
         Whether to measure scikit-learn's boosted trees in the same folds; they never win. `halfspace fit` does.
+    novelty : bool, default False
+        Whether to learn what the training rows look like (`novelty_`), so that rows unlike them can be told. `halfspace fit`
+        does.
     max_time : float, optional
         Time limit in seconds, from the call on; the best rung so far is kept, and at least the majority class.
     max_memory : int or str, optional
@@ -106,6 +109,8 @@ class Ladder(ClassifierMixin, BaseLadder):
         Outputs for the held-out rows, before the refit.
     yardstick_ : Yardstick or None
         What boosted trees reach.
+    novelty_ : Novelty or None
+        Tells rows unlike the training rows, given encoded: `ladder.novelty_.p_values(ladder.encode(X))`.
     separability_ : tuple of (label, Separability)
         Whether a plane separates a class from the rest: for the second of two classes, or for each of more.
     out_of_fold_ : ndarray, shape (n_train,) or (n_train, K)
@@ -163,6 +168,7 @@ class Ladder(ClassifierMixin, BaseLadder):
         class_weight: Any = None,
         refit: bool = True,
         yardstick: bool = False,
+        novelty: bool = False,
         max_time: float | None = None,
         max_memory: Any = None,
         curve: bool = False,
@@ -182,6 +188,7 @@ class Ladder(ClassifierMixin, BaseLadder):
             scoring=scoring,
             refit=refit,
             yardstick=yardstick,
+            novelty=novelty,
             max_time=max_time,
             max_memory=max_memory,
             curve=curve,

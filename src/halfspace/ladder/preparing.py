@@ -55,7 +55,7 @@ def admit_encoded(encoder: Any, X: Any, n: int) -> None:
 def checked_plans(ladder: Any, rungs: dict[str, Plan]) -> list[Plan]:
     """Refuse parameters that cannot be used; return those of the rungs that are requested."""
     require_choice(ladder, "scoring", "auto", *(m.name for m in MEASURES.values() if m.task == ladder.task))
-    for switch in ("curve", "refit", "yardstick"):
+    for switch in ("curve", "refit", "yardstick", "novelty"):
         require_switch(ladder, switch)
     verbose = isinstance(ladder.verbose, int | np.integer) and int(ladder.verbose) >= 0
     require(ladder, "verbose", "a whole number >= 0", holds=verbose)

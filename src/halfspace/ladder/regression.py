@@ -54,6 +54,9 @@ class RegressionLadder(RegressorMixin, BaseLadder):
         Whether the winner learns from all rows after the test; the scores told are those measured before.
     yardstick : bool, default False
         Whether to measure scikit-learn's boosted trees in the same folds; they never win. `halfspace fit` does.
+    novelty : bool, default False
+        Whether to learn what the training rows look like (`novelty_`), so that rows unlike them can be told. `halfspace fit`
+        does.
     max_time, max_memory, curve, n_jobs, on_progress, verbose, random_state
         As for `Ladder`.
 
@@ -99,6 +102,7 @@ class RegressionLadder(RegressorMixin, BaseLadder):
         scoring: str = "auto",
         refit: bool = True,
         yardstick: bool = False,
+        novelty: bool = False,
         max_time: float | None = None,
         max_memory: Any = None,
         curve: bool = False,
@@ -118,6 +122,7 @@ class RegressionLadder(RegressorMixin, BaseLadder):
             scoring=scoring,
             refit=refit,
             yardstick=yardstick,
+            novelty=novelty,
             max_time=max_time,
             max_memory=max_memory,
             curve=curve,
