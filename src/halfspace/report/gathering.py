@@ -66,7 +66,7 @@ def gather(
     names, groups = input_groups(ladder.encoder_, ladder.encode(take(X, np.arange(1))).shape[1])
     check = command(model_path, file_path, built_in=dataset is not None and file_path is None)
     missing: dict[str, str] = {}
-    about = _about_numbers if ladder.task == "regress" else _about_classes
+    about = (_about_numbers if ladder.task == "regress" else _about_classes)(ladder, X, y, (names, groups), file_rows, missing)
     trees, rung = getattr(ladder, "yardstick_", None), next(r for r in ladder.rungs_ if r.name == ladder.winner_)
     return Findings(
         verdict=str(ladder.verdict_),
@@ -97,7 +97,7 @@ def gather(
         missing=missing,
         version=halfspace.__version__,
         seed=str(ladder.random_state),
-        **about(ladder, X, y, (names, groups), file_rows, missing),
+        **about,
     )
 
 

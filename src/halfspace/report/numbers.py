@@ -1,4 +1,4 @@
-"""What a report says about predicted numbers: predictions against the truth, residuals against columns, weights with error bars.
+"""What a report says about predicted numbers: predictions against the truth, residuals, weights with errors.
 
 Residuals are those of training rows, by folds that had not seen them; a pattern in them is something that the winner misses.
 """

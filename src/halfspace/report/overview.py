@@ -1,5 +1,6 @@
 """What a report says whatever was learnt: what a constant would score, what answers with a guarantee gave, and a picture."""
 
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
@@ -65,7 +66,7 @@ def try_guarantee(ladder: Any, X: Any, y: Labels, missing: dict[str, str]) -> Gu
 
 
 def draw_table(ladder: Any, X: Any, y: Labels, missing: dict[str, str]) -> Picture | None:
-    """Place a sample of training rows on the first two principal components of the encoded rows; errors are those out of fold."""
+    """Place a sample of the encoded training rows on their first two principal components; errors are those out of fold."""
     train = np.asarray(ladder.train_)
     some = np.arange(train.size)
     if some.size > MOST_POINTS:
@@ -95,7 +96,7 @@ def _groups(ladder: Any, y: Labels, rows: IntArray) -> tuple[IntArray, tuple[str
     if ladder.task == "regress":
         ends = np.unique(np.quantile(y[rows], [0.2, 0.4, 0.6, 0.8]))
         bounds = [float(y[rows].min()), *ends.tolist(), float(y[rows].max())]
-        named = tuple(f"{number(a)} to {number(b)}" for a, b in zip(bounds[:-1], bounds[1:], strict=True))
+        named = tuple(f"{number(a)} to {number(b)}" for a, b in pairwise(bounds))
         return np.searchsorted(ends, y[rows], side="left"), named
     numbers = np.searchsorted(ladder.classes_, y[rows])
     counts = np.bincount(numbers, minlength=ladder.classes_.size)

@@ -59,9 +59,10 @@ def duration(seconds: float) -> str:
 
 def confusions(findings: Findings) -> list[tuple[str, str, int]]:
     """Return the commonest confusions of the held-out rows: true label, predicted label, rows."""
-    if not hasattr(findings.test, "confusion"):
+    confusion = getattr(findings.test, "confusion", None)
+    if confusion is None:
         return []
-    wrong = findings.test.confusion - np.diag(np.diag(findings.test.confusion))
+    wrong = confusion - np.diag(np.diag(confusion))
     order = np.argsort(-wrong, axis=None, kind="stable")[:MOST_CONFUSIONS]
     pairs = zip(*np.unravel_index(order, wrong.shape), strict=True)
     return [(findings.classes[i], findings.classes[j], int(wrong[i, j])) for i, j in pairs if wrong[i, j]]
