@@ -24,6 +24,9 @@ from halfspace.rows.labels import read_classes
 
 __all__ = ["Ladder"]
 
+TIED = 1e-4
+"""Log-odds below this are no more than the end of a search: the first of two classes is as good as the second."""
+
 
 class Ladder(ClassifierMixin, BaseLadder):
     """From a table to the simplest model that is good enough, with its proof.
@@ -217,10 +220,13 @@ class Ladder(ClassifierMixin, BaseLadder):
 
     def _calibrate(self, winner: Climbed, training: Training) -> None:
         with undisturbed():
-            y = training.y[training.watched]
-            self.calibration_ = LogOdds.of(winner.outputs, np.searchsorted(self.classes_, y))
+            y, outputs = training.y[training.watched], winner.outputs
+            if winner.plan.name == training.task.baseline:  # the same for every row: what differs between folds says nothing
+                outputs = training.task.outputs(winner.model, training.X[training.watched])
+                self.out_of_fold_ = outputs[: self.out_of_fold_.shape[0]]
+            self.calibration_ = LogOdds.of(outputs, np.searchsorted(self.classes_, y))
             demand = self._demand()
-            P = self.calibration_.probabilities(winner.outputs)
+            P = self.calibration_.probabilities(outputs)
             self.operating_point_ = OperatingPoint.choose(demand, P, y, self.classes_, self.positive)
 
     def _demand(self) -> Demand:
@@ -271,7 +277,10 @@ class Ladder(ClassifierMixin, BaseLadder):
         if point is None:  # of a model of an earlier version
             return outputs
         logs: FloatArray = np.log(self.calibration_.probabilities(outputs)) + np.log(point.weights / point.weights.max())
-        return logs if logs.shape[1] > 2 else logs[:, 1] - logs[:, 0]
+        if logs.shape[1] > 2:
+            return logs
+        odds: FloatArray = logs[:, 1] - logs[:, 0]
+        return np.where(np.abs(odds) < TIED, 0.0, odds)
 
     def decision_function(self, X: Any) -> FloatArray:
         """Return log-odds, shape (n,) for two classes and (n, K) for more: the label is the sign, or the largest.
