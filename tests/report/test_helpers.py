@@ -15,7 +15,7 @@ def test_charts():
     chart.line([(0, 0), (1, 1)])
     assert 'role="img"' in chart.svg()
     rung = Rung("majority", "Majority", score=0.6, error=0.1)
-    assert charts.ladder_chart([rung], "majority", "majority", "accuracy").count('class="winner"') == 1
+    assert charts.ladder_chart([rung], "majority", "accuracy").count('class="winner"') == 1
     assert charts.stability_chart(Histogram("potential", (-1.0, 0.0, 1.0), (1, 9), (1, 0), 1, 10)).count("<rect") == 3
     assert (
         charts.influence_chart(Influence("yes", ("size", "age"), (-2.0, 0.5), (), 0), "weights-0", "weight").count("<rect") == 2
