@@ -12,6 +12,7 @@ import halfspace
 from halfspace._text import shown
 from halfspace._typing import IntArray, Labels, Matrix
 from halfspace.errors import InputError
+from halfspace.ladder.mislabelled import find_mislabelled
 from halfspace.ladder.preparing import input_groups, take
 from halfspace.ladder.values import renumbered
 from halfspace.notes import Note, sentences
@@ -67,6 +68,7 @@ def gather(
     coef = linear_weights(ladder)
     weighed, influence = find_influence(ladder, X, truth, names, groups)
     found = outputs.potentials(ladder.out_of_fold_, truth[train], coef)
+    suspects = find_mislabelled(ladder.out_of_fold_, truth[train][: len(ladder.out_of_fold_)]).rows
     return Findings(
         verdict=str(ladder.verdict_),
         source=_source(dataset, file_path),
@@ -91,7 +93,7 @@ def gather(
         stability=outputs.stability(ladder, found, coef, missing),
         weighed=weighed,
         influence=influence,
-        hardest=outputs.hardest(found, classes, file_rows[train]) if ladder.winner_ != "majority" else (),
+        hardest=outputs.hardest(found, classes, file_rows[train], suspects) if ladder.winner_ != "majority" else (),
         reliability=outputs.measure_reliability(ladder, truth[train], missing),
         learning_curve=ladder.learning_curve_,
         claim=None if ladder.certificate_ is None else claim(ladder.certificate_, check),
