@@ -16,7 +16,7 @@ FAMILIES = {
     "ladder and files": ["ladder", "svmlight"],
 }
 """The files that race peers, by family: each family is one row of the README."""
-OTHERS = ["cold_start", "shuffling", "separability", "memory", "kernel_covtype", "budgeted", "freund_schapire"]
+OTHERS = ["conformal", "cold_start", "shuffling", "separability", "memory", "kernel_covtype", "budgeted", "freund_schapire"]
 """The files that measure something else: a start, memory, a rate, or one of our methods against another."""
 FILES = [*(file for files in FAMILIES.values() for file in files), *OTHERS]
 

@@ -13,6 +13,7 @@ SPARSE = {
     "certificates/": "a check reads the matrix itself, independently of the solvers and their views",
     "kernels/": "a kernel computes on whole matrices, as scikit-learn and SciPy hand them over",
     "tables/": "an encoder makes matrices",
+    "ladder/leaks.py": "a tree reads dense columns, and rows are compared by what they store",
     "ladder/preparing.py": "scaling, and the products that measure a data set, are of whole matrices",
     "ladder/conformal.py": "the few columns that a width depends on are read as a dense matrix",
     "report/gathering.py": "columns of an encoded table are drawn",

@@ -42,6 +42,9 @@ from halfspace.models.regression.kernel_regression import KernelRegression as Ke
 from halfspace.models.regression.linear_regression import LinearRegression as LinearRegression
 from halfspace.models.regression.linear_regression import RidgePath as RidgePath
 from halfspace.models.regression.linear_regression import ridge_path as ridge_path
+from halfspace.models.regression.log_target import LogTarget as LogTarget
+from halfspace.questions.bias_variance import BiasVariance as BiasVariance
+from halfspace.questions.bias_variance import bias_variance as bias_variance
 from halfspace.questions.margin_bracket import margin_bracket as margin_bracket
 from halfspace.questions.separability import separability as separability
 from halfspace.tables import TableEncoder as TableEncoder

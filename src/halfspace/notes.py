@@ -47,10 +47,22 @@ WORDS: dict[str, str | tuple[str, str]] = {
     "renamed": "another column named {detail!r} is called {column!r}.",
     "nested": "column {column!r} holds {detail}, not plain values, and is left out.",
     "grouped": "column {column!r} has numbers with grouped thousands: 1{detail}234 was read as 1234.",
+    "currency": "column {column!r} has amounts of money: {detail}5 was read as 5.",
+    "percent": "column {column!r} has percentages: 12.3% was read as 12.3.",
+    "owed": "column {column!r} has numbers in parentheses: (123) was read as -123.",
+    "comma": "column {column!r} has a decimal comma: 1.234,50 was read as 1234.5.",
     "date order": "column {column!r} has dates such as 3/4/2023 that fit both orders; they were read as month/day/year.",
     "query numbers": "query numbers (qid) are ignored.",
     "sheet": "sheet {column!r} was read; the workbook also has {detail}.",
     "task": "{detail}",
+    "individuals": (
+        "column {column!r} repeats {count:,} values in {detail} rows, as rows of the same individual do, which make scores"
+        " too good where a split divides them: --group {column} (group=) keeps them together."
+    ),
+    "times": (
+        "column {column!r} holds times: where the future is to be predicted, --time {column} (time=) validates forwards.",
+        "{n:,} columns hold times: where the future is to be predicted, --time (time=) validates forwards ({columns}).",
+    ),
     "unlabelled": "{count:,} of {detail} rows {have} no target and {are} left out.",
     "sample": "a sample of {count:,} of {detail} rows.",
     "sample for memory": (
@@ -89,6 +101,11 @@ WORDS: dict[str, str | tuple[str, str]] = {
         " begins so as a formula; --no-guard leaves it out."
     ),
     # ladder
+    "gives away": (
+        "Column {column!r} alone predicts {detail}: is it known before the outcome?",
+        "{n:,} columns alone predict {detail}: are they known before the outcome? ({columns})",
+    ),
+    "seen before": "{count:,} of {detail} held-out rows {have} the values of a training row in every column and the target.",
     "no test": "Too few rows of each class to hold some out: there is no test.",
     "balanced": (
         "The largest class has {count} % of the rows: rungs are scored by balanced accuracy (recall averaged over the"

@@ -186,6 +186,8 @@ CASES = {
         X,
         Y,
     ),
+    "LogSmearing": lambda: (proofs.LogSmearing.measure(X, np.exp(T), ridge(ridge=0.5, sample_weight=S)), X, np.exp(T)),
+    "LogSmearing-kernel": lambda: (proofs.LogSmearing.measure(X, np.exp(T), kernel_ridge()), X, np.exp(T)),
     "MarginBracket": lambda: (margin(), X, Y),
     "MarginBracket-free": lambda: (margin(weights=np.array([1.0, 1.0]), clamp=0.0, bias=0.25), X, Y),
     "MarginBracket-zero": lambda: (margin(data=XOR), XOR, Y),

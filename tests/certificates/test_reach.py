@@ -157,6 +157,8 @@ CASES = {
     "kernel ridge": kernel_ridge,
     "kernel ridge, clamped": lambda: kernel_ridge(clamp=2.0),
     "kernel ridge, constant": lambda: kernel_ridge(constants=np.array([0.25]), sample_weight=S),
+    "log": lambda: (proofs.LogSmearing.measure(X, np.exp(T), ridge(ridge=0.5)[0]), X, np.exp(T)),
+    "log, kernel": lambda: (proofs.LogSmearing.measure(X, np.exp(T), kernel_ridge()[0]), X, np.exp(T)),
     "mean": lambda: (proofs.TargetMean.measure(X, T), X, T),
     "means of neighbours": lambda: (proofs.NeighbourMeans.measure(X, T, k=3), X, T),
     "mixture": mixture,

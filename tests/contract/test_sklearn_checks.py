@@ -63,6 +63,7 @@ ESTIMATORS = [
     hs.LinearRegression(),
     hs.BayesianRegression(),
     hs.KernelRegression(gamma=0.1, ridge=0.5),  # the choice of both does not know that a row twice is one with weight 2
+    hs.LogTarget(),
     hs.AdaptiveFilter(),
 ]
 VARIANTS = [

@@ -25,6 +25,7 @@ g = np.random.default_rng(0)
 X = g.normal(size=(48, 3)) + np.repeat([[1.0, 1.0, 1.0], [-1.0, -1.0, -1.0], [2.0, -2.0, 0.0]], 16, axis=0)
 TWO, THREE = np.repeat([0, 1], 24), np.repeat(["a", "b", "c"], 16)
 REAL = X @ [1.0, 2.0, 3.0] + g.normal(size=48)
+POSITIVE = np.exp(0.2 * REAL)
 NEW = g.normal(size=(20, 3)) * 2
 MORE = [
     hs.AdaTron(intercept="free"),
@@ -38,6 +39,8 @@ MORE = [
     hs.KernelRegression(kernel_rows=20, gamma=0.1, ridge=0.5),
     hs.IsotropicMixture(2, sigma="each", max_iter=20),
     hs.AdaptiveFilter(n_taps=2),
+    hs.LogTarget(hs.BayesianRegression()),
+    hs.LogTarget(hs.KernelRegression(kernel_rows=20, gamma=0.1, ridge=0.5)),
     Majority(),
     Neighbours(),
     Mean(),
@@ -53,7 +56,15 @@ NOT_OF_PREDICTION = {"certificate_", "_certificate", "history_", "outcome_", "n_
 def cases():
     """Return every estimator with targets it can learn from: two classes, three classes, or numbers."""
     for k, model in enumerate([*ESTIMATORS, *VARIANTS, *MORE]):
-        for y in [REAL] if is_regressor(model) else [TWO, THREE] if k < len(ESTIMATORS) else [THREE]:
+        for y in (
+            [POSITIVE]
+            if isinstance(model, hs.LogTarget)
+            else [REAL]
+            if is_regressor(model)
+            else [TWO, THREE]
+            if k < len(ESTIMATORS)
+            else [THREE]
+        ):
             yield pytest.param(model, y, id=f"{type(model).__name__}-{len(np.unique(y))}")
 
 

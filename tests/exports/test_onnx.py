@@ -98,7 +98,7 @@ def predicts(model, rows=NEW):
     assert np.abs(found - expected).max() <= 1e-9 * np.abs(expected).max()
 
 
-TARGETS = np.sin(X[:, 0]) + 0.2 * X[:, 1]
+TARGETS = 2.0 + np.sin(X[:, 0]) + 0.2 * X[:, 1]
 REGRESSIONS = [
     hs.LinearRegression(),
     hs.LinearRegression(ridge="cv", intercept="clamped"),
@@ -106,6 +106,7 @@ REGRESSIONS = [
     hs.KernelRegression(),
     hs.KernelRegression("poly", gamma=0.5, coef0=1.0, ridge=0.1, intercept="clamped"),
     hs.KernelRegression(kernel_rows=20, gamma=0.3, ridge=0.1),
+    hs.LogTarget(hs.KernelRegression(gamma=0.3, ridge=0.1)),
     Mean(),
     NeighbourMean(),
 ]

@@ -265,6 +265,42 @@ def test_grouped_thousands(tmp_path, content, expected):
     assert words.to_pylist() == ["1,234", "12,34"]
 
 
+@pytest.mark.parametrize(
+    ("values", "expected", "notes"),
+    [
+        (["$1234.50", "$ 1,000", "-$3", "$-4"], [1234.5, 1000.0, -3.0, -4.0], {"currency", "grouped"}),
+        (["12 €", "7€", "3", "-"], [12, 7, 3, None], {"currency"}),
+        (["€ 1.234,50", "€ 3,20", "€ 1.000"], [1234.5, 3.2, 1000.0], {"currency", "comma"}),
+        (["12.3%", "-4 %", "100%"], [12.3, -4.0, 100.0], {"percent"}),
+        (["(123)", "7", "($1,000.5)"], [-123.0, 7.0, -1000.5], {"owed", "currency", "grouped"}),
+        (["5%", "6"], ["5%", "6"], set()),
+        (["$5", "€6"], ["$5", "€6"], set()),
+        (["1,2", "3,4"], ["1,2", "3,4"], set()),
+        (["(a)", "$"], ["(a)", "$"], set()),
+    ],
+    ids=[
+        *("dollars", "euros behind", "decimal comma", "percent", "owed", "some percent", "two currencies", "pairs", "words"),
+    ],
+)
+@pytest.mark.parametrize("split", [False, True], ids=["whole", "in blocks"])
+def test_numbers_as_people_write_them(tmp_path, monkeypatch, values, expected, notes, split):
+    """Amounts, percentages and debts are numbers, said in notes; what would not compare stays text, in blocks too."""
+    rows = values * (200 if split else 1)
+    if split:
+        monkeypatch.setattr(csv, "SMALLEST_BLOCK", 1 << 10)
+        rows = sorted(rows, key=values.index)
+    found = read(written(tmp_path, "a,y\n" + "".join(f'"{value}",{i % 2}\n' for i, value in enumerate(rows))), "y")
+    assert found.X["a"].unique().to_pylist() == expected
+    assert {note.kind for note in found.notes} - {"individuals"} == notes
+
+
+def test_a_decimal_comma_is_seen_behind_a_sign(tmp_path):
+    """In a file with semicolons 12,3% and € 3,20 tell the decimal mark; amounts in the first row are no header."""
+    found = read(written(tmp_path, "a;b;y\n12,3%;€ 1.234,50;$5\n4,0%;-€ 3,20;$6\n"), "y")
+    assert (found.X["a"].to_pylist(), found.X["b"].to_pylist(), found.y.tolist()) == ([12.3, 4.0], [1234.5, -3.2], [5, 6])
+    assert read(written(tmp_path, "$5,12%\n$6,13%\n$7,12%\n"), 1).X["x0"].to_pylist() == [5, 6, 7]
+
+
 def test_a_row_beyond_the_block_is_said_to_be_too_long(tmp_path):
     """A cell of megabytes is named by its line and its size, with the limit; it is no open quote."""
     path = written(tmp_path, f"a,t\n1,x\n2,{'z' * 3_000_000}\n3,y\n")

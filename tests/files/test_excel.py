@@ -33,6 +33,13 @@ def test_types_dates_and_gaps(tmp_path):
     assert (found.notes, found.source.details) == ((), ("sheet 'One'", "header in row 1"))
 
 
+def test_numbers_as_people_write_them(tmp_path):
+    """Cells of text with a currency, a percent sign or grouped thousands are numbers, as in CSV."""
+    rows = [["a", "b", "c", "y"], ["$5", "12.3%", "1,234.50", 0], ["$1,000", "4%", "7", 1]]
+    found = read(workbook(tmp_path / "t.xlsx", One=rows), "y").X.to_pydict()
+    assert found == {"a": [5, 1000], "b": [12.3, 4.0], "c": [1234.5, 7.0]}
+
+
 def test_numbers_keep_every_bit(tmp_path):
     """A number in a cell is the double that was written."""
     values = np.random.default_rng(0).standard_normal(50) * 10.0 ** np.arange(-25, 25)

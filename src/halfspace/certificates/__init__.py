@@ -16,6 +16,7 @@ from halfspace.certificates.regression.filtering import FilterBound
 from halfspace.certificates.regression.kernel_ridge import KernelRidgeCells, KernelRidgeGap
 from halfspace.certificates.regression.posterior import GaussianPosterior
 from halfspace.certificates.regression.ridge import LeastSquaresGap, PerOutput, RidgeGap
+from halfspace.certificates.regression.smearing import LogSmearing
 
 __all__ = [
     "BudgetedMistakes",
@@ -31,6 +32,7 @@ __all__ = [
     "KernelRidgeGap",
     "KeslerBracket",
     "LeastSquaresGap",
+    "LogSmearing",
     "MarginBracket",
     "MistakeBound",
     "MixtureLikelihood",

@@ -3,8 +3,8 @@
 Encoder        is fitted anew to the training rows, and must be the one that encodes: the same words and columns, numbers to
                nine digits (another processor adds up in another order).
 Model          its certificate holds for the encoded rows that it learnt from, and is about what predicts (`tied`).
-Probabilities  are fitted anew to the outputs for rows left out, and must have the same slopes. Those outputs are reported by
-               the run and not proved: to compute them anew would be to climb again.
+Probabilities  are fitted anew to the outputs for rows left out, and must be the same there and beyond, but for the end of a
+               search. Those outputs are reported by the run and not proved: to compute them anew would be to climb again.
 """
 
 from collections.abc import Mapping
@@ -18,13 +18,14 @@ from halfspace._typing import IntArray, Labels
 from halfspace.certificates.base import Certificate, Verdict
 from halfspace.certificates.calibration import Calibration, Curve
 from halfspace.certificates.fields import Record
+from halfspace.certificates.log_odds import LogOdds
 from halfspace.certificates.predictor import tied
 
 __all__ = ["Pipeline"]
 
 DIGITS = 1e-9
 NEAR = 0.05
-"""Slopes and noise of the probabilities may differ by this from those of a new fit, which ends near the same place."""
+"""Log-odds, or slopes and noise, may differ by this from those of a new fit, which ends near the same place."""
 
 
 class Pipeline(NamedTuple):
@@ -36,8 +37,8 @@ class Pipeline(NamedTuple):
         From rows to numbers, fitted to the training rows.
     classes : ndarray, shape (K,)
         The labels that are predicted.
-    calibration : Calibration
-        Of the outputs, or a record of one, read from a file.
+    calibration : LogOdds or Calibration
+        Of the outputs, or a record of one, read from a file; the second kind is that of earlier versions.
     out_of_fold : ndarray, shape (n,) or (n, K)
         Outputs for training rows that a model had not seen.
     learnt : mapping
@@ -77,16 +78,34 @@ class Pipeline(NamedTuple):
         target = np.searchsorted(self.classes, y)
         if self.out_of_fold.shape[0] != target.size or self.out_of_fold.ndim > 2:
             return Verdict.of((False, text))
-        curves = zip(_curves(self.calibration), Calibration.of(self.out_of_fold, target), strict=True)
+        given = _calibration(self.calibration)
+        if isinstance(given, LogOdds):
+            return Verdict.of((_same_odds(given, self.out_of_fold, target, len(self.classes)), text))
+        curves = zip(given, Calibration.of(self.out_of_fold, target), strict=True)
         near = all(abs(a.slope - b.slope) <= NEAR * b.slope and abs(a.noise - b.noise) <= NEAR for a, b in curves)
         return Verdict.of((near, text))
 
 
-def _curves(calibration: Any) -> list[Curve]:
-    """Return the curves of a calibration, or of a record of one."""
-    if not isinstance(calibration, Record):
-        return list(calibration)
-    return [Curve(**calibration.fields[name].fields) for name in ("below", "above")]
+def _calibration(given: Any) -> LogOdds | Calibration:
+    """Return a calibration, or what a record of one stands for."""
+    if not isinstance(given, Record):
+        return given  # type: ignore[no-any-return]
+    if given.key == "LogOdds":
+        return LogOdds(**given.fields)
+    return Calibration(*(Curve(**given.fields[name].fields) for name in ("below", "above")))
+
+
+def _same_odds(given: LogOdds, outputs: Any, target: IntArray, classes: int) -> bool:
+    """Tell whether a calibration is the one that these outputs make, also for outputs beyond them."""
+    again = LogOdds.of(outputs, target)
+    if not (given.sound(classes) and again.offsets.size == classes):
+        return False
+    seen = outputs[np.isfinite(outputs if outputs.ndim == 1 else outputs.sum(axis=1))]
+    lowest, highest = (end(seen, axis=0, keepdims=True) for end in (np.min, np.max)) if len(seen) else (seen, seen)
+    probes = np.concatenate([seen, 2.0 * lowest - highest, 2.0 * highest - lowest])
+    P, Q = given.probabilities(probes), again.probabilities(probes)
+    limits = np.append(given.shares, given.noise), np.append(again.shares, again.noise)
+    return bool(np.allclose(*limits, rtol=DIGITS) and (abs(P - Q) <= NEAR * Q * (1.0 - Q) + DIGITS).all())
 
 
 def _alike(value: Any, other: Any, size: float = 0.0) -> bool:

@@ -193,6 +193,12 @@ def _line(learnt: Mapping[str, Any]) -> dict[str, Any]:
     return {"coefficients": np.atleast_2d(learnt["coef_"]), "intercept": np.atleast_1d(learnt["intercept_"])}
 
 
+def _log_target(learnt: Mapping[str, Any]) -> dict[str, Any]:
+    model = learnt["regressor_"]
+    inner = predictor_of(model if isinstance(model, Mapping) else vars(model))
+    return {**inner, "factor": learnt["factor_"], "range": learnt["range_"]}
+
+
 def _posterior(learnt: Mapping[str, Any]) -> dict[str, Any]:
     sums = learnt["_sums"]
     return {
@@ -328,6 +334,7 @@ def _voters(log: Mapping[str, Any], support: Any) -> _Kept:
 
 READERS: dict[str, Callable[[Mapping[str, Any]], dict[str, Any]]] = {
     "members_": _committee,
+    "regressor_": _log_target,
     "_expansion": _expansion,
     "prototype_labels_": _prototype_classes,
     "sigma_": _mixture,

@@ -9,6 +9,7 @@ from sklearn.base import is_regressor
 from sklearn.pipeline import Pipeline
 from sklearn.utils.validation import check_is_fitted
 
+from halfspace.certificates.log_odds import LogOdds
 from halfspace.exports.graph import Graph
 from halfspace.exports.preprocessing import encoded
 from halfspace.exports.scores import model_scores, refusal
@@ -72,6 +73,10 @@ def _outputs(model: Any, graph: Graph) -> dict[str, tuple[str, list[Any], Any]]:
     if hasattr(model, "calibration_"):  # a ladder
         chances = _probabilities(model.calibration_, graph, scores, model.classes_.size)
         more = {"probabilities": (chances, ["rows", model.classes_.size], 0.0)}
+        if getattr(model, "operating_point_", None) is not None:
+            weights = model.operating_point_.weights / model.operating_point_.weights.max()
+            numbers = graph("ArgMax", graph("Mul", chances, weights), axis=1, keepdims=0)
+            more["label"] = (graph.label(numbers, model.classes_), ["rows"], model.classes_)
     return _decided(scores, model.classes_, graph) | more
 
 
@@ -105,7 +110,9 @@ def _decided(scores: str, classes: Any, graph: Graph) -> dict[str, tuple[str, li
 
 
 def _probabilities(calibration: Any, graph: Graph, scores: str, classes: int) -> str:
-    """Return the probabilities of `certificates/calibration.py`, shape (n, K), from outputs of shape (n, K) or (n, 1)."""
+    """Return the probabilities of a calibration, shape (n, K), from outputs of shape (n, K) or (n, 1)."""
+    if isinstance(calibration, LogOdds):
+        return _from_log_odds(calibration, graph, scores, classes)
     below, above = calibration.below, calibration.above
     if classes > 2:
         shares = graph("Softmax", graph("Mul", scores, above.slope), axis=1)
@@ -117,3 +124,18 @@ def _probabilities(calibration: Any, graph: Graph, scores: str, classes: int) ->
     half = float(np.nextafter(0.5, 1.0))
     upper = graph("Where", positive, graph("Max", upper, half), graph("Min", upper, 0.5))
     return graph("Concat", graph("Sub", 1.0, upper), upper, axis=1)
+
+
+def _from_log_odds(calibration: LogOdds, graph: Graph, scores: str, classes: int) -> str:
+    """Return the probabilities of `certificates/log_odds.py`."""
+    knots, inner = calibration.knots, calibration.knots[1:-1]
+    low, high = np.append(-np.inf, inner), np.append(inner, np.inf)
+    begun = np.clip(knots[0], low, high)
+    ways = graph("Sub", graph("Max", graph("Min", graph("Unsqueeze", scores, np.array([2])), high), low), begun)
+    curve = graph("Squeeze", graph("MatMul", ways, calibration.slopes[:, None]), np.array([2]))
+    if classes == 2:
+        upper = graph("Add", curve, float(calibration.offsets[1] - calibration.offsets[0]))
+        shares = graph("Concat", graph("Sigmoid", graph("Neg", upper)), graph("Sigmoid", upper), axis=1)
+    else:
+        shares = graph("Softmax", graph("Add", curve, calibration.offsets), axis=1)
+    return graph("Add", graph("Mul", shares, 1.0 - calibration.noise), calibration.noise * calibration.shares)

@@ -27,11 +27,14 @@ def model_scores(model: Any, graph: Graph, X: str) -> str:
     chosen = getattr(model, "estimator_", model)
     if hasattr(chosen, "to_graph"):
         return str(chosen.to_graph(graph, X))
-    answers = hasattr(chosen, "classes_") or (is_regressor(chosen) and hasattr(chosen, "intercept_"))
+    numbers = is_regressor(chosen) and (hasattr(chosen, "intercept_") or hasattr(chosen, "regressor_"))
+    answers = hasattr(chosen, "classes_") or numbers
     if not (answers and any(kind.__module__.startswith("halfspace.") for kind in type(chosen).__mro__)):
         raise refusal(model)
     if hasattr(chosen, "prototype_labels_"):
         return _prototypes(chosen, graph, X)
+    if hasattr(chosen, "regressor_"):
+        return _from_log(chosen, graph, X)
     if hasattr(chosen, "_expansion"):
         return _kernel_machine(chosen, graph, X)
     return graph("Add", graph("MatMul", X, np.atleast_2d(chosen.coef_).T), chosen.intercept_)
@@ -45,6 +48,14 @@ def refusal(model: Any) -> InputError:
         "before; TableEncoder, Ladder, and scikit-learn pipelines of TableEncoder or StandardScaler with one of these models); "
         f"got {what}."
     )
+
+
+def _from_log(model: Any, graph: Graph, X: str) -> str:
+    """Return the predictions of a model of the logarithm in the target's own units."""
+    low, high = model.range_
+    logs = model_scores(model.regressor_, graph, X)
+    held = graph("Max", graph("Min", logs, float(high + (high - low))), float(low - (high - low)))
+    return graph("Mul", graph("Exp", held), float(model.factor_))
 
 
 def _kernel_machine(model: Any, graph: Graph, X: str) -> str:

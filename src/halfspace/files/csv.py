@@ -18,7 +18,7 @@ import pyarrow.compute as pc
 import pyarrow.csv as pacsv
 
 from halfspace.errors import FileError
-from halfspace.files.kinds import MISSING, Columns, TextReader, unique_names
+from halfspace.files.kinds import MISSING, SIGNS, Columns, TextReader, unique_names
 from halfspace.files.opening import OpenedFile, admit_columns, explained
 from halfspace.files.sampling import Piece
 from halfspace.files.text import LONGEST_LINE, LineStream, line_blocks
@@ -36,6 +36,8 @@ DELIMITERS = "\t;|, "
 NUMBER = re.compile(r"[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?|[+-]?inf", re.IGNORECASE)
 DECIMAL_COMMA = re.compile(r"[+-]?(\d+|\d{1,3}(\.\d{3})+),\d+")
 GROUPED = re.compile(r"[+-]?\d{1,3}(\.\d{3})+")
+MARKS = re.compile(rf"^\(?([+-]?)\s?[{SIGNS}]?\s?|\s?[{SIGNS}%]?\)?$")
+"""What people write around a number: a currency, a percent sign, parentheses."""
 
 
 class Reader(TextReader):
@@ -174,7 +176,7 @@ def dialect_of(head: str, delimiters: str = DELIMITERS) -> Dialect:
     if _agreement(parsed[best]) == 0.0:
         best = "," if "," in parsed else delimiters[0]
     rows = parsed[best] or _rows(head, best)
-    fields = [cell for row in rows[1:] for cell in row]
+    fields = [MARKS.sub(r"\1", cell) for row in rows[1:] for cell in row]
     comma = best == ";" and any(map(DECIMAL_COMMA.fullmatch, fields)) and not any(map(_has_decimal_point, fields))
     if comma:
         rows = [
@@ -211,7 +213,7 @@ def _has_decimal_point(cell: str) -> bool:
 
 
 def _is_number(cell: str) -> bool:
-    return NUMBER.fullmatch(cell) is not None
+    return NUMBER.fullmatch(MARKS.sub(r"\1", cell)) is not None
 
 
 def is_header(rows: list[list[str]]) -> bool:

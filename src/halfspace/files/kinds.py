@@ -4,6 +4,9 @@ A column of a file is of the first of these kinds that all its values have, miss
 
     int64  ·  float64  ·  bool (true, false)  ·  dates and times: ISO 8601, with UTC offset, 31.12.2023, 12/31/2023  ·  text
 
+Numbers may be written as people do: 1,234.50 with grouped thousands, $1234.50 or 1234.50 € (one currency per column),
+€ 1.234,50, 12.3% (read as 12.3, if all values of the column have the sign), (123) for -123.
+
 The encoder asks the same of text in memory, and lets a few values be unreadable. `Columns.learn` sees the blocks of a file one
 by one, so that a sample has the types of the whole; `Columns.typed` casts what was kept as text once all blocks have been seen.
 
@@ -40,6 +43,8 @@ SLASHES = r"^(\d{1,2})/(\d{1,2})/(\d{4})" + TIME
 NOTHING, TEXT = Kind("nothing", pa.null()), Kind("text", pa.string())
 WHOLE = Kind("whole", pa.int64())
 NUMBER = Kind("number", pa.float64(), r"^[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?$")
+PERCENT = Kind("percent", pa.float64(), r"^[+-]?(\d+\.?\d*|\.\d+)\s?%$")
+COMMA = Kind("comma", pa.float64(), r"^[+-]?(\d+|\d{1,3}(\.\d{3})+)(,\d+)?$")
 TRUTH = Kind("truth", pa.bool_())
 ISO = Kind("iso", pa.timestamp("us"), r"^(\d{4})-(\d\d)-(\d\d)([ T]\d\d:\d\d(:\d\d(\.\d+)?)?Z?)?$")
 OFFSET = Kind("offset", pa.timestamp("us", "UTC"))
@@ -48,7 +53,8 @@ DAY_FIRST = Kind("day/month", pa.timestamp("us"), SLASHES, r"\3-\2-\1\4")
 MONTH_FIRST = Kind("month/day", pa.timestamp("us"), SLASHES, r"\3-\1-\2\4")
 EITHER = MONTH_FIRST._replace(name="either")
 DATES = (ISO, OFFSET, DOTS, EITHER, MONTH_FIRST, DAY_FIRST)
-KINDS = (WHOLE, NUMBER, TRUTH, *DATES)
+KINDS = (WHOLE, NUMBER, PERCENT, TRUTH, *DATES)
+NUMBERS = (WHOLE, NUMBER, PERCENT, COMMA)
 SPELLED = {kind.name: kind for kind in (ISO, DOTS, MONTH_FIRST, DAY_FIRST)}
 CODE = r"^[+-]?0\d"
 MANY_COLUMNS, FEW_ROWS = 100, 1000
@@ -57,6 +63,15 @@ SURE_DIGITS = 15
 """Every whole number of so many digits is a float."""
 GROUPED = {".": (",", r"^[+-]?\d{1,3}(,\d{3})+(\.\d+)?$"), ",": (".", r"^[+-]?\d{1,3}(\.\d{3})+(,\d+)?$")}
 """By decimal mark: the character that groups thousands, and numbers that have it."""
+SIGNS, BLANK = "$€£¥", r"[\s\x{a0}\x{202f}]?"
+BEFORE, BEHIND = rf"^([+-]?){BLANK}[{SIGNS}]{BLANK}([+-]?[\d.,]+)$", rf"^([+-]?[\d.,]+){BLANK}[{SIGNS}]$"
+OWED = rf"^\({BLANK}([{SIGNS}]?{BLANK}[\d.,]+{BLANK}[{SIGNS}%]?){BLANK}\)$"
+"""Amounts with their currency, and debts in parentheses."""
+POINTED = r"^[+-]?\d{1,3}(\.\d{3})+,\d+$"
+
+
+WIDER = {(WHOLE, NUMBER), (WHOLE, COMMA), (EITHER, DAY_FIRST), (EITHER, MONTH_FIRST)}
+"""Kinds, and those that hold all their values."""
 
 
 def _iso(text: Any, kind: Kind) -> Any:
@@ -78,6 +93,12 @@ def _strict(text: Any, kind: Kind) -> Any:
         return None
     if kind is TRUTH and _some_false(pc.is_in(pc.utf8_lower(text.drop_null()), value_set=pa.array(["true", "false"]))):
         return None
+    if kind in {PERCENT, COMMA}:
+        if _some_false(pc.match_substring_regex(text, kind.pattern)):
+            return None
+        text = (
+            _without_percent(text) if kind is PERCENT else pc.replace_substring(pc.replace_substring(text, ".", ""), ",", ".")
+        )
     if kind.iso:
         if _some_false(pc.match_substring_regex(text, kind.pattern)):
             return None
@@ -86,6 +107,37 @@ def _strict(text: Any, kind: Kind) -> Any:
         return pc.cast(text, kind.type)
     except (pa.ArrowInvalid, pa.ArrowNotImplementedError):
         return None
+
+
+def _without_percent(text: Any) -> Any:
+    return pc.replace_substring_regex(text, rf"{BLANK}%$", "")
+
+
+def unmarked(text: Any) -> Any:
+    """Return amounts without their currency, and debts in parentheses as negative numbers; other text as it is."""
+    text = pc.replace_substring_regex(text, OWED, r"-\1")
+    text = pc.replace_substring_regex(text, BEFORE, r"\1\2")
+    return pc.replace_substring_regex(text, BEHIND, r"\1")
+
+
+def signs_in(text: Any) -> set[str]:
+    """Return the currency signs of amounts."""
+    amounts = text.filter(pc.match_substring_regex(text, f"{BEFORE}|{BEHIND}|{OWED}"))
+    return {sign for sign in SIGNS if pc.any(pc.match_substring(amounts, sign)).as_py()}
+
+
+def plain_numbers(text: Any) -> Any:
+    """Return numbers as people write them (1,234.50, $5, 12.3%, (5)) as plain ones, value by value, with a decimal point."""
+    if not pc.any(pc.match_substring_regex(text, r"[,%()$€£¥]")).as_py():
+        return text
+    text = unmarked(_without_percent(text))
+    return pc.if_else(pc.match_substring_regex(text, GROUPED["."][1]), pc.replace_substring(text, ",", ""), text)
+
+
+def _compare(text: Any) -> bool:
+    """Tell whether numbers in text are of one currency at most, and percentages all or none."""
+    shares = pc.match_substring_regex(text, PERCENT.pattern)
+    return len(signs_in(text)) < 2 and (pc.all(shares).as_py() or not pc.any(shares).as_py())
 
 
 def lenient(text: Any, kind: Kind) -> Any:
@@ -117,7 +169,8 @@ def mostly(text: Any, share: float) -> Kind:
     most = (1.0 - share) * (len(text) - text.null_count)
     codes = pc.sum(pc.match_substring_regex(text, CODE)).as_py() or 0
     for kind in (NUMBER, *SPELLED.values()):
-        unreadable = lenient(text, kind).null_count - text.null_count + codes
+        spelled = plain_numbers(text) if kind is NUMBER and _compare(text) else text
+        unreadable = lenient(spelled, kind).null_count - text.null_count + codes
         if unreadable < most:
             other = lenient(text, DAY_FIRST).null_count - text.null_count if kind is MONTH_FIRST else unreadable
             return DAY_FIRST if other < unreadable else kind
@@ -132,10 +185,17 @@ def _kind_of(text: Any, kinds: Iterable[Kind]) -> Kind:
     return next((kind for kind in kinds if _strict(text, kind) is not None), TEXT)
 
 
+def _is_pointed(text: Any, signs: set[str]) -> bool:
+    """Tell whether numbers can only have a decimal comma: 1.234,50, or 12,50 with a currency."""
+    sure = pc.any(pc.match_substring_regex(text, POINTED)).as_py()
+    cents = bool(signs) and pc.any(pc.match_substring_regex(text, r",\d{2}$")).as_py()
+    return bool(sure or cents)
+
+
 def _joined(first: Kind, second: Kind) -> Kind:
     """Return the narrowest kind that holds both: whole numbers are numbers, everything is text."""
     for one, other in ((first, second), (second, first)):
-        if one in {NOTHING, other} or (one, other) in {(WHOLE, NUMBER), (EITHER, DAY_FIRST), (EITHER, MONTH_FIRST)}:
+        if one in {NOTHING, other} or (one, other) in WIDER:
             return other
     return TEXT
 
@@ -194,6 +254,7 @@ class Columns:
         self.texts: frozenset[str] = frozenset()
         self.day_first: frozenset[str] = frozenset()
         self.kinds: dict[str, Kind] = {}
+        self._signs: dict[str, set[str]] = {}
 
     def learn(self, table: Any, texts: frozenset[str] = frozenset()) -> None:
         """Take the values of one block into account; columns named in `texts` hold words even where they look like numbers."""
@@ -204,23 +265,38 @@ class Columns:
             if name in plain and known in {NOTHING, WHOLE, NUMBER}:
                 self.kinds[name] = _joined(known, plain[name])
             elif known is not TEXT and (known is NOTHING or name in texts or _strict(text, known) is None):
-                self.kinds[name] = _joined(known, self._found(text, DATES if name in texts else KINDS))
+                self.kinds[name] = _joined(known, self._found(name, text, DATES if name in texts else KINDS))
 
-    def _found(self, text: Any, kinds: Iterable[Kind]) -> Kind:
+    def _found(self, name: str, text: Any, kinds: Iterable[Kind]) -> Kind:
         """Return the kind of a block of a column; most need no cleaning, which takes longer than the casts."""
         found = _kind_of(text, kinds)
         for clean in (self.trim, self.respelled, _without_dashes) if found is TEXT else ():
             text = clean(text)
             found = _kind_of(text, kinds)
             if found is not TEXT:
-                break
-        return found
+                return found
+        return self._marked(name, text) if found is TEXT and kinds is KINDS else found
+
+    def _marked(self, name: str, text: Any) -> Kind:
+        """Return the kind of amounts of money and of debts, without dashes; text if there are several currencies."""
+        signs = self._signs.setdefault(name, set())
+        signs |= signs_in(text)
+        text = unmarked(text)
+        sure = self.kinds[name] is COMMA or _is_pointed(text, signs)
+        if self._decimal == "." and sure and _strict(text, COMMA) is not None:
+            return COMMA
+        found = _kind_of(self.respelled(text), (WHOLE, NUMBER, PERCENT))
+        return TEXT if len(signs) > 1 else found
 
     def respelled(self, text: Any) -> Any:
         """Return numbers without grouped thousands, and with a decimal point."""
         mark, grouped = GROUPED[self._decimal]
         text = pc.if_else(pc.match_substring_regex(text, grouped), pc.replace_substring(text, mark, ""), text)
-        return text if self._decimal == "." else pc.replace_substring_regex(text, r"^([+-]?\d+),(\d+)$", r"\1.\2")
+        return text if self._decimal == "." else pc.replace_substring_regex(text, r"^([+-]?\d+),(\d+\s?%?)$", r"\1.\2")
+
+    def cleaned(self, text: Any) -> Any:
+        """Return numbers spelled plainly, whatever else there is as it is, and what is missing as null."""
+        return _without_percent(self.respelled(unmarked(self.trim(text))))
 
     def in_day_first(self) -> tuple[str, ...]:
         """Return the columns whose dates with slashes are day/month."""
@@ -255,6 +331,7 @@ class Columns:
 
     def _typed(self, name: str, text: Any, kind: Kind) -> Any:
         """Cast a column to its kind, cleaned if it must be."""
+        self._notes += [Note("percent", name)] * (kind is PERCENT) + [Note("comma", name)] * (kind is COMMA)
         if kind is EITHER:
             kind = DAY_FIRST if name in self.day_first else MONTH_FIRST
             self._notes += [Note("date order", name)] * (name not in self.day_first)
@@ -262,9 +339,17 @@ class Columns:
         if plain is not None:
             return plain
         trimmed = self.trim(text)
-        if kind in {WHOLE, NUMBER} and pc.any(pc.match_substring_regex(trimmed, GROUPED[self._decimal][1])).as_py():
-            self._notes.append(Note("grouped", name, detail=GROUPED[self._decimal][0]))
-        return _strict(_without_dashes(self.respelled(trimmed)), kind)
+        if kind not in NUMBERS:
+            return _strict(_without_dashes(trimmed), kind)
+        plain = unmarked(_without_dashes(trimmed))
+        mark, grouped = GROUPED[self._decimal]
+        said = {
+            "grouped": (mark, kind is not COMMA and pc.any(pc.match_substring_regex(plain, grouped)).as_py()),
+            "currency": ("".join(sorted(self._signs.get(name, ()))), bool(self._signs.get(name))),
+            "owed": ("", pc.any(pc.match_substring_regex(trimmed, OWED)).as_py()),
+        }
+        self._notes += [Note(what, name, detail=detail) for what, (detail, holds) in said.items() if holds]
+        return _strict(plain if kind is COMMA else self.respelled(plain), kind)
 
 
 def _without_dashes(text: Any) -> Any:
@@ -290,7 +375,7 @@ class TextReader:
 
     def cleaned(self, column: Any) -> Any:
         """Return a column of a piece with all that is missing in it null."""
-        return self.columns.respelled(self.columns.trim(column))
+        return self.columns.cleaned(column)
 
 
 def concatenated(tables: list[Any]) -> Any:

@@ -91,6 +91,12 @@ class Dataset:
         Where the rows came from.
     task : TaskChoice or None
         Whether y holds classes or numbers, and why; None without y.
+    ids : pyarrow.ChunkedArray of shape (n,), or None
+        The column that names the rows, if one was given.
+    groups : ndarray of int64, shape (n,), or None
+        Number of the group that each row belongs to, if a column was given; in order of first appearance.
+    times : ndarray of float64 or datetime64, shape (n,), or None
+        When each row was, if a column was given.
     """
 
     X: Matrix
@@ -101,6 +107,9 @@ class Dataset:
     notes: tuple[Note, ...]
     source: Source
     task: TaskChoice | None = None
+    ids: Any = None
+    groups: IntArray | None = None
+    times: Any = None
 
 
 @dataclass(frozen=True)
@@ -150,6 +159,10 @@ def read(
     target: str | int | None = None,
     *,
     task: str = "auto",
+    drop: Iterable[str | int] = (),
+    id: str | int | None = None,  # noqa: A002 - likewise
+    group: str | int | None = None,
+    time: str | int | None = None,
     format: str | None = None,  # noqa: A002 - the word users know from the command
     max_rows: int | None = None,
     random_state: int = 0,
@@ -167,6 +180,14 @@ def read(
     task : {"auto", "classify", "regress"}
         Whether the target is read as classes or as numbers; "auto" decides by its values (see `task_of`) and says so in a note.
         With `rows`, which may be too few to tell, "auto" means classes.
+    drop : iterable of str or int
+        Columns to be left out.
+    id : str or int, optional
+        Column that names the rows: no input, but kept for the predictions.
+    group : str or int, optional
+        Column that says whose row it is, where rows of one individual must stay on one side of every split: no input.
+    time : str or int, optional
+        Column that says when it was, where validation must go forwards: dates, times or numbers. It stays an input.
     format : str, optional
         "csv", "tsv", "excel", "parquet", "arrow", "jsonl", "svmlight" or "npz"; by default by suffix, else by content.
     max_rows : int, optional
@@ -204,7 +225,9 @@ def read(
     keep = Chosen(rows) if rows is not None else Everything() if max_rows is None else Sample(max_rows, random_state)
     with opened(path) as file, memory_limit(n_bytes=file.n_bytes):
         kind = format_of(file, format)
-        return _Reading(file, kind, keep, task).run(target, check=rows is None)
+        reading = _Reading(file, kind, keep, task)
+        reading.asked = {"drop": drop if isinstance(drop, str | int) else tuple(drop), "id": id, "group": group, "time": time}
+        return reading.run(target, check=rows is None)
 
 
 def stream(
@@ -292,6 +315,7 @@ class _Reading:
         self.reader = _reader(file, kind)
         self.n_rows = self._held = 0
         self.whole = True
+        self.asked: dict[str, Any] = {}
 
     def run(self, target: str | int | None, *, check: bool) -> Dataset:
         """Go through the file and return the rows kept."""
@@ -307,6 +331,9 @@ class _Reading:
                 self.keep.prune()
         if self.n_rows == 0:
             raise FileError(_no_rows(self.file))
+        if column is None and any(self.asked.values()):
+            msg = f"{self.file.name}: has no named columns: drop, id, group and time cannot name one."
+            raise FileError(msg)
         return self._dataset(column, target, check=check)
 
     def _admit(self, piece: Piece) -> None:
@@ -354,9 +381,12 @@ class _Reading:
         keep.pieces.clear()
         if order is not None:
             X, y, rows = X.take(order) if column else X[order], None if y is None else y[order], rows[order]
+        aside: tuple[Any, ...] = (X, None, None, None)
+        hints: tuple[Note, ...] = ()
         if column is not None:
-            y, X = X.column(column), X.drop_columns([column])
-            if not X.num_columns:
+            y = X.column(column)
+            aside, hints = self._inputs(X.drop_columns([column]), column)
+            if not aside[0].num_columns:
                 msg = f"{self.file.name}: has no column beside the target {column!r}; expected at least one to predict it from."
                 raise FileError(msg)
         labels, task = (None, None) if y is None else self._labels(y, column, check=check)
@@ -374,7 +404,17 @@ class _Reading:
         notes = self._notes(rows.size, target, check=check)
         if task and not task.evident:
             notes += (Note("task", detail=task.reason),)
-        return Dataset(X, labels, rows, self.n_rows, column, notes, source, task)
+        X, *beside = aside
+        return Dataset(X, labels, rows, self.n_rows, column, notes + hints * check, source, task, *beside)
+
+    def _inputs(self, table: Any, target: str) -> tuple[tuple[Any, ...], tuple[Note, ...]]:
+        """Return the inputs with the columns that have another role beside them, and hints about the inputs."""
+        from halfspace.files.hints import hints_of  # noqa: PLC0415 - formats without column names need no pyarrow
+        from halfspace.files.roles import Roles  # noqa: PLC0415
+
+        roles = Roles.named(self.reader.names, self.file.name, target, **self.asked)
+        aside = roles.split(table, self.file.name)
+        return aside, tuple(note for note in hints_of(aside.X) if note.column != roles.time)
 
     def _own_labels(self, target: str | int | None) -> Labels | None:
         """Return the labels that came with the rows, if the format has them."""

@@ -8,7 +8,7 @@ Rule     y belongs to the answer unless at least (1 - α)(n + 1) rows i have R_i
 Theorem  If all rows, old and new, are exchangeable and s_k is a symmetric function of the rows outside fold k alone, the answer
          holds y with probability at least 1 - 2α - min(2 (1 - 1/m) / (n/m + 1), (1 - m/n) / (m + 1)) (folds of equal size).
          Where the models of the folds are alike it is about 1 - α. It is an average over rows, no promise for a kind of row.
-Reference  Barber, Candès, Ramdas and Tibshirani (2021), theorem 4; for classes Romano, Sesia and Candès (2020), theorem 3.
+Reference  Barber, Candès, Ramdas and Tibshirani (2021), theorem 4; for classes Romano, Sesia and Candès (2020).
 
 Why σ may be learnt. The proof compares row i of fold k with the new row through s_k, and swaps the two: s_k must have seen
 neither. µ_k has not seen fold k. The usual out-of-fold residuals of the other rows have: they come from models that learnt from

@@ -185,13 +185,14 @@ class Tree:
         return self.part("estimator_").predicting() if "estimator_" in self.fitted else self
 
     def learnt(self) -> dict[str, Any]:
-        """Return the learnt attributes by name, but for certificates and models, whose classes would have to be imported.
+        """Return the learnt attributes by name, but for certificates; of a model within the model its own, by name.
 
-        Records stay records: what an attribute must be, only its class knows.
+        Records stay records: what an attribute must be, only its class knows, which would have to be imported.
         """
         nodes = self._names("fitted")
         names = [name for name in nodes if name.strip("_") != "certificate" and not _is_model(nodes[name])]
-        return self._decoder.renewed(self.model, {name: self.decode(name) for name in names})
+        within = {name: self.part(name).learnt() for name in nodes if _is_model(nodes[name])}
+        return self._decoder.renewed(self.model, {name: self.decode(name) for name in names}) | within
 
     def decode(self, name: str | None = None) -> Any:
         """Return a parameter or learnt attribute by name, or the whole model.

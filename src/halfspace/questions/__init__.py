@@ -1,1 +1,1 @@
-"""Questions to data before any model: are the classes separable, and by how much."""
+"""Questions without a model of one's own: are the classes separable, by how much, and why would a model err."""

@@ -142,7 +142,8 @@ def numbers_of(column: Any) -> tuple[FloatArray, int]:
     kind, of = kind_of(column), column.type
     if kind in ("text", "choice"):
         text = trimmed_text(column)
-        found = arrow()[2].lenient(text, arrow()[2].NUMBER)
+        kinds = arrow()[2]
+        found = kinds.lenient(kinds.plain_numbers(text), kinds.NUMBER)
         return found.to_numpy(zero_copy_only=False), found.null_count - text.null_count
     if kind not in ("number", "switch", "nothing"):
         return np.full(len(column), np.nan), len(column) - column.null_count

@@ -206,11 +206,21 @@ class KernelRidgeGap(Certificate):
         gap *= 1.0 + 4.0 * EPS * (X.shape[0] + 8)
         return _Measured(objective, gap, np.sqrt(gap / self.ridge) * (1.0 + 8.0 * EPS), blur, r)
 
+    def residuals(self, X: Matrix, y: Labels) -> tuple[FloatArray, FloatArray]:
+        """Return the residuals of examples left out, for targets y (n, 1), and how far rounding may have moved each, (n,)."""
+        left_out, tolerance = self._residuals_left_out(X, self._measured(X, y, slack=1.0).residuals)
+        return left_out[:, 0], tolerance * np.abs(left_out[:, 0])
+
     def _left_out(self, X: Matrix, residuals: FloatArray) -> tuple[FloatArray, float]:
         """Return the mean squared error of examples left out, shape (m,), and the relative difference that is allowed for."""
+        s, (left_out, tolerance) = self._weights(), self._residuals_left_out(X, residuals)
+        return (s[:, None] * np.square(left_out)).sum(axis=0) / s.sum(), tolerance
+
+    def _residuals_left_out(self, X: Matrix, residuals: FloatArray) -> tuple[FloatArray, float]:
+        """Return the residuals of examples left out, shape (n, m), 0 without weight, and the relative difference allowed."""
         s = self._weights()
         used = np.flatnonzero(s)
-        own, root = s[used], np.sqrt(s[used])
+        root = np.sqrt(s[used])
         A = X[np.ix_(used, used)] if self.kernel.is_precomputed else self.kernel.exact(X[used])
         A = (A + self.clamp**2) * root * root[:, None]
         spread = float(A.diagonal().sum()) / self.ridge
@@ -223,8 +233,9 @@ class KernelRidgeGap(Certificate):
         along = linalg.cho_solve((factor, True), root, check_finite=False)
         inverse = np.diag(linalg.lapack.dpotri(factor, lower=1)[0])
         M = inverse - along**2 / (root @ along) if self.free else inverse
-        errors = (own[:, None] * np.square(residuals[used] / (self.ridge * M)[:, None])).sum(axis=0) / own.sum()
-        return errors, max(CLOSE_LEFT_OUT, 64.0 * EPS * spread)
+        left_out = np.zeros(residuals.shape)
+        left_out[used] = residuals[used] / (self.ridge * M)[:, None]
+        return left_out, max(CLOSE_LEFT_OUT, 64.0 * EPS * spread)
 
 
 @dataclass(frozen=True, eq=False)
@@ -275,6 +286,14 @@ class KernelRidgeCells(PerCell):
             (ours and len(sizes) == 1, "there is not one KernelRidgeGap of the same targets for each cell"),
             self.everyone_in_a_cell(),
         ]
+
+    def residuals(self, X: Matrix, y: Labels) -> tuple[FloatArray, FloatArray]:
+        """Return the residuals of examples left out of their cells, for targets y (n, 1), and the rounding of each, (n,)."""
+        found = np.zeros((2, y.shape[0]))
+        for k, part in enumerate(self.parts):
+            mine = np.flatnonzero(self.cells == k)
+            found[:, mine] = part.residuals(X[mine], y[mine])  # type: ignore[attr-defined]
+        return found[0], found[1]
 
     def predictor(self, y: Labels) -> dict[str, Any]:
         """Return the centres and the functions of each cell; rows count among all examples."""

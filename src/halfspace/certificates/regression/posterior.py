@@ -19,7 +19,7 @@ from halfspace._typing import FloatArray, Labels, Matrix
 from halfspace.certificates.arithmetic import EPS, held, some_weight
 from halfspace.certificates.base import Certificate, Verdict
 from halfspace.certificates.predictor import line
-from halfspace.certificates.regression.ridge import fits, read_targets
+from halfspace.certificates.regression.ridge import fits, line_residuals, read_targets
 
 __all__ = ["GaussianPosterior", "Sums"]
 
@@ -183,6 +183,10 @@ class GaussianPosterior(Certificate):
             *((bool(value + lost <= self.precision), text) for value, text in errors),
             (bool(self.precision <= loosest), f"all numbers are right to {loosest:.2g}, not only to {self.precision:.2g}"),
         )
+
+    def residuals(self, X: Matrix, y: Labels) -> tuple[FloatArray, FloatArray]:
+        """Return the residuals of targets y (n, 1), and how far rounding may have moved each, shape (n,)."""
+        return line_residuals(self, X, y)
 
     def _errors(self, sums: Sums, truth: _Posterior) -> list[tuple[float, str]]:
         """Return the relative error of each number, with what to say if it is too large."""

@@ -44,7 +44,7 @@ from halfspace.certificates.base import Certificate, Verdict
 from halfspace.certificates.predictor import joined, line
 from halfspace.errors import InputError
 
-__all__ = ["LeastSquaresGap", "PerOutput", "RidgeGap", "fits", "log_likelihood", "read_targets"]
+__all__ = ["LeastSquaresGap", "PerOutput", "RidgeGap", "fits", "line_residuals", "log_likelihood", "read_targets"]
 
 SMALLEST = 1e-280
 """Squares below this have lost digits to underflow."""
@@ -108,6 +108,14 @@ def fits(X: Matrix, y: Labels, weights: FloatArray, clamp: float, sample_weight:
         one_weight_each(sample_weight, y.shape[0]),
         (y.shape[1] == 1, f"the certificate is about one target, but y has {y.shape[1]}"),
     )
+
+
+def line_residuals(certificate: Any, X: Matrix, y: Labels) -> tuple[FloatArray, FloatArray]:
+    """Return the residuals of a line for targets y (n, 1), and how far rounding may have moved each, shape (n,)."""
+    w, clamp = certificate.weights, certificate.clamp
+    outputs, _ = potentials_and_sums(X, w[None], np.zeros((1, y.shape[0])), clamp)
+    size = np.abs(y[:, 0]) + abs(certificate.constant) + np.sqrt(squares(X) + clamp * clamp) * norm(w)
+    return y[:, 0] - outputs[:, 0] - certificate.constant, 2.0 * EPS * (w.size + 8) * size
 
 
 @dataclass(frozen=True, eq=False)
@@ -233,6 +241,10 @@ class RidgeGap(Certificate):
             (variance, f"the variance is {found.sigma2:.6g}, not {self.sigma2:.6g}"),
             (bool(same), f"the log-likelihood is {likely:.6g}, not {self.log_likelihood:.6g}"),
         )
+
+    def residuals(self, X: Matrix, y: Labels) -> tuple[FloatArray, FloatArray]:
+        """Return the residuals of targets y (n, 1), and how far rounding may have moved each, shape (n,)."""
+        return line_residuals(self, X, y)
 
     def measured(self, X: Matrix, y: FloatArray, slack: float) -> _Measured | None:
         """Measure on the data; bounds give away `slack` times what rounding can have changed. None if squares are lost."""

@@ -1,0 +1,150 @@
+"""Operating points: what is asked for, the threshold that gives it, and the labels that follow."""
+
+import dataclasses
+
+import numpy as np
+import pytest
+from scipy import stats
+
+from halfspace.errors import InputError
+from halfspace.ladder.operating import Demand, OperatingPoint
+
+CLASSES = np.array(["no", "yes"])
+
+
+def drawn(n=400, share=0.3, seed=0):
+    """Return calibrated probabilities of two classes and labels drawn with them."""
+    rng = np.random.default_rng(seed)
+    p = rng.beta(2 * share, 2 * (1 - share), n)
+    return np.stack([1 - p, p], axis=1), CLASSES[(rng.random(n) < p).astype(int)]
+
+
+def test_accuracy_takes_the_most_probable_class():
+    """For accuracy labels are those of argmax, to the last bit, and the threshold is one half."""
+    P, y = drawn()
+    P[:3] = [[0.5, 0.5], [np.nextafter(0.5, 0), 0.5], [0.5, np.nextafter(0.5, 0)]]
+    point = OperatingPoint.choose(Demand.read("roc_auc"), P, y, CLASSES)
+    assert point.most_probable
+    assert point.threshold == 0.5
+    assert np.array_equal(point.labels(P, CLASSES), CLASSES[P.argmax(axis=1)])
+    P3 = np.random.default_rng(0).dirichlet(np.ones(3), 50)
+    point = OperatingPoint.choose(Demand.read(), P3, np.arange(50) % 3, np.arange(3))
+    assert np.array_equal(point.decide(P3), P3.argmax(axis=1))
+    assert "most probable" in point.sentence(np.arange(3))
+
+
+def test_balanced_accuracy_asks_for_more_than_the_share():
+    """The threshold is the share of the positive class; of more classes weights are inverse shares."""
+    P, y = drawn()
+    point = OperatingPoint.choose(Demand.read("balanced_accuracy"), P, y, CLASSES)
+    assert point.threshold == pytest.approx(np.mean(y == "yes"))
+    assert np.array_equal(point.decide(P) == 1, P[:, 1] > point.threshold)
+    assert "share of the training rows" in point.sentence(CLASSES)
+    point = OperatingPoint.choose(
+        Demand.read("balanced_accuracy"), np.ones((6, 3)) / 3, np.array([0, 0, 0, 1, 1, 2]), np.arange(3)
+    )
+    assert point.weights * 6 == pytest.approx(6 * np.array([1 / 3, 1 / 2, 1]) / (1 / 3 + 1 / 2 + 1))
+    assert "balanced accuracy" in point.sentence(np.arange(3))
+    assert np.isnan(point.threshold)
+
+
+@pytest.mark.parametrize(("positive", "threshold"), [(None, 1 / 6), ("yes", 1 / 6), ("no", 1 / 6)])
+def test_costs_give_the_label_of_least_expected_cost(positive, threshold):
+    """A false negative that costs five times as much moves the threshold to 1/6, of whichever class is positive."""
+    P, y = drawn()
+    point = OperatingPoint.choose(Demand.read(cost="FN=5, FP=1"), P, y, CLASSES, positive)
+    k = 0 if positive == "no" else 1
+    assert point.threshold == pytest.approx(threshold)
+    expected = np.stack([5.0 * P[:, k], 1.0 - P[:, k]], axis=1).argmin(axis=1)
+    assert np.array_equal(point.decide(P) == k, expected == 1)
+
+
+def test_costs_of_many_classes_are_by_name():
+    """What it costs to miss a class is given by its name, 1 if nothing is said; FN and FP are refused."""
+    classes, P = np.array(["a", "b", "c"]), np.array([[0.6, 0.3, 0.1]])
+    point = OperatingPoint.choose(Demand.read(cost="b=3"), P, np.array(["a"]), classes)
+    assert point.labels(P, classes).tolist() == ["b"]
+    assert "b=3" in point.sentence(classes)
+    with pytest.raises(InputError, match="needs two classes, but there are 3"):
+        OperatingPoint.choose(Demand.read(cost="FN=3"), P, np.array(["a"]), classes)
+    with pytest.raises(InputError, match=r"recall>=0\.9 needs two classes"):
+        OperatingPoint.choose(Demand.read(threshold="recall>=0.9"), P, np.array(["a"]), classes)
+    with pytest.raises(InputError, match="no class 'd'"):
+        OperatingPoint.choose(Demand.read(cost="d=3"), P, np.array(["a"]), classes)
+
+
+def recall_precision_f1(own, called):
+    """Return the three of two sets of truth values."""
+    both = np.count_nonzero(own & called)
+    return both / own.sum(), both / max(called.sum(), 1), 2 * both / (own.sum() + called.sum())
+
+
+@pytest.mark.parametrize(("text", "asked", "other", "least"), [("recall>=0.9", 0, 1, 0.9), ("precision >= 80%", 1, 0, 0.8)])
+def test_a_share_is_reached_at_the_least_loss(text, asked, other, least):
+    """No other threshold that reaches the recall out of fold has a higher precision; the same for precision and recall."""
+    P, y = drawn()
+    own = y == "yes"
+    point = OperatingPoint.choose(Demand.read(threshold=text), P, y, CLASSES)
+    found = recall_precision_f1(own, point.decide(P) == 1)
+    every = np.array([recall_precision_f1(own, P[:, 1] >= t) for t in P[:, 1]])
+    assert point.reached
+    assert found[asked] >= least
+    assert found[other] == every[every[:, asked] >= least, other].max()
+
+
+def test_specificity_and_f1():
+    """Specificity is the share of negatives left alone; for F1 no threshold is better out of fold."""
+    P, y = drawn()
+    point = OperatingPoint.choose(Demand.read(threshold="specificity>=0.99"), P, y, CLASSES)
+    assert np.mean(point.decide(P)[y == "no"] == 0) >= 0.99
+    point, own = OperatingPoint.choose(Demand.read("f1"), P, y, CLASSES), y == "yes"
+    best = max(recall_precision_f1(own, P[:, 1] >= t)[2] for t in P[:, 1])
+    assert recall_precision_f1(own, point.decide(P) == 1)[2] == best
+    assert "F1" in point.sentence(CLASSES)
+
+
+def test_what_cannot_be_reached_is_said():
+    """If no threshold reaches the precision, the nearest one is taken, and the sentence says so."""
+    P = np.array([[0.2, 0.8], [0.3, 0.7], [0.5, 0.5], [0.8, 0.2]])
+    point = OperatingPoint.choose(Demand.read(threshold="precision>=0.9"), P, np.array(["no", "yes", "yes", "no"]), CLASSES)
+    assert not point.reached
+    assert "no threshold reaches that" in point.sentence(CLASSES)
+
+
+def test_held_out_rows_have_the_exact_interval():
+    """Recall on held-out rows comes with the interval of Clopper and Pearson, and is what the sentence tells."""
+    P, y = drawn()
+    point = OperatingPoint.choose(Demand.read(threshold="recall>=0.9"), P, y, CLASSES).tested(*drawn(seed=1), CLASSES)
+    recall = point.held_out[0]
+    assert recall.name == "recall"
+    assert recall.low == pytest.approx(stats.beta.ppf(0.025, recall.count, recall.of - recall.count + 1))
+    assert f"On held-out rows: recall {100 * recall.value:.1f} % ({recall.count} of {recall.of}" in point.sentence(CLASSES)
+    empty = dataclasses.replace(point).tested(P[:1], np.array(["no"]), CLASSES).held_out[0]
+    assert (empty.of, empty.low, empty.high) == (0, 0.0, 1.0)
+    assert "unknown" in str(empty)
+
+
+@pytest.mark.parametrize("rows", [np.array(["no", "no"]), np.array(["yes", "yes"])])
+def test_one_class_alone_gives_one_half(rows):
+    """Where the out-of-fold rows have one class only, no threshold can be chosen, and none is claimed to be."""
+    point = OperatingPoint.choose(Demand.read(threshold="recall>=0.9"), np.full((2, 2), 0.5), rows, CLASSES)
+    assert (point.threshold, point.reached) == (0.5, False)
+
+
+@pytest.mark.parametrize(
+    ("asked", "message"),
+    [
+        ({"cost": "FN"}, "FN=5,FP=1"),
+        ({"cost": "FN=0"}, "from 1e-9"),
+        ({"cost": "FN=x"}, "Got 'FN=x'"),
+        ({"cost": "FN=1,FN=2"}, "once"),
+        ({"threshold": "recall>0.9"}, "reads like"),
+        ({"threshold": "recall>=1.5"}, "up to 1"),
+        ({"threshold": "accuracy>=0.9"}, "recall, precision, specificity"),
+        ({"threshold": "recall>=0.9", "cost": "FN=2"}, "not both"),
+    ],
+)
+def test_demands_that_make_no_sense_are_refused(asked, message):
+    """Messages say what can be asked for."""
+    with pytest.raises(InputError, match=message):
+        Demand.read(**asked)
