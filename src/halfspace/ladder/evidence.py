@@ -111,7 +111,7 @@ def row_losses(measure: str, truth: FloatArray, predicted: FloatArray) -> FloatA
     ----------
     measure : {"accuracy", "balanced_accuracy", "log_loss", "rmse", "r2", "mae"}
         Wrong or right; the same with weights n/(K n_class), whose mean is one minus the balanced accuracy; the negative
-        logarithm of the probability of the label; squares (of both "rmse" and "r2"); absolute values.
+        logarithm of the probability of the label; squares, for "r2" divided by the variance of the truth; absolute values.
     truth : ndarray, shape (n,)
         Class numbers 0..K-1, or numbers.
     predicted : ndarray, shape (n,) or (n, K) or (passes, n) or (passes, n, K)
@@ -129,7 +129,7 @@ def row_losses(measure: str, truth: FloatArray, predicted: FloatArray) -> FloatA
         own = np.take_along_axis(chances, np.broadcast_to(truth[:, None], (*chances.shape[:-1], 1)), axis=-1)[..., 0]
         losses = -np.log(np.maximum(own, SMALLEST))
     elif measure in {"rmse", "r2"}:
-        losses = (np.asarray(predicted, dtype=np.float64) - truth) ** 2
+        losses = (np.asarray(predicted, dtype=np.float64) - truth) ** 2 / ((np.var(truth) or 1.0) if measure == "r2" else 1.0)
     elif measure == "mae":
         losses = np.abs(np.asarray(predicted, dtype=np.float64) - truth)
     else:

@@ -26,14 +26,14 @@ from halfspace._typing import FloatArray, IntArray
 
 __all__ = ["Suspects", "find_mislabelled"]
 
-LEVEL, SURE = 0.01, 0.8
+LEVEL, SURE = 0.025, 0.8
 MOST = 0.05
 """Largest share of wrong labels."""
 SHAPES = (0.5, 1.0, 2.0)
-BINS = 200
+BINS = 100
 """Groups of rows of about equal size in which errors are counted."""
 LEAST_WRONG = 2
-STARTS = ((0.0, 0.0, -4.0), (2.0, -1.0, -3.5))
+START = (1.0, -0.1, -4.0)
 """Where the search for log a, b and logit ε begins."""
 
 
@@ -147,10 +147,9 @@ def _fitted(x: FloatArray, counts: FloatArray, errors: FloatArray, *, noisy: boo
         def cost(point: FloatArray, c: float = c) -> tuple[float, FloatArray]:
             return _cost(x, counts, errors, (*point, c))
 
-        for start in STARTS:
-            begin = np.clip(start, *np.transpose(bounds))
-            found = minimize(cost, begin, jac=True, method="L-BFGS-B", bounds=bounds)
-            best = min(best, (float(found.fun), (*found.x.tolist(), c)))
+        begin = np.clip(START, *np.transpose(bounds))
+        found = minimize(cost, begin, jac=True, method="L-BFGS-B", bounds=bounds)
+        best = min(best, (float(found.fun), (*found.x.tolist(), c)))
     return best
 
 
