@@ -16,6 +16,7 @@ PAGES = {
     "prototypes": 8,
     "regression": 6,
     "model_export": 2,
+    "validation": 8,
 }
 """Pages with code, and the fewest blocks that each must have."""
 TINY = r"[\d.]+e-\d+"

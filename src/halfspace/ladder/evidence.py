@@ -80,12 +80,12 @@ class Evidence(NamedTuple):
         if not self.p_values.size:
             return "Nothing was compared with a constant prediction."
         p = float(self.p_values.min())
-        chance = "less than 1 in 1,000" if p < 1e-3 else f"{100 * p:.2g} %"
+        chance = "fewer than 1 in 1,000 tables" if p < 1e-3 else f"{100 * p:.{1 if p < 0.1 else 0}f} % of tables"
         if self.claimed:
-            return f"Better than a constant prediction: by chance one of {tried} would look so good in {chance} of tables."
+            return f"Better than a constant prediction: by chance one of {tried} would look so good in {chance}."
         return (
-            f"Nothing here is reliably better than a constant prediction: by chance alone one of {tried} would look as good in "
-            f"{chance} of tables, and at most {100 * self.level:.1f} % count as evidence."
+            f"Nothing here is reliably better than a constant prediction: by chance one of {tried} would look as good in "
+            f"{chance}, and at most {100 * self.level:.1f} % count as evidence."
         )
 
 
