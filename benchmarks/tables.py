@@ -16,7 +16,17 @@ FAMILIES = {
     "ladder and files": ["ladder", "svmlight"],
 }
 """The files that race peers, by family: each family is one row of the README."""
-OTHERS = ["conformal", "cold_start", "shuffling", "separability", "memory", "kernel_covtype", "budgeted", "freund_schapire"]
+OTHERS = [
+    "calibration",
+    "conformal",
+    "cold_start",
+    "shuffling",
+    "separability",
+    "memory",
+    "kernel_covtype",
+    "budgeted",
+    "freund_schapire",
+]
 """The files that measure something else: a start, memory, a rate, or one of our methods against another."""
 FILES = [*(file for files in FAMILIES.values() for file in files), *OTHERS]
 
@@ -64,6 +74,8 @@ def _ratio(r):
     peers = ", ".join(list(r.seconds)[1:])
     if "memory" in r.name:
         return f"{r.ratio:.2f}x the data"
+    if "not s)" in r.name:
+        return f"{r.ratio:.2f}x that of {peers}"
     if "nobody" in peers:
         return f"at least {r.ratio:.0f}x: {peers.replace('nobody in', 'no peer gets there within')}"
     return f"{r.ratio:.2f}x the time of {peers}" if r.at_most else f"{r.ratio:.1f}x as fast as {peers}"

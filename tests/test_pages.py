@@ -14,7 +14,8 @@ PAGES = {
     "kernels": 9,
     "kernel_machines": 8,
     "prototypes": 8,
-    "regression": 6,
+    "regression": 7,
+    "intervals": 3,
     "model_export": 2,
     "validation": 8,
 }

@@ -28,6 +28,8 @@ class Learnt:
     """Attributes that are not written: caches, and parameters that are functions, which are None after loading."""
     needs: ClassVar[dict[str, tuple[str, ...]]] = {}
     """Attributes that may be missing, and what else must be there if they are."""
+    earlier: ClassVar[dict[str, Any]] = {}
+    """Parameters that files written earlier lack, and the values that do what was done then."""
     learns_more: ClassVar[bool] = False
     """Whether other plain attributes whose names end in _ may come along."""
 

@@ -81,6 +81,7 @@ WORDS: dict[str, str | tuple[str, str]] = {
         "Column {column!r} has numbers beyond 1e100; consider scale='rank'.",
         "{n:,} columns have numbers beyond 1e100; consider scale='rank' ({columns}).",
     ),
+    "words": "Column {column!r} is free text: {count:,} words and pairs of words that come in two or more rows are its inputs.",
     "pooled": (
         "Column {column!r} has many values: the less frequent share one output.",
         "{n:,} columns have many values: the less frequent share one output ({columns}).",

@@ -177,6 +177,18 @@ def test_leave_one_out_residuals_are_taken_where_there_are_any():
     np.testing.assert_allclose(said[fold == 1, 1], models[1].predict(Z[fold == 1]))
 
 
+def test_of_many_rows_a_sample_is_asked_for(monkeypatch):
+    """Beyond ENOUGH rows a model predicts its fold and a sample of the rest, and intervals hold as many targets as before."""
+    Z, y = uneven(900, 10)
+    monkeypatch.setattr(conformal, "ENOUGH", 100)
+    fold, models, intervals = fitted(Z[:500], y[:500])
+    said = predictions_of(models, Z[:500], fold)
+    assert np.isfinite(said[np.arange(500), fold]).all()
+    assert np.isfinite(said).sum(axis=0).tolist() == [200] * 5
+    low, high = intervals.between(new_predictions(models, Z[500:]), Z[500:], 0.9)
+    assert 0.86 < np.mean((low <= y[500:]) & (y[500:] <= high)) < 0.95
+
+
 @pytest.mark.parametrize("load", [load_iris, load_breast_cancer])
 def test_sets_hold_as_many_classes_as_they_say(load):
     """On rows left for the test, sets of two and three classes hold the truth, have about one class, and are never empty."""

@@ -225,3 +225,13 @@ def test_decimal_numbers_round_as_always():
     encoder = TableEncoder(scale="none").fit(pa.table({"price": prices, "text": ["0.1", "19.99", "0.123456789012345678"]}))
     assert encoder.get_feature_names_out().tolist() == ["price", "text"]
     assert encoder.notes_ == ()
+
+
+def test_numbers_in_text_may_be_written_as_people_do():
+    """Amounts, percentages and debts in text are numbers, row by row; two currencies, or some percentages, are categories."""
+    X = pa.table({"a": ["$5", "$1,000.50", "($3)"], "b": ["5%", "7.5%", "1%"], "c": ["$5", "€6", "$5"], "d": ["5%", "6", "6"]})
+    encoder = TableEncoder(scale="none").fit(X)
+    assert [recipe["kind"] for recipe in encoder.recipes_] == ["number", "number", "category", "category"]
+    assert encoder.transform(X)[:, :2].tolist() == [[5.0, 5.0], [1000.5, 7.5], [-3.0, 1.0]]
+    new = pa.table({"a": ["7", "€8"], "b": ["2", "3 %"], "c": ["$5"] * 2, "d": ["6"] * 2})
+    assert encoder.transform(new)[:, :2].tolist() == [[7.0, 2.0], [8.0, 3.0]]

@@ -29,7 +29,7 @@ def encoded(encoder: Any, graph: Graph, X: str) -> str:
     if others:
         names = ", ".join(map(repr, others[:5])) + (" and others" if len(others) > 5 else "")
         msg = (
-            f"to_onnx exports preprocessing of numbers only, but these columns hold categories or dates: {names}. "
+            f"to_onnx exports preprocessing of numbers only, but these columns hold categories, dates or text: {names}. "
             "Fit without them, or export the model behind (ladder.estimator_) and give it encoded rows (ladder.encode)."
         )
         raise InputError(msg)
@@ -63,6 +63,14 @@ def _scaled(numbers: list[dict[str, Any]], graph: Graph, X: str) -> str:
     columns = graph("Gather", X, np.array([recipe["column"] for recipe in numbers]), axis=1)
     filled = graph("Where", graph("IsNaN", columns), values["fill"], columns)
     shares = graph("Div", filled, values["unit"])
+    if any("tail" in part for part in parts):
+        msg = "to_onnx cannot export TableEncoder(scale='normal'): ONNX has no quantile of the normal distribution; use 'rank'."
+        raise InputError(msg)
+    logs = np.array(["offset" in part for part in parts])
+    if logs.any():
+        low, offset = (np.array([part.get(name, 1.0) for part in parts]) for name in ("low", "offset"))
+        inside = graph("Where", logs, graph("Add", graph("Max", shares, low), offset), 1.0)
+        shares = graph("Where", logs, graph("Log", inside), shares)
     if "quantiles" not in parts[0]:
         whole = graph("Div", graph("Sub", shares, values["shift"]), values["spread"])
         return graph("Max", graph("Min", whole, FARTHEST), -FARTHEST)

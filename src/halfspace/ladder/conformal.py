@@ -38,7 +38,7 @@ __all__ = ["Difficulty", "Intervals", "Sets", "predictions_of", "proved_level", 
 
 MOST_COLUMNS = 50
 """With more columns than this the difficulty of a row is learnt from its prediction alone."""
-ENOUGH = 20_000
+ENOUGH = 5_000
 """Rows that a difficulty is learnt from; of more a random sample."""
 FURTHEST, STEEPEST = 3.0, math.log(5.0)
 """Features of the difficulty count up to so many deviations from their mean, and change a width by at most a factor of five."""
@@ -70,9 +70,7 @@ class Difficulty(NamedTuple):
         """Learn from the rows outside each fold; see `Intervals.of`."""
         parts = []
         for k in range(predictions.shape[1]):
-            rows = np.flatnonzero((fold != k) & np.isfinite(predictions[:, k]))
-            if rows.size > ENOUGH:
-                rows = np.sort(np.random.default_rng(k).choice(rows, ENOUGH, replace=False))
+            rows = _sample(np.flatnonzero((fold != k) & np.isfinite(predictions[:, k])), k)
             parts.append(_spread_of(y[rows] - predictions[rows, k], _features(predictions[rows, k], Z[rows])))
         centres, scales, weights = zip(*parts, strict=True)
         return cls(np.stack(centres), np.stack(scales), np.stack(weights))
@@ -237,7 +235,9 @@ class Sets:
 
 
 def predictions_of(models: Sequence[Any], Z: Matrix, fold: IntArray) -> FloatArray:
-    """Return what each fold's model says of every row, shape (n, m): of rows it has seen by leave-one-out, if it has that.
+    """Return what each fold's model says of rows, shape (n, m): of those it has seen by leave-one-out, if it has that.
+
+    Of very many rows that it has seen it is asked for a random sample, as many as a difficulty is learnt from; the rest is NaN.
 
     Parameters
     ----------
@@ -248,13 +248,16 @@ def predictions_of(models: Sequence[Any], Z: Matrix, fold: IntArray) -> FloatArr
     fold : ndarray, shape (n,)
         Fold of each row, 0 to m - 1.
     """
-    found = np.empty((fold.size, len(models)))
+    found = np.full((fold.size, len(models)), np.nan)
     for k, model in enumerate(models):
-        held, left_out = fold == k, getattr(model, "left_out_", None)
-        if left_out is None or left_out.shape != (fold.size - held.sum(),):
-            found[:, k] = model.predict(Z)
-        elif held.any():
-            found[held, k], found[~held, k] = model.predict(Z[held]), left_out
+        rows, seen = np.flatnonzero(fold == k), np.flatnonzero(fold != k)
+        left_out = getattr(model, "left_out_", None)
+        if left_out is not None and left_out.shape == seen.shape:
+            found[seen, k] = left_out
+        else:
+            rows = np.concatenate([rows, _sample(seen, k)])
+        if rows.size:
+            found[rows, k] = model.predict(Z[rows])
     return found
 
 
@@ -291,6 +294,11 @@ def _rows_left_out(level: float, n: int, what: str) -> int:
         msg = f"{what.capitalize()} of level {level:g} {needed}"
         raise InputError(msg)
     return math.floor((1.0 - level) * (n + 1) + 1e-9)
+
+
+def _sample(rows: IntArray, k: int) -> IntArray:
+    """Return enough of the rows outside fold k for its difficulty: drawn at random, since the theorem wants symmetry."""
+    return rows if rows.size <= ENOUGH else np.sort(np.random.default_rng(k).choice(rows, ENOUGH, replace=False))
 
 
 def _features(predictions: FloatArray, Z: Matrix) -> FloatArray:

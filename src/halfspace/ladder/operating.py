@@ -93,7 +93,11 @@ class Share:
         """Count the rows that recall, precision or specificity is about, from class numbers, shape (n,)."""
         own, called = y == positive, predicted == positive
         among = {"recall": own, "precision": called, "specificity": ~own}[name]
-        count, of = int(np.count_nonzero(among & (own == called))), int(np.count_nonzero(among))
+        return cls.of_counts(name, int(np.count_nonzero(among & (own == called))), int(np.count_nonzero(among)))
+
+    @classmethod
+    def of_counts(cls, name: str, count: int, of: int) -> Self:
+        """Return so many of so many."""
         if of == 0:
             return cls(name, 0, 0, 0.0, 1.0)
         exact = stats.binomtest(count, of).proportion_ci(LEVEL, method="exact")

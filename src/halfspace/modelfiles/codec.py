@@ -366,7 +366,7 @@ class Decoder:
             _check_plain(value, f"{cls.__name__}.{name}")
         if fitted:
             fitted = _checked(cls, fitted)
-        model = cls(**params)
+        model = cls(**{**cls.earlier, **params})
         vars(model).update(fitted)
         return model
 

@@ -13,7 +13,6 @@ import numpy as np
 
 from halfspace._text import shown
 from halfspace._typing import FloatArray, IntArray
-from halfspace.certificates.calibration import Calibration
 from halfspace.report.findings import Example, Histogram, ReliabilityBin
 
 __all__ = ["Potentials", "hardest", "histogram", "measure_reliability", "potentials", "reliability", "stability"]
@@ -156,7 +155,8 @@ def measure_reliability(ladder: Any, truth: IntArray, missing: dict[str, str]) -
         return ()
     seen = rng.permutation(seen)[: max(MOST_RELIABLE // (f.size // len(f)), LEAST_RELIABLE)]
     f, truth, part = f[seen], truth[seen], np.arange(seen.size) % 5
-    P = np.concatenate([Calibration.of(f[part != k], truth[part != k]).probabilities(f[part == k]) for k in range(5)])
+    kind = type(ladder.calibration_)
+    P = np.concatenate([kind.of(f[part != k], truth[part != k]).probabilities(f[part == k]) for k in range(5)])
     truth = np.concatenate([truth[part == k] for k in range(5)])
     if f.ndim == 1:
         return reliability(P[:, 1], (truth == 1).astype(np.float64))

@@ -16,13 +16,13 @@ from halfspace._text import listed, plural
 from halfspace._typing import FloatArray, IntArray, Labels, Matrix
 from halfspace.errors import InputError
 from halfspace.notes import Note, sentences
-from halfspace.tables import recipes, sparse_columns
+from halfspace.tables import recipes, sparse_columns, words
 from halfspace.tables.columns import arranged, as_table, is_table, numbers_of
 from halfspace.tables.recipes import check_recipes
 
 __all__ = ["TableEncoder"]
 
-SCALES = ("standard", "rank", "none")
+SCALES = ("standard", "log", "rank", "normal", "none")
 BLOCK_NUMBERS = 2**20
 """Rows are encoded in blocks of about so many outputs: they stay in the processor's cache, and memory is bounded."""
 LEAST_BLOCK_ROWS, MOST_BLOCK_ROWS = 2**9, 2**14
@@ -39,8 +39,10 @@ class TableEncoder(Learnt, TransformerMixin, BaseEstimator):
       like numbers.
     - Text that is a plain number, or a date in one spelling (2023-12-31, 31.12.2023, 12/31/2023 or 31/12/2023), in more than
       95 % of the rows is read as such; numbers with leading zeros are codes, so categories.
-    - Left out, with a note: columns with one value only or with none; text of more than 20 rows of which more than 90 % are
-      different (ids, remarks); columns of a table that count its rows (0, 1, 2, ... or 1, 2, 3, ...).
+    - Free text (values of four or more words on average, more than `max_categories`, most of them different): its words and
+      pairs of words, hashed, at most 20,000 of those in two or more rows, weighted by tf-idf; each row has length √10.
+    - Left out, with a note: columns with one value only or with none; other text of more than 20 rows of which more than 90 %
+      are different (ids, names); columns of a table that count its rows (0, 1, 2, ... or 1, 2, 3, ...).
 
     A matrix without column names has numbers only, NaN where missing. A sparse matrix stays sparse: its columns are divided by
     their largest absolute value if `scale="standard"`, and nothing is left out, except that of more than 100,000 columns only
@@ -52,12 +54,17 @@ class TableEncoder(Learnt, TransformerMixin, BaseEstimator):
 
     Parameters
     ----------
-    scale : {"standard", "rank", "none"}, default "standard"
-        How numbers are scaled. "standard": to mean 0 and variance 1. "rank": by the probability integral transform, the
-        share F(x) of the training values below x (a repeated value counts half), as √12 (F(x) - 1/2), which has mean 0 and
-        variance 1 and stays within ±√3 for outliers and for values never seen. "none": as they are.
+    scale : {"standard", "log", "rank", "normal", "none"}, default "standard"
+        How numbers are scaled. "standard": to mean 0 and variance 1. "log": the same, of the logarithm for columns without
+        negative values whose skewness is above 1 (prices, incomes), of ln(1 + x) if they have zeros. "rank": by the probability
+        integral transform, the share F(x) of the training values below x (a repeated value counts half), as √12 (F(x) - 1/2),
+        which has mean 0 and variance 1 and stays within ±√3 for outliers and for values never seen. "normal": likewise, as
+        Φ⁻¹(F(x)), which is distributed normally. "none": as they are.
     max_categories : int, default 50
         Maximum number of values of a column that get an output of their own.
+    keep_text : {"auto", True, False}, default "auto"
+        Which text becomes words and pairs of words: "auto": free text, see above; True: also all other text that would be left
+        out, if some word comes in two rows; False: none.
 
     Attributes
     ----------
@@ -104,10 +111,12 @@ class TableEncoder(Learnt, TransformerMixin, BaseEstimator):
         "?used_": "none | i8(_w) in 0..d",
     }
     learns_more: ClassVar[bool] = True
+    earlier: ClassVar[dict[str, Any]] = {"keep_text": False}
 
-    def __init__(self, *, scale: str = "standard", max_categories: int = 50) -> None:
+    def __init__(self, *, scale: str = "standard", max_categories: int = 50, keep_text: bool | str = "auto") -> None:
         self.scale = scale
         self.max_categories = max_categories
+        self.keep_text = keep_text
 
     def fit(self, X: Matrix, y: Any = None) -> Self:
         """Learn what to do with each column.
@@ -144,11 +153,14 @@ class TableEncoder(Learnt, TransformerMixin, BaseEstimator):
     def _check_parameters(self) -> None:
         """Refuse parameters that make no sense."""
         if self.scale not in SCALES:
-            msg = f"The 'scale' parameter of TableEncoder must be 'standard', 'rank' or 'none'. Got {self.scale!r} instead."
+            msg = f"The 'scale' parameter of TableEncoder must be one of {', '.join(SCALES)}. Got {self.scale!r} instead."
             raise InputError(msg)
         most = self.max_categories
         if not isinstance(most, int | np.integer) or isinstance(most, bool) or most < 1:
             msg = f"The 'max_categories' parameter of TableEncoder must be a whole number >= 1. Got {most!r} instead."
+            raise InputError(msg)
+        if not (isinstance(self.keep_text, bool) or self.keep_text == "auto"):
+            msg = f"The 'keep_text' parameter of TableEncoder must be 'auto', True or False. Got {self.keep_text!r} instead."
             raise InputError(msg)
 
     def _read_matrix(self, X: Matrix, *, fitted: bool = False) -> Any:
@@ -164,8 +176,9 @@ class TableEncoder(Learnt, TransformerMixin, BaseEstimator):
 
     def _learn(self, table: Any, columns: tuple[str, ...]) -> dict[str, Any]:
         """Learn one recipe per column; refuse a table of which nothing is left."""
+        options = recipes.Options(self.scale, int(self.max_categories), self.keep_text)
         learned = recipes.learn_matrix(table, self.scale) or [
-            recipes.learn(_column(table, j), name, self.scale, int(self.max_categories)) for j, name in enumerate(columns)
+            recipes.learn(_column(table, j), name, options) for j, name in enumerate(columns)
         ]
         dropped = tuple((name, one.reason) for name, one in zip(columns, learned, strict=True) if one.recipe is None)
         if len(dropped) == len(columns):
@@ -177,7 +190,7 @@ class TableEncoder(Learnt, TransformerMixin, BaseEstimator):
         widths = [recipes.width(recipe) for recipe in kept]
         ends = np.cumsum(widths).tolist()
         names = [columns[recipe["column"]] for recipe in kept]
-        filled = sum(1 if recipe["kind"] in ("category", "gap") else n for recipe, n in zip(kept, widths, strict=True))
+        filled = sum(map(recipes.filled, kept))
         return {
             "recipes_": kept,
             "groups_": tuple((name, end - n, end) for name, n, end in zip(names, widths, ends, strict=True)),
@@ -225,9 +238,15 @@ class TableEncoder(Learnt, TransformerMixin, BaseEstimator):
         counts = np.zeros((len(self.recipes_), 2), dtype=np.int64)
         whole = None if self.sparse_ else np.zeros((table.shape[0], n_outputs))
         pieces = [sparse.csr_matrix((0, n_outputs))]
+        texts = any(recipe["kind"] == "words" for recipe in self.recipes_)
         for start, stop in _blocks(table.shape[0], n_outputs):
-            out = np.zeros((stop - start, n_outputs)) if whole is None else whole[start:stop]
             block = table.slice(start, stop - start) if is_table(table) else table[start:stop]
+            if whole is None and texts:
+                piece, happened = self._scattered(block)
+                pieces.append(piece)
+                counts += happened
+                continue
+            out = np.zeros((stop - start, n_outputs)) if whole is None else whole[start:stop]
             counts += self._write(block, out)
             if whole is None:
                 pieces.append(sparse.csr_matrix(out))
@@ -248,6 +267,20 @@ class TableEncoder(Learnt, TransformerMixin, BaseEstimator):
             recipes.write(recipe, _column(block, recipe["column"]), name, out[:, first:end])
             for recipe, (name, first, end) in zip(self.recipes_, self.groups_, strict=True)
         ]
+
+    def _scattered(self, block: Any) -> tuple[Matrix, list[recipes.Counts]]:
+        """Return the outputs of a block of rows with text as a CSR matrix, and what happened in each column."""
+        pieces, found = [], []
+        for recipe, (name, first, end) in zip(self.recipes_, self.groups_, strict=True):
+            column = _column(block, recipe["column"])
+            if recipe["kind"] == "words":
+                pieces.append(words.write(recipe, column))
+                found.append(recipes.Counts())
+            else:
+                out = np.zeros((block.shape[0], end - first))
+                found.append(recipes.write(recipe, column, name, out))
+                pieces.append(sparse.csr_matrix(out))
+        return sparse.hstack(pieces, format="csr"), found
 
     def _read_rows(self, X: Matrix) -> tuple[Any, tuple[Note, ...]]:
         """Return rows with the columns of `fit` in their order, and notes on absent and unknown columns."""
@@ -344,6 +377,7 @@ def _notes_of_fit(columns: tuple[str, ...], learned: list[recipes.Learned], n_ro
     yield from (Note("misread", name, one.lost) for name, one, _ in kept if one.lost)
     yield from (Note("long numbers", name) for name, one in every if one.long)
     yield from (Note("extreme", name) for name, _, recipe in kept if recipe["kind"] == "number" and recipe["parts"][0]["huge"])
+    yield from (Note("words", name, len(recipe["names"])) for name, _, recipe in kept if recipe["kind"] == "words")
     yield from (Note("pooled", name) for name, _, recipe in kept if recipe["kind"] == "category" and recipe["other"])
 
 

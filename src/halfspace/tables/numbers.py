@@ -1,9 +1,18 @@
-"""Numbers: the median where one is missing, then z = (x - mean) / deviation, or the rank by the empirical distribution."""
+"""Numbers: the median where one is missing, then z = (x - mean) / deviation, perhaps of the logarithm, or the rank.
+
+standard   z = (x - mean) / deviation.
+log        the same of ln x, or of ln(1 + x) if there are zeros, where the values are not negative and have a long tail above: a
+           skewness above 1 that the logarithm brings nearer to 0. Below the least training value, that value counts.
+rank       √12 (F(x) - 1/2), F the empirical distribution of the training values (the probability integral transform).
+normal     Φ⁻¹(F(x)): the values of a standard normal variable with the same rank, F kept off 0 and 1 by half a row.
+"""
 
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy.special import ndtri
+from scipy.stats import skew
 
 from halfspace._typing import FloatArray
 from halfspace.errors import InputError
@@ -14,6 +23,8 @@ EXTREME = 1e100
 """Beyond this, or below its inverse, squares leave the range of floating point: the column is first divided by a power of 2."""
 FARTHEST = 1e50
 """Scaled values are cut off here, so that a product of two of them with weights stays finite."""
+SKEWED = 1.0
+"""Skewness above which a column has a long tail; an exponential variable has 2."""
 MAX_QUANTILES = 1000
 MANY_ROWS = 20
 """Rows from which numbers that rise in whole steps, fewer than half of them left out, are taken for a count of the rows."""
@@ -31,7 +42,8 @@ def learn(values: FloatArray, scale: str, name: str) -> Recipe:
     dict
         `fill`: the median; `gaps`: how many values were missing; `low`, `high`: the range; `huge`: whether it exceeds 1e100;
         `unit`, `shift`, `spread`: the scaled value is (x / unit - shift) / spread; `quantiles`: for ranks, x / unit at equal
-        steps of the distribution function, all of them if there are not too many.
+        steps of the distribution function, all of them if there are not too many; `offset`, if the logarithm is taken: of
+        offset + x; `tail`, if ranks become normal: the least share.
     """
     gaps = np.isnan(values)
     n_gaps = int(gaps.sum())
@@ -42,17 +54,31 @@ def learn(values: FloatArray, scale: str, name: str) -> Recipe:
     largest = max(abs(low), abs(high))
     recipe: Recipe = {"fill": median, "gaps": n_gaps, "low": low, "high": high, "huge": largest > EXTREME}
     recipe |= {"unit": 1.0, "shift": 0.0, "spread": 1.0}
-    if scale != "none":
+    offset = _offset(filled, low) if scale == "log" else None
+    if offset is not None:
+        logs = np.log(filled + offset)
+        recipe |= {"offset": offset, "shift": float(logs.mean()), "spread": float(logs.std()) or 1.0}
+    elif scale != "none":
         if largest != 0.0 and not 1.0 / EXTREME <= largest <= EXTREME:  # a power of 2 near an extreme size
             recipe["unit"] = float(np.ldexp(1.0, min(max(int(np.frexp(largest)[1]), -1021), 1023)))
         shares = filled / recipe["unit"]
-        if scale == "standard":
+        if scale in ("standard", "log"):
             recipe.update(shift=float(shares.mean()), spread=float(shares.std()) or 1.0)
         else:
             steps = np.linspace(0.0, 1.0, MAX_QUANTILES)
             few = shares.size <= MAX_QUANTILES  # else rounding may turn equal quantiles
             recipe["quantiles"] = np.sort(shares) if few else np.maximum.accumulate(np.quantile(shares, steps))
+            recipe |= {"tail": 0.5 / shares.size} if scale == "normal" else {}
     return recipe
+
+
+def _offset(filled: FloatArray, low: float) -> float | None:
+    """Return what is added before the logarithm is taken, 0 or 1; None where it should not be."""
+    if low < 0.0 or not float(filled.max()) <= EXTREME:
+        return None
+    offset = 0.0 if low > 0.0 else 1.0
+    before = float(skew(filled)) if low < float(filled.max()) else 0.0
+    return offset if before > SKEWED and abs(float(skew(np.log(filled + offset)))) < before else None
 
 
 def _median(values: FloatArray) -> float:
@@ -95,7 +121,11 @@ def write(recipe: Recipe, filled: FloatArray, out: FloatArray) -> None:
     unit, shift, spread = recipe["unit"], recipe["shift"], recipe["spread"]
     with np.errstate(over="ignore"):
         shares = filled if unit == 1.0 else filled / unit
-        if "quantiles" in recipe:
+        if "offset" in recipe:
+            shares = np.log(np.maximum(shares, recipe["low"]) + recipe["offset"])
+        if "tail" in recipe:
+            out[:] = ndtri(np.clip(_distribution(recipe["quantiles"], shares), recipe["tail"], 1.0 - recipe["tail"]))
+        elif "quantiles" in recipe:
             out[:] = RANK_WIDTH * (_distribution(recipe["quantiles"], shares) - 0.5)
         elif (shift, spread) == (0.0, 1.0):
             out[:] = shares

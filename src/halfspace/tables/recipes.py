@@ -5,6 +5,7 @@ A recipe is a dictionary of plain values, so that a model file can hold it:
 - `kind` "number" or "moment": `parts`, one recipe of `numbers` per output; `indicator`, whether one more output marks gaps;
   for dates in text `spelled`, the order of their parts.
 - `kind` "category": `values`, `other`, `missing`, `switch`, see `categories`.
+- `kind` "words": `slots`, `idf`, `names`, `indicator`, see `words`.
 - `kind` "gap": the values never differ, but some are missing; the only output marks those.
 
 Many plain columns at once (a matrix of numbers without gaps) get the same recipes and outputs as column by column, sooner: an
@@ -16,7 +17,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from halfspace._typing import FloatArray, Matrix
-from halfspace.tables import categories, numbers
+from halfspace.tables import categories, numbers, words
 from halfspace.tables.columns import (
     arrow,
     as_plain_matrix,
@@ -31,7 +32,7 @@ from halfspace.tables.columns import (
 )
 
 MOMENTS = {"year", "month", "day", "weekday", "hour", "day number"}
-__all__ = ["Counts", "Learned", "learn", "learn_matrix", "suffixes", "width", "write", "write_matrix"]
+__all__ = ["Counts", "Learned", "Options", "filled", "learn", "learn_matrix", "suffixes", "width", "write", "write_matrix"]
 
 MOSTLY = 0.95
 """Text is read as numbers or dates if more than this share of it can be."""
@@ -64,19 +65,27 @@ class Counts(NamedTuple):
     unseen: int = 0
 
 
-def learn(column: Any, name: str, scale: str, max_categories: int) -> Learned:
+class Options(NamedTuple):
+    """The parameters of the encoder."""
+
+    scale: str
+    max_categories: int
+    keep_text: bool | str
+
+
+def learn(column: Any, name: str, options: Options) -> Learned:
     """Learn what to do with a column, shape (n,)."""
     kind = kind_of(column)
     if kind == "number" and would_round(column):
-        return _learn_category(column, max_categories, switch=False)._replace(long=True)
+        return _learn_category(column, options._replace(keep_text=False))._replace(long=True)
     if kind == "number":
-        return _learn_number(column, name, scale)
+        return _learn_number(column, name, options.scale)
     if kind == "moment":
-        return _learn_moment(column, name, scale)
+        return _learn_moment(column, name, options.scale)
     if kind == "text":
-        return _learn_text(column, name, scale, max_categories)
+        return _learn_text(column, name, options)
     if kind in ("switch", "choice"):
-        return _learn_category(column, max_categories, switch=kind == "switch")
+        return _learn_category(column, options, switch=kind == "switch")
     return Learned(
         reason="no value at all" if kind == "nothing" else f"values of type {kind}, which are neither numbers nor text"
     )
@@ -115,21 +124,21 @@ def _learn_moment(column: Any, name: str, scale: str, spelled: str = "iso") -> L
     return Learned(recipe, lost=lost, gaps=gaps)
 
 
-def _learn_text(column: Any, name: str, scale: str, max_categories: int) -> Learned:
-    """Learn a column of text: as numbers or dates if nearly all of it can be read so, else as categories."""
+def _learn_text(column: Any, name: str, options: Options) -> Learned:
+    """Learn a column of text: as numbers or dates if nearly all of it can be read so, else as categories or words."""
     text = trimmed_text(column)
     if text.null_count == len(text):
         return Learned(reason="no value at all")
     kind = arrow()[2].mostly(text, MOSTLY)
     if kind.name == "number":
-        return _learn_number(column, name, scale)
+        return _learn_number(column, name, options.scale)
     if kind.name == "text":
-        return _learn_category(column, max_categories, switch=False)
-    return _learn_moment(column, name, scale, kind.name)
+        return _learn_category(column, options)
+    return _learn_moment(column, name, options.scale, kind.name)
 
 
-def _learn_category(column: Any, max_categories: int, *, switch: bool) -> Learned:
-    """Learn the values of a column of categories; leave out one with a single value, or with hardly a value that repeats."""
+def _learn_category(column: Any, options: Options, *, switch: bool = False) -> Learned:
+    """Learn the values of a column of categories, or its words; leave out one with a single value, or hardly any twice."""
     text = texts_of(column).drop_null()
     gaps = len(column) - len(text)
     counts = text.value_counts()
@@ -137,10 +146,15 @@ def _learn_category(column: Any, max_categories: int, *, switch: bool) -> Learne
         return Learned(reason="no value at all")
     if len(counts) == 1 and not gaps:
         return Learned(reason="always the same value")
-    if len(text) > FEW_ROWS and len(counts) > NEARLY_ALL * len(text):
+    often = dict(zip(counts.field("values").to_pylist(), counts.field("counts").to_pylist(), strict=True))
+    unique = len(text) > FEW_ROWS and len(often) > NEARLY_ALL * len(text)
+    free = options.keep_text is not False and words.is_free_text(often, options.max_categories)
+    recipe = words.learn(column) if free or (unique and options.keep_text is True) else None
+    if recipe is not None:
+        return Learned({"kind": "words", **recipe}, gaps=gaps)
+    if unique:
         return Learned(reason="text that hardly ever repeats, such as an id or a remark")
-    words = dict(zip(counts.field("values").to_pylist(), counts.field("counts").to_pylist(), strict=True))
-    return Learned({"kind": "category", **categories.learn(words, gaps, max_categories, switch=switch)}, gaps=gaps)
+    return Learned({"kind": "category", **categories.learn(often, gaps, options.max_categories, switch=switch)}, gaps=gaps)
 
 
 def width(recipe: Recipe) -> int:
@@ -154,6 +168,8 @@ def suffixes(recipe: Recipe) -> list[str]:
         return [" missing"]
     if recipe["kind"] == "category":
         return categories.suffixes(recipe)
+    if recipe["kind"] == "words":
+        return words.suffixes(recipe)
     return [*recipe["suffixes"], *([" missing"] if recipe["indicator"] else [])]
 
 
@@ -161,6 +177,9 @@ def write(recipe: Recipe, column: Any, name: str, out: FloatArray) -> Counts:
     """Write the outputs of a column, shape (n, width), into `out`, which holds zeros."""
     if recipe["kind"] == "category":
         return Counts(unseen=categories.write(recipe, column, out))
+    if recipe["kind"] == "words":
+        out[:] = words.write(recipe, column).toarray()
+        return Counts()
     if recipe["kind"] == "moment":
         moments, lost = moments_of(column, recipe.get("spelled", "iso"))
         every = parts_of(moments)
@@ -178,9 +197,16 @@ def write(recipe: Recipe, column: Any, name: str, out: FloatArray) -> Counts:
     return Counts(unreadable=lost)
 
 
+def filled(recipe: Recipe) -> float:
+    """Return how many outputs of a column differ from 0 in a row, at most or on average."""
+    if recipe["kind"] == "words":
+        return float(recipe["filled"])
+    return 1 if recipe["kind"] in ("category", "gap") else width(recipe)
+
+
 def learn_matrix(matrix: Matrix, scale: str) -> list[Learned] | None:
     """Return what to do with every column of a matrix or table, shape (n, d); None where they must be looked at one by one."""
-    if matrix.shape[1] < MANY_COLUMNS or scale == "rank":
+    if matrix.shape[1] < MANY_COLUMNS or scale not in ("standard", "none"):
         return None
     values = _at_once(matrix)
     if values is None:
@@ -226,7 +252,7 @@ def write_matrix(recipes: list[dict[str, Any]], block: Any, out: FloatArray) -> 
     """Write the outputs of a block of rows, shape (n, D), if it can be done at once; tell whether it was."""
     if out.shape[1] < MANY_COLUMNS or len(recipes) != out.shape[1]:
         return False
-    if any(recipe["kind"] != "number" or "quantiles" in recipe["parts"][0] for recipe in recipes):
+    if any(recipe["kind"] != "number" or recipe["parts"][0].keys() & {"quantiles", "offset"} for recipe in recipes):
         return False
     block = _at_once(block)
     if block is None:
@@ -266,6 +292,8 @@ def _is_recipe(recipe: Any) -> bool:
         return switches and isinstance(values, list) and all(isinstance(value, str) for value in values)
     if kind == "gap":
         return True
+    if kind == "words":
+        return words.is_recipe(recipe)
     if kind not in ("number", "moment") or not isinstance(recipe.get("indicator"), bool):
         return False
     parts, suffixes = recipe.get("parts"), recipe.get("suffixes")
@@ -282,4 +310,7 @@ def _is_scale(part: Any) -> bool:
         return False
     quantiles = part.get("quantiles", np.zeros(1))
     array = isinstance(quantiles, np.ndarray) and quantiles.dtype == np.float64 and quantiles.ndim == 1 and quantiles.size > 0
-    return array and part["unit"] > 0.0 and part["spread"] > 0.0
+    tail = "tail" not in part or (isinstance(part["tail"], float) and 0.0 < part["tail"] <= 0.5 and "quantiles" in part)
+    offset, low = part.get("offset", 1.0), part.get("low", 0.0)
+    logarithm = offset in (0.0, 1.0) and isinstance(low, float) and ("offset" not in part or 0.0 < low + offset < np.inf)
+    return array and tail and logarithm and part["unit"] > 0.0 and part["spread"] > 0.0

@@ -21,8 +21,8 @@ WIDE = 100_000
 
 def learn(X: Matrix, scale: str) -> dict[str, Any]:
     """Learn the largest absolute value of each column of a CSR matrix, shape (n, d), 1 where there is none."""
-    if scale == "rank":
-        msg = "TableEncoder: rank scaling would make a sparse matrix dense. Use scale='standard' or 'none'."
+    if scale not in ("standard", "none"):
+        msg = f"TableEncoder: scale={scale!r} would make a sparse matrix dense. Use scale='standard' or 'none'."
         raise InputError(msg)
     _refuse_unusable(X)
     used = np.unique(X.indices).astype(np.int64) if X.shape[1] > WIDE else None
