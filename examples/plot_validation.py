@@ -1,15 +1,16 @@
+# ruff: noqa: D205, D400  (a gallery example begins with a title)
 """
 Over-fitting made visible
 =========================
 
-Scores of rows that a model has learnt from, and of rows that it has not, over a parameter and over the number of rows. The first
-curve costs nothing: the search has scored every point anyway.
+Scores of rows that a model has learnt from, and of rows that it has not, over a parameter and over the number of rows. The
+first curve costs nothing: the search has scored every point anyway.
 """
 
 # %%
 # A kernel machine whose width is chosen by cross-validation
 # ----------------------------------------------------------
-# Narrow kernels (large gamma) remember the examples; wide ones draw a plane. The best score over all C is shown for every gamma.
+# Narrow kernels (large gamma) remember the examples; wide ones draw a plane. Shown is the best score over all C for each gamma.
 
 import matplotlib.pyplot as plt
 import numpy as np
@@ -38,7 +39,7 @@ plt.show()
 # %%
 # Over the number of rows
 # -----------------------
-# Far apart, the model memorises and more rows help; close together and low, it is too simple: more rows will not help a plane here.
+# Far apart, the model memorises and more rows help; close and low, it is too simple: more rows do not help a plane here.
 
 _, (left, right) = plt.subplots(1, 2, sharey=True, figsize=(9, 4))
 LearningCurveDisplay.from_estimator(KNeighborsClassifier(1), X, y, ax=left).ax_.set_title("one neighbour")
