@@ -13,6 +13,7 @@ PAGES = {
     "large_margins": 15,
     "kernels": 9,
     "kernel_machines": 8,
+    "novelty": 5,
     "prototypes": 8,
     "regression": 7,
     "intervals": 3,

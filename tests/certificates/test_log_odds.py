@@ -118,15 +118,11 @@ def test_a_ladder_with_them_is_exported_and_labels_follow_the_operating_point():
     pytest.importorskip("onnx")
     from onnx.reference import ReferenceEvaluator
 
-    from halfspace.ladder.operating import Demand, OperatingPoint
-
     X = np.random.default_rng(3).normal(size=(120, 3))
     for classes in (2, 3):
         y = np.digitize(X[:, 0] + 0.5 * X[:, 1], [-0.5, 0.7][: classes - 1])
-        ladder = hs.Ladder(rungs=["perceptron"], n_splits=2, n_repeats=1).fit(X, y)
-        ladder.calibration_ = LogOdds.of(ladder.out_of_fold_, y[ladder.train_])
-        P = ladder.calibration_.probabilities(ladder.decision_function(X))
-        ladder.operating_point_ = OperatingPoint.choose(Demand.read("balanced_accuracy"), P, y, ladder.classes_)
+        ladder = hs.Ladder(rungs=["perceptron"], n_splits=2, n_repeats=1, scoring="balanced_accuracy").fit(X, y)
+        P = ladder.predict_proba(X)
         graph = ReferenceEvaluator(hs.to_onnx(ladder))
         found = dict(zip([o.name for o in graph.proto_.graph.output], graph.run(None, {"X": X}), strict=True))
         assert found["probabilities"] == pytest.approx(P, abs=1e-12)

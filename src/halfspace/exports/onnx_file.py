@@ -75,8 +75,9 @@ def _outputs(model: Any, graph: Graph) -> dict[str, tuple[str, list[Any], Any]]:
         more = {"probabilities": (chances, ["rows", model.classes_.size], 0.0)}
         if getattr(model, "operating_point_", None) is not None:
             weights = model.operating_point_.weights / model.operating_point_.weights.max()
-            numbers = graph("ArgMax", graph("Mul", chances, weights), axis=1, keepdims=0)
-            more["label"] = (graph.label(numbers, model.classes_), ["rows"], model.classes_)
+            scores = graph("Add", graph("Log", chances), np.log(weights))
+            if model.classes_.size == 2:
+                scores = graph("MatMul", scores, np.array([[-1.0], [1.0]]))
     return _decided(scores, model.classes_, graph) | more
 
 

@@ -19,7 +19,7 @@ Folds      A measure that is no mean over rows (the area under a ROC curve) has 
            from), with n_splits - 1 degrees of freedom.
 """
 
-from typing import NamedTuple
+from typing import Annotated, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -59,9 +59,9 @@ class Evidence(NamedTuple):
         Nominal level of the claim.
     """
 
-    gains: FloatArray
-    errors: FloatArray
-    p_values: FloatArray
+    gains: Annotated[FloatArray, "f8(_r)"]
+    errors: Annotated[FloatArray, "f8(_r)"]
+    p_values: Annotated[FloatArray, "f8(_r)"]
     level: float = LEVEL
 
     @property

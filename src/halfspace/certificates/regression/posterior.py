@@ -4,6 +4,10 @@ With a prior N(0, I/α) on the weights and Gaussian noise of variance 1/β the p
 and  P m = βX̃ᵀSy. The log evidence is  ½ (D log α - log|P| + n log(β/2π) - β‖y - X̃m‖² - α‖m‖²); where α or β maximise it,
 α‖m‖² = γ  or  β‖y - X̃m‖² = n - γ,  with  γ = D - α tr Σ  the effective number of weights (MacKay 1992, section 4).
 
+Where the variance of the noise is integrated over, with ν degrees of freedom (the examples, less one for a free constant), β is
+1/s²: β‖y - X̃m‖² + α‖m‖² = ν. The evidence is then that of λ = α/β alone,  Γ(ν/2) (π ν/β)^(-ν/2) |λ P⁻¹β|^½,  over √n if the
+constant is free; where λ maximises it at the best variance,  α‖m‖² n/ν = γ.
+
 The checker never forms P, whose condition number is that of the data squared: with the triangle of a QR factorisation of
 √(βS) (X̃, y) above √α (I, 0), P = TᵀT, and mean, covariance and determinant follow from T. What rounding of the data does to
 them grows with the condition number of T, and with the ratio of the targets to the noise; a claim gives that away.
@@ -14,6 +18,7 @@ from typing import Annotated, Any, NamedTuple, Self
 
 import numpy as np
 from scipy import linalg, sparse
+from scipy.special import gammaln
 
 from halfspace._typing import FloatArray, Labels, Matrix
 from halfspace.certificates.arithmetic import EPS, held, some_weight
@@ -94,6 +99,8 @@ class GaussianPosterior(Certificate):
     means : ndarray, shape (d + 2,), or None
         What doubts are measured from: the means of the features and of the targets, if the constant is free, else 0; and the
         sum of the weights of the examples. None in files of earlier versions.
+    freedom : float or None
+        Degrees of freedom of an unknown variance of the noise, which is integrated over; None if β is taken as known.
 
     Examples
     --------
@@ -117,10 +124,12 @@ class GaussianPosterior(Certificate):
     clamp: Annotated[float, "finite", "asked"]
     sample_weight: Annotated[FloatArray | None, "finite(n) >= 0 | none", "asked"]
     means: Annotated[FloatArray | None, "finite(e) | none"] = None
+    freedom: Annotated[float | None, "finite > 0 | none"] = None
 
     def __str__(self) -> str:
         count = f"{self.weights.size} weight{'' if self.weights.size == 1 else 's'}"
-        return f"posterior of {count}, log evidence {self.log_evidence:.6g}, to {self.precision:.1g}"
+        noise = "" if self.freedom is None else f" and the noise ({self.freedom:.6g} degrees of freedom)"
+        return f"posterior of {count}{noise}, log evidence {self.log_evidence:.6g}, to {self.precision:.1g}"
 
     @classmethod
     def of(
@@ -135,6 +144,7 @@ class GaussianPosterior(Certificate):
         free: bool = False,
         clamp: float = 0.0,
         sample_weight: FloatArray | None = None,
+        freedom: float | None = None,
     ) -> Self:
         """Claim a posterior from the sums it was made of; what rounding can have changed in them is given away."""
         d = sums.x_mean.size
@@ -142,9 +152,9 @@ class GaussianPosterior(Certificate):
         with np.errstate(all="ignore"):  # a claim that is not finite is refused
             truth = _Posterior.of(sums, alpha, beta)
             gamma = float(weights.size - alpha * np.trace(truth.covariance))
-            evidence = _log_evidence(sums, alpha, beta, truth)
+            evidence = _log_evidence(sums, (alpha, beta), truth, freedom, free=free)
             fields = (alpha, beta, maximised, held(weights), held(covariance), constant, free, gamma, evidence)
-            about = clamp, sample_weight, np.append(sums.x_mean, [sums.y_mean, sums.total])
+            about = clamp, sample_weight, np.append(sums.x_mean, [sums.y_mean, sums.total]), freedom
             claim = cls(*fields, 0.0, *about)
             found = max(value for value, _ in claim._errors(sums, truth))
             precision = max(FINEST, 8.0 * (found + _lost(sums, beta, truth.T)))
@@ -158,6 +168,7 @@ class GaussianPosterior(Certificate):
         """Check what was maximised and fitted, how precise it is, and that some example has weight."""
         return [
             ({*self.maximised} <= {"alpha", "beta"}, "what was maximised is neither alpha nor beta"),
+            (self.freedom is None or "beta" not in self.maximised, "beta is both integrated over and maximised"),
             (self.free or self.constant == 0.0, "the constant is not 0 though it was not fitted"),
             (self.precision <= COARSEST, f"the equations are not claimed to hold to {COARSEST:g}"),
             some_weight(self.sample_weight),
@@ -167,7 +178,8 @@ class GaussianPosterior(Certificate):
         """Return the posterior."""
         means = {} if self.means is None else {"means": self.means}
         doubt = {"covariance": self.covariance, "noise precision": self.beta, "clamp": self.clamp, "free constant": self.free}
-        return {**line(self), **doubt, **means}
+        freedom = {} if self.freedom is None else {"degrees of freedom": self.freedom}
+        return {**line(self), **doubt, **means, **freedom}
 
     def confirm(self, X: Matrix, y: Labels) -> Verdict:
         """Recompute the sums, and every equation."""
@@ -194,7 +206,7 @@ class GaussianPosterior(Certificate):
         constant = float(sums.y_mean - sums.x_mean @ m[: sums.x_mean.size]) if self.free else 0.0
         scale = abs(sums.y_mean) + float(np.abs(sums.x_mean * m[: sums.x_mean.size]).sum()) or 1.0
         gamma = D - self.alpha * np.trace(truth.covariance)
-        evidence = _log_evidence(sums, self.alpha, self.beta, truth)
+        evidence = _log_evidence(sums, (self.alpha, self.beta), truth, self.freedom, free=self.free)
         spread = sums.total * (1.0 + abs(np.log(self.beta))) + truth.least + D * (1.0 + abs(np.log(self.alpha)))
         deviations = np.sqrt(np.diag(truth.covariance))
         off = np.linalg.norm(truth.T @ (m - truth.mean))
@@ -212,8 +224,13 @@ class GaussianPosterior(Certificate):
             size = np.append(np.abs(true[:-1]) + np.delete(spread, np.s_[sums.x_mean.size : D]) / np.sqrt(sums.total), true[-1])
             away = np.abs(self.means - true) if self.means.shape == true.shape else np.full(1, np.inf)
             found.append(((away / np.where(size > 0.0, size, 1.0)).max(), "means"))
+        share = 1.0
+        if self.freedom is not None:
+            share = sums.total / self.freedom
+            found.append((abs(self.freedom - (sums.total - self.free)) / sums.total, "number of degrees of freedom"))
+            found.append((abs(truth.least - self.freedom) / self.freedom, "variance of the noise"))
         if "alpha" in self.maximised:
-            found.append((abs(gamma - self.alpha * (m @ m)) / D, "largest evidence by alpha"))
+            found.append((abs(gamma - share * self.alpha * (m @ m)) / D, "largest evidence by alpha"))
         if "beta" in self.maximised:
             error = np.square(sums.triangle[:, D] - sums.triangle[:, :D] @ m).sum()
             found.append((abs(sums.total - gamma - self.beta * error) / sums.total, "largest evidence by beta"))
@@ -230,10 +247,16 @@ def _lost(sums: Sums, beta: float, T: FloatArray) -> float:
     return float(np.sqrt(T.shape[0]) * EPS * ((singular[0] + x) / singular[-1] + y / np.sqrt(sums.total)))
 
 
-def _log_evidence(sums: Sums, alpha: float, beta: float, truth: _Posterior) -> float:
-    """Return the log probability of the targets."""
+def _log_evidence(
+    sums: Sums, precisions: tuple[float, float], truth: _Posterior, freedom: float | None, *, free: bool
+) -> float:
+    """Return the log probability of the targets, for known precisions α and β or with that of the noise integrated over."""
+    alpha, beta = precisions
     determinant = float(np.log(np.abs(np.diag(truth.T) / np.sqrt(alpha))).sum())  # of T, α taken out
-    return float(0.5 * (sums.total * np.log(beta / (2 * np.pi)) - truth.least) - determinant)
+    if freedom is None:
+        return float(0.5 * (sums.total * np.log(beta / (2 * np.pi)) - truth.least) - determinant)
+    constant = 0.5 * np.log(sums.total) if free else 0.0
+    return float(gammaln(freedom / 2) - 0.5 * freedom * np.log(np.pi * truth.least / beta) - determinant - constant)
 
 
 def _sums(X: Matrix, y: FloatArray, s: FloatArray, claim: GaussianPosterior) -> Sums:

@@ -1,6 +1,7 @@
 """Kernel ridge regression: the Adaline in a kernel's space, its width and ridge chosen by exact leave-one-out."""
 
 import time
+from functools import partial
 from typing import Any, ClassVar, NamedTuple, Self
 
 import numpy as np
@@ -35,7 +36,7 @@ __all__ = ["KernelRegression"]
 
 
 COARSE = 4
-"""Of many rows, this share of one rules out widths first."""
+"""Of many rows, this share of one rules out widths first, then half of them."""
 MANY = 1_000
 """Rows from which that pays."""
 
@@ -56,8 +57,8 @@ class KernelRegression(Certified, RegressionMixin, MultiOutputMixin, RegressorMi
     """Kernel ridge regression, the Adaline in a kernel's space: min Σ s_i (y_i - f(x_i) - c)² + λ‖f‖².
 
     One eigendecomposition per width gives the exact leave-one-out error for every λ, so width and ridge are chosen without
-    folds; widths that a quarter of the rows rules out (by more than two standard errors of the difference) are left. Beyond
-    `kernel_rows` examples both are chosen on a sample, and the space is cut into cells with a machine each.
+    folds; widths that a quarter or half of the rows rule out (by more than two standard errors of the difference) are left.
+    Beyond `kernel_rows` examples both are chosen on a sample, and the space is cut into cells with a machine each.
 
     Parameters
     ----------
@@ -80,7 +81,7 @@ class KernelRegression(Certified, RegressionMixin, MultiOutputMixin, RegressorMi
     kernel_rows : int, default 4000
         Most examples of one machine; of more, cells of about this many examples are made.
     full_grid : bool, default False
-        Score every width on all rows, also those that a quarter of them rules out.
+        Score every width on all rows, also those that a part of them rules out.
     max_time : float, optional
         Time limit in seconds; the search stops at two thirds of it and the best point so far is fitted.
     n_jobs : int, optional
@@ -283,9 +284,12 @@ class KernelRegression(Certified, RegressionMixin, MultiOutputMixin, RegressorMi
 
         kept = list(range(len(widths)))
         if rows.size > MANY and len(widths) > 1 and not self.full_grid:
-            few = np.sort(rng.choice(rows, rows.size // COARSE, replace=False))
-            kept = _not_ruled_out(side_by_side(lambda k: score(k, few), kept, self.n_jobs))
-            found.clear()
+            for part in (COARSE, 2):
+                few = np.sort(rng.choice(rows, rows.size // part, replace=False))
+                if len(kept) > 1:
+                    coarse = side_by_side(partial(score, some=few), kept, self.n_jobs)
+                    kept = [kept[j] for j in _not_ruled_out(coarse)]
+                found.clear()
         side_by_side(lambda k: score(k, rows), kept, self.n_jobs)
         reporter.close()
         best = min(sorted(found), key=lambda k: float(found[k].errors.mean(axis=1).min()))

@@ -30,7 +30,7 @@ from halfspace.solvers.kernel.working_set import WorkingSet, in_double, working_
 from halfspace.solvers.linear.soft_margin import best_bias, stretched
 from halfspace.solvers.outcome import Reason
 
-__all__ = ["KernelAnswer", "KernelMachine", "KernelProblem", "State", "hard_gap"]
+__all__ = ["Climb", "KernelAnswer", "KernelMachine", "KernelProblem", "State", "hard_gap", "soft_plan"]
 
 SMALLEST = 1500
 """Examples of the smallest level."""
@@ -55,6 +55,7 @@ class KernelProblem(NamedTuple):
     c: FloatArray
     free: bool
     room: int = 20_000  # largest working set
+    total: float = 0.0  # sum of the signed strengths with a free bias; other than 0 in a problem of one class (`one_class.py`)
 
     def bounds(self) -> tuple[FloatArray, FloatArray]:
         """Return the lowest and the highest signed strengths."""
@@ -101,12 +102,12 @@ class Level:
         self.work: WorkingSet = working_set(problem.gram, self.order, problem.room)
 
     def values(self, m: int) -> tuple[float, float, float]:
-        """Return bias, gap and primal value of the first m examples."""
-        h, b, lo, hi = self.h[:m], self.b[:m], self.lo[:m], self.hi[:m]
-        o = self.bias = _bias(h, self.y[:m], hi - lo, self.bias) if self.problem.free else 0.0
-        r = h - o
-        loss = float(np.where(r > 0.0, r * hi, r * lo).sum())  # hi or lo is 0
-        return o, float(gap_at(h, b, lo, hi, o)), 0.5 * float(b @ (self.y[:m] - h)) + loss
+        """Return bias, gap and primal value of the first m examples; of one class ½‖f‖², which is to be least."""
+        h, b, lo, hi, total = self.h[:m], self.b[:m], self.lo[:m], self.hi[:m], self.problem.total
+        o = self.bias = _bias(h, self.y[:m], hi - lo, self.bias, total) if self.problem.free else 0.0
+        r, half = h - o, 0.5 * float(b @ (self.y[:m] - h))
+        loss = 0.0 if total else float(np.where(r > 0.0, r * hi, r * lo).sum())  # hi or lo is 0
+        return o, float(gap_at(h, b, lo, hi, o)), half + loss
 
     def answer(self, error: FloatArray, o: float, gap: float, primal: float) -> KernelAnswer:
         """Return the strengths and the gradient, known up to `error`, in the order of the problem, and their values."""
@@ -180,9 +181,9 @@ def _terms(r: FloatArray, b: FloatArray, lo: FloatArray, hi: FloatArray) -> Floa
     return terms
 
 
-def _bias(h: FloatArray, y: FloatArray, c: FloatArray, guess: float) -> float:
+def _bias(h: FloatArray, y: FloatArray, c: FloatArray, guess: float, total: float) -> float:
     """Return the best bias; only examples near the last one are sorted, if it did not move far."""
-    needed = float(c[y > 0].sum())
+    needed = float(c[y > 0].sum()) - total
     for width in (1e-3, 3e-2):
         low = h < guess - width
         near = np.flatnonzero((h <= guess + width) ^ low)
@@ -193,7 +194,7 @@ def _bias(h: FloatArray, y: FloatArray, c: FloatArray, guess: float) -> float:
         if below < needed and k + 1 < slopes.size:
             flat = slopes[k] <= needed * (1.0 + 1e-12)  # all biases in between are as good: the middle
             return float(0.5 * (points[order[k]] + points[order[k + 1]]) if flat else points[order[k]])
-    return best_bias(y - h, y, c)
+    return best_bias(y - h, y, c, total)
 
 
 def hard_gap(y: FloatArray, b: FloatArray, h: FloatArray, *, free: bool) -> tuple[float, float, float]:
@@ -288,7 +289,7 @@ def _rounds(state: State, level: Level, m: int, tol: float) -> Iterator[Climb | 
         yield None
 
 
-def _soft(
+def soft_plan(
     state: State, problem: KernelProblem, tol: float, rng: np.random.Generator, start: FloatArray | None
 ) -> Iterator[Climb | None]:
     """Plan a soft margin, to a relative gap of `tol` that is true in double precision."""
@@ -333,7 +334,7 @@ def _hard(
     if start is not None:
         cap = max(cap, 2.0 * float(np.abs(start).max()))
     while True:
-        for climb in _soft(state, problem._replace(c=np.full(problem.y.size, cap)), inner, rng, start):
+        for climb in soft_plan(state, problem._replace(c=np.full(problem.y.size, cap)), inner, rng, start):
             state.course = [(np.inf, 0.0)] * len(state.course)  # values of a soft margin are none of the hard one
             yield climb
         answer, solved = state.known_answer(hard=True), state.reason == "converged"
@@ -367,7 +368,7 @@ class KernelMachine:
 
     def start(self, before: FloatArray | None = None) -> State:
         """Return the state to begin with, or to go on from signed strengths."""
-        state, plan = State(), _hard if self.problem.hard else _soft
+        state, plan = State(), _hard if self.problem.hard else soft_plan
         state.plan = plan(state, self.problem, self.tol, np.random.default_rng(self.seed), before)
         return state
 
