@@ -15,6 +15,7 @@ PAGES = {
     "kernel_machines": 8,
     "novelty": 5,
     "prototypes": 8,
+    "probabilities": 1,
     "regression": 7,
     "intervals": 3,
     "model_export": 2,

@@ -7,6 +7,7 @@ from halfspace.ladder import Ladder as Ladder
 from halfspace.ladder import RegressionLadder as RegressionLadder
 from halfspace.modelfiles import load as load
 from halfspace.modelfiles import save as save
+from halfspace.models.calibrated import Calibrated as Calibrated
 from halfspace.models.kernel.adatron import KernelAdaTron as KernelAdaTron
 from halfspace.models.kernel.adatron_cv import KernelAdaTronCV as KernelAdaTronCV
 from halfspace.models.kernel.minover import KernelMinOver as KernelMinOver

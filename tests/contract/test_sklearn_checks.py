@@ -56,6 +56,7 @@ ESTIMATORS = [
     hs.NeuralGas(),
     hs.KMeans(2, init="farthest", tol=0),  # chance would draw other rows where a row is given twice instead of weighing twice
     hs.IsotropicMixture(2, init="farthest", tol=0, max_iter=200),
+    hs.Calibrated(hs.HebbClassifier(), cv=2),
     hs.LVQ(),
     hs.GLVQ(),
     hs.GRLVQ(),

@@ -28,7 +28,7 @@ __all__ = ["Pipeline"]
 
 DIGITS = 1e-9
 NEAR = 0.05
-"""Log-odds, or slopes and noise, may differ by this from those of a new fit, which ends near the same place."""
+"""Slopes and noise of earlier versions may differ by this from those of a new fit, which ends near the same place."""
 
 
 class Pipeline(NamedTuple):
@@ -97,7 +97,7 @@ class Pipeline(NamedTuple):
             return Verdict.of((False, text))
         given = _calibration(self.calibration)
         if isinstance(given, LogOdds):
-            return Verdict.of((_same_odds(given, self.out_of_fold, target, len(self.classes)), text))
+            return Verdict.of((given.agrees(self.out_of_fold, target), text))
         curves = zip(given, Calibration.of(self.out_of_fold, target), strict=True)
         near = all(abs(a.slope - b.slope) <= NEAR * b.slope and abs(a.noise - b.noise) <= NEAR for a, b in curves)
         return Verdict.of((near, text))
@@ -126,19 +126,6 @@ def _calibration(given: Any) -> LogOdds | Calibration:
     if given.key == "LogOdds":
         return LogOdds(**given.fields)
     return Calibration(*(Curve(**given.fields[name].fields) for name in ("below", "above")))
-
-
-def _same_odds(given: LogOdds, outputs: Any, target: IntArray, classes: int) -> bool:
-    """Tell whether a calibration is the one that these outputs make, also for outputs beyond them."""
-    again = LogOdds.of(outputs, target)
-    if not (given.sound(classes) and again.offsets.size == classes):
-        return False
-    seen = outputs[np.isfinite(outputs if outputs.ndim == 1 else outputs.sum(axis=1))]
-    lowest, highest = (end(seen, axis=0, keepdims=True) for end in (np.min, np.max)) if len(seen) else (seen, seen)
-    probes = np.concatenate([seen, 2.0 * lowest - highest, 2.0 * highest - lowest])
-    P, Q = given.probabilities(probes), again.probabilities(probes)
-    limits = np.append(given.shares, given.noise), np.append(again.shares, again.noise)
-    return bool(np.allclose(*limits, rtol=DIGITS) and (abs(P - Q) <= NEAR * Q * (1.0 - Q) + DIGITS).all())
 
 
 def _alike(value: Any, other: Any, size: float = 0.0) -> bool:

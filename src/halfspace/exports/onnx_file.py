@@ -65,6 +65,8 @@ def _outputs(model: Any, graph: Graph) -> dict[str, tuple[str, list[Any], Any]]:
     """Add all nodes of a model; return the tensor, shape and an element of each output by its name."""
     if isinstance(model, TableEncoder):
         return {"encoded": (encoded(model, graph, "X"), ["rows", len(model.get_feature_names_out())], 0.0)}
+    if hasattr(model, "calibration_") and not hasattr(model, "encoder_"):
+        return _calibrated(model, graph)
     rows, last = _encoded(model, graph)
     scores = model_scores(last, graph, rows)
     if is_regressor(model):
@@ -140,3 +142,11 @@ def _from_log_odds(calibration: LogOdds, graph: Graph, scores: str, classes: int
     else:
         shares = graph("Softmax", graph("Add", curve, calibration.offsets), axis=1)
     return graph("Add", graph("Mul", shares, 1.0 - calibration.noise), calibration.noise * calibration.shares)
+
+
+def _calibrated(model: Any, graph: Graph) -> dict[str, tuple[str, list[Any], Any]]:
+    """Return scores, probabilities and the most probable labels of a `Calibrated` model."""
+    scores, K = model_scores(model.estimator_, graph, "X"), model.classes_.size
+    P = _from_log_odds(model.calibration_, graph, scores, K)
+    label = graph.label(graph("ArgMax", P, axis=1, keepdims=0), model.classes_), ["rows"], model.classes_
+    return {**_decided(scores, model.classes_, graph), "label": label, "probabilities": (P, ["rows", K], 0.0)}

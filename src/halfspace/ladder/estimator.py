@@ -24,8 +24,8 @@ from halfspace.rows.labels import read_classes
 
 __all__ = ["Ladder"]
 
-TIED = 1e-12
-"""Log-odds below this are rounding: the first of two classes is as good as the second."""
+TIED = 1e-4
+"""Log-odds below this are no more than the end of a search: the first of two classes is as good as the second."""
 
 
 class Ladder(ClassifierMixin, BaseLadder):
@@ -220,10 +220,13 @@ class Ladder(ClassifierMixin, BaseLadder):
 
     def _calibrate(self, winner: Climbed, training: Training) -> None:
         with undisturbed():
-            y = training.y[training.watched]
-            self.calibration_ = LogOdds.of(winner.outputs, np.searchsorted(self.classes_, y))
+            y, outputs = training.y[training.watched], winner.outputs
+            if winner.plan.name == training.task.baseline:  # the same for every row: what differs between folds says nothing
+                outputs = training.task.outputs(winner.model, training.X[training.watched])
+                self.out_of_fold_ = outputs[: self.out_of_fold_.shape[0]]
+            self.calibration_ = LogOdds.of(outputs, np.searchsorted(self.classes_, y))
             demand = self._demand()
-            P = self.calibration_.probabilities(winner.outputs)
+            P = self.calibration_.probabilities(outputs)
             self.operating_point_ = OperatingPoint.choose(demand, P, y, self.classes_, self.positive)
 
     def _demand(self) -> Demand:

@@ -132,9 +132,10 @@ class KernelRidgeGap(Certificate):
         sums = nothing, nothing, nothing, nothing
         draft = cls(*sums, float(ridge), kernel, coefficients, c, free, clamp, sample_weight)
         with np.errstate(all="ignore"):
-            found = draft._measured(X, Y, slack=4.0)
-            errors = draft._left_out(X, found)[0] if left_out_error is None else left_out_error
-        if not all(np.isfinite(part).all() for part in (*found[:3], errors)):
+            part, X, Y = draft._with_weight(X, Y)
+            found = part._measured(X, Y, slack=4.0)  # noqa: SLF001  (its own part)
+            errors = part._left_out(X, found)[0] if left_out_error is None else left_out_error  # noqa: SLF001
+        if not all(np.isfinite(number).all() for number in (*found[:3], errors)):
             msg = "KernelRidgeGap: examples, targets or weights are so large that squares overflow. Scale them."
             raise InputError(msg)
         return replace(draft, objective=found.objective, gap=found.gap, distance=found.distance, left_out_error=errors)
@@ -169,11 +170,12 @@ class KernelRidgeGap(Certificate):
         if not shaped:
             return shaped
         try:
-            found = self._measured(X, y, slack=1.0)
-            errors, room = self._left_out(X, found)
+            part, X, Y = self._with_weight(X, y)
+            found = part._measured(X, Y, slack=1.0)  # noqa: SLF001  (its own part)
+            errors, room = part._left_out(X, found)  # noqa: SLF001
         except InputError as error:  # the kernel is indefinite, or was made for other data
             return Verdict.of((False, str(error)))
-        if not all(np.isfinite(part).all() for part in (*found, errors)):
+        if not all(np.isfinite(number).all() for number in (*found, errors)):
             return Verdict.of((False, "examples, targets or weights are so large that squares overflow"))
         close = np.abs(found.objective - self.objective) <= CLOSE * found.objective + 2.0 * found.blur
         same = np.abs(errors - self.left_out_error) <= room
@@ -186,6 +188,14 @@ class KernelRidgeGap(Certificate):
 
     def _weights(self) -> FloatArray:
         return np.ones(self.coefficients.shape[1]) if self.sample_weight is None else self.sample_weight
+
+    def _with_weight(self, X: Matrix, Y: FloatArray) -> tuple[Self, Matrix, FloatArray]:
+        """Return what is claimed of the examples that have weight, and these: of the others nothing is."""
+        used = np.flatnonzero(self._weights())
+        if used.size == X.shape[0]:
+            return self, X, Y
+        X = X[used][:, used] if self.kernel.is_precomputed else X[used]
+        return replace(self, coefficients=self.coefficients[:, used], sample_weight=self._weights()[used]), X, Y[used]
 
     def _measured(self, X: Matrix, Y: FloatArray, slack: float) -> _Measured:
         """Measure on the data; bounds give away `slack` times what rounding can have changed."""

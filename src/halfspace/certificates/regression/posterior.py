@@ -11,6 +11,9 @@ constant is free; where λ maximises it at the best variance,  α‖m‖² n/ν 
 The checker never forms P, whose condition number is that of the data squared: with the triangle of a QR factorisation of
 √(βS) (X̃, y) above √α (I, 0), P = TᵀT, and mean, covariance and determinant follow from T. What rounding of the data does to
 them grows with the condition number of T, and with the ratio of the targets to the noise; a claim gives that away.
+
+Where columns are many and examples few, all that they say is in the span of the examples: with  X̃ = LQᵀ  the same is done
+for the few coordinates Qᵀw, and along all other directions the posterior is the prior:  Σ = I/α + Q (Σ_L - I/α) Qᵀ.
 """
 
 from dataclasses import dataclass
@@ -29,6 +32,8 @@ from halfspace.certificates.regression.ridge import fits, line_residuals, read_t
 __all__ = ["GaussianPosterior", "Sums"]
 
 BLOCK = 1 << 20
+WIDE = 1024
+"""Columns from which the span of the examples is taken, where that has at most half as many dimensions."""
 FINEST = 1e-9
 """No claim is finer than this: sums in another order must confirm it."""
 COARSEST = 0.1
@@ -46,25 +51,47 @@ class Sums(NamedTuple):
     """Mean that was subtracted, shape (d,); 0 if the constant is not free."""
     y_mean: float
 
+    @property
+    def wide(self) -> bool:
+        """Whether the span of the examples is small among very many weights."""
+        k, D = self.triangle.shape[0], self.triangle.shape[1] - 1
+        return bool(D > WIDE and 2 * k <= D)
+
 
 class _Posterior(NamedTuple):
     """The posterior that belongs to two precisions."""
 
     T: FloatArray
-    """Triangle with TᵀT = P."""
+    """Triangle with TᵀT = P; of wide sums, of P along Q."""
     mean: FloatArray
     covariance: FloatArray
     least: float
     """β‖y - X̃m‖² + α‖m‖²."""
+    alpha: float
+    Q: FloatArray | None = None
+    """Orthonormal directions that span the examples, shape (D, k), of wide sums."""
+
+    def length(self, v: FloatArray) -> float:
+        """Return √(vᵀPv)."""
+        if self.Q is None:
+            return float(np.linalg.norm(self.T @ v))
+        along = self.Q.T @ v
+        return float(np.hypot(np.linalg.norm(self.T @ along), np.sqrt(self.alpha) * np.linalg.norm(v - self.Q @ along)))
 
     @classmethod
     def of(cls, sums: Sums, alpha: float, beta: float) -> Self:
         D = sums.triangle.shape[1] - 1
+        if sums.wide:
+            Q, L = np.linalg.qr(sums.triangle[:, :D].T)
+            part = cls.of(sums._replace(triangle=np.column_stack([L.T, sums.triangle[:, D]])), alpha, beta)
+            covariance = Q @ (part.covariance - np.eye(Q.shape[1]) / alpha) @ Q.T
+            covariance[np.diag_indices(D)] += 1.0 / alpha
+            return cls(part.T, Q @ part.mean, covariance, part.least, alpha, Q)
         stacked = np.vstack([np.sqrt(beta) * sums.triangle, np.sqrt(alpha) * np.eye(D, D + 1)])
         R = np.asarray(np.linalg.qr(stacked, mode="r"))
         T = R[:D, :D]
         inverse = linalg.solve_triangular(T, np.eye(D), check_finite=False)
-        return cls(T, inverse @ R[:D, D], inverse @ inverse.T, float(R[D, D] ** 2))
+        return cls(T, inverse @ R[:D, D], inverse @ inverse.T, float(R[D, D] ** 2), alpha)
 
 
 @dataclass(frozen=True, eq=False)
@@ -157,7 +184,7 @@ class GaussianPosterior(Certificate):
             about = clamp, sample_weight, np.append(sums.x_mean, [sums.y_mean, sums.total]), freedom
             claim = cls(*fields, 0.0, *about)
             found = max(value for value, _ in claim._errors(sums, truth))
-            precision = max(FINEST, 8.0 * (found + _lost(sums, beta, truth.T)))
+            precision = max(FINEST, 8.0 * (found + _lost(sums, beta, truth)))
         return cls(*fields, precision, *about)
 
     def read(self, X: Matrix, y: Labels | None) -> tuple[Any, Labels]:
@@ -189,7 +216,7 @@ class GaussianPosterior(Certificate):
         s = np.ones(y.shape[0]) if self.sample_weight is None else self.sample_weight
         sums = _sums(X, y[:, 0], s, self)
         truth = _Posterior.of(sums, self.alpha, self.beta)
-        errors, lost = self._errors(sums, truth), _lost(sums, self.beta, truth.T)
+        errors, lost = self._errors(sums, truth), _lost(sums, self.beta, truth)
         loosest = max(FINEST, 64.0 * (max(value for value, _ in errors) + lost))
         return Verdict.of(
             *((bool(value + lost <= self.precision), text) for value, text in errors),
@@ -209,9 +236,9 @@ class GaussianPosterior(Certificate):
         evidence = _log_evidence(sums, (self.alpha, self.beta), truth, self.freedom, free=self.free)
         spread = sums.total * (1.0 + abs(np.log(self.beta))) + truth.least + D * (1.0 + abs(np.log(self.alpha)))
         deviations = np.sqrt(np.diag(truth.covariance))
-        off = np.linalg.norm(truth.T @ (m - truth.mean))
+        off = truth.length(m - truth.mean)
         signal = np.sqrt(self.beta) * np.linalg.norm(sums.triangle[:, D])
-        seen = min(signal, np.sqrt(D) + np.linalg.norm(truth.T @ truth.mean))
+        seen = min(signal, np.sqrt(D) + truth.length(truth.mean))
         found = [
             (np.divide(off, seen) if off else 0.0, "mean"),
             (np.abs((self.covariance - truth.covariance) / np.outer(deviations, deviations)).max(), "covariance"),
@@ -237,14 +264,18 @@ class GaussianPosterior(Certificate):
         return [(float(value), f"the {name} is off by {value:.2g}") for value, name in found]
 
 
-def _lost(sums: Sums, beta: float, T: FloatArray) -> float:
+def _lost(sums: Sums, beta: float, truth: _Posterior) -> float:
     """Return what rounding of the data can change in the posterior, relative to its numbers; infinite if there is none."""
-    if not np.isfinite(T).all():
+    if not np.isfinite(truth.T).all():
         return float("inf")
-    singular = np.linalg.svd(T, compute_uv=False)
+    singular, D = np.linalg.svd(truth.T, compute_uv=False), sums.triangle.shape[1] - 1
+    spare = 0.0
+    if truth.Q is not None:  # a variance below that of the prior is a difference
+        singular = np.append(singular, np.sqrt(truth.alpha))
+        spare = 4.0 * np.sqrt(D) * EPS / (truth.alpha * float(np.diag(truth.covariance).min()))
     scale = np.sqrt(beta * sums.total)
     x, y = scale * np.linalg.norm(sums.x_mean), scale * abs(sums.y_mean) + np.sqrt(beta) * np.linalg.norm(sums.triangle[:, -1])
-    return float(np.sqrt(T.shape[0]) * EPS * ((singular[0] + x) / singular[-1] + y / np.sqrt(sums.total)))
+    return spare + float(np.sqrt(D) * EPS * ((singular[0] + x) / singular[-1] + y / np.sqrt(sums.total)))
 
 
 def _log_evidence(

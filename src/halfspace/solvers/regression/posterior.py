@@ -75,11 +75,16 @@ def infer(sums: Sums, floor: float, alpha: float | None = None, beta: float | No
     found = Found(alpha / beta, "", 1) if given else maximise(task, alpha, beta)  # type: ignore[operator]
     noise = precisions(task, found.ridge, alpha, beta)
     prior = float(noise[0] * found.ridge) if alpha is None else alpha
-    damped = np.full(V.shape[0], prior)
+    damped = np.full(V.shape[1], prior)
     damped[: s.size] += noise[0] * s**2
+    if V.shape[1] < V.shape[0]:  # along all other directions there is the prior
+        covariance = (V * (1.0 / damped - 1.0 / prior)) @ V.T
+        covariance[np.diag_indices(V.shape[0])] += 1.0 / prior
+    else:
+        covariance = (V / damped) @ V.T
     return Posterior(
         V[:, : s.size] @ (noise[0] * s * b / damped[: s.size]),
-        (V / damped) @ V.T,
+        covariance,
         prior,
         float(noise[0]),
         task.terms(found.ridge)[0],
@@ -98,9 +103,12 @@ def integrated(sums: Sums, found: Posterior, floor: float, freedom: float) -> Po
 
 
 def _decomposed(sums: Sums) -> tuple[FloatArray, FloatArray, FloatArray, float]:
-    """Return the singular values s (r,) above rounding, all right vectors V (D, D), b = Uᵀy (r,) and what is outside them."""
+    """Return the singular values s (r,) above rounding, right vectors V, b = Uᵀy (r,) and what is outside them.
+
+    All right vectors, shape (D, D); of wide sums those that span the examples, shape (D, k).
+    """
     D = sums.triangle.shape[1] - 1
-    U, s, Vt = linalg.svd(sums.triangle[:, :D])
+    U, s, Vt = linalg.svd(sums.triangle[:, :D], full_matrices=not sums.wide)
     subtracted = float(np.linalg.norm(sums.x_mean)) * np.sqrt(sums.total)
     s = s[s > max(sums.total, D) * EPS * max(s[0], subtracted)]
     along = U.T @ sums.triangle[:, D]
