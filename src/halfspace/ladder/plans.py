@@ -10,8 +10,8 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from halfspace import AdaTron, KernelAdaTron
-from halfspace._typing import Matrix
 from halfspace._text import number
+from halfspace._typing import Matrix
 from halfspace.certificates import Certificate, GaussianPosterior, PerClass, PerPair, PrototypeErrors, RidgeGap
 from halfspace.certificates.baselines import NeighbourMeans, TargetMean
 from halfspace.certificates.regression.kernel_ridge import KernelRidgeCells, KernelRidgeGap

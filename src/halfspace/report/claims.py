@@ -98,8 +98,8 @@ def _(certificate: LeastSquaresGap) -> str:
 def _(certificate: RidgeGap) -> str:
     penalty = f" plus {number(certificate.ridge)} times that of squared weights" if certificate.ridge else ""
     return (
-        f"The model minimises the sum of squared errors{penalty}: {number(certificate.objective, 6)}. It is the exact solution for "
-        f"data that differ from the given ones by at most {number(certificate.backward_error, 2)} of their size."
+        f"The model minimises the sum of squared errors{penalty}: {number(certificate.objective, 6)}. It is the exact solution "
+        f"for data that differ from the given ones by at most {number(certificate.backward_error, 2)} of their size."
     )
 
 
@@ -137,8 +137,8 @@ def _(certificate: TargetMean) -> str:
 @words.register
 def _(certificate: NeighbourMeans) -> str:
     return (
-        f"Leave a training row out and average its {plural(certificate.k, 'nearest neighbour')}: the root mean squared error is "
-        f"at most {number(certificate.error, 4)}."
+        f"Leave a training row out and average its {plural(certificate.k, 'nearest neighbour')}: the root mean squared error "
+        f"is at most {number(certificate.error, 4)}."
     )
 
 
