@@ -19,6 +19,7 @@ PAGES = {
     "regression": 7,
     "intervals": 3,
     "model_export": 2,
+    "validation": 8,
 }
 """Pages with code, and the fewest blocks that each must have."""
 TINY = r"[\d.]+e-\d+"

@@ -140,7 +140,7 @@ def test_the_page_says_what_it_should(report):
     assert "halfspace certify m.halfspace 'my table.csv'" in words
     assert "worst" in words
     assert "95 % interval" in words
-    assert len(Page(report).all("svg")) == 8
+    assert len(Page(report).all("svg")) == 9
 
 
 def test_a_skipped_rung_says_why(breast_cancer):

@@ -25,7 +25,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import stats
 
-from halfspace._typing import FloatArray
+from halfspace._typing import FloatArray, Labels
 
 __all__ = [
     "LEVEL",
@@ -80,12 +80,12 @@ class Evidence(NamedTuple):
         if not self.p_values.size:
             return "Nothing was compared with a constant prediction."
         p = float(self.p_values.min())
-        chance = "less than 1 in 1,000" if p < 1e-3 else f"{100 * p:.{0 if p >= 0.1 else 1}f} %"
+        chance = "fewer than 1 in 1,000 tables" if p < 1e-3 else f"{100 * p:.{1 if p < 0.1 else 0}f} % of tables"
         if self.claimed:
-            return f"Better than a constant prediction: by chance one of {tried} would look so good in {chance} of tables."
+            return f"Better than a constant prediction: by chance one of {tried} would look so good in {chance}."
         return (
-            f"Nothing here is reliably better than a constant prediction: by chance alone one of {tried} would look as good in "
-            f"{chance} of tables, and at most {100 * self.level:.1f} % count as evidence."
+            f"Nothing here is reliably better than a constant prediction: by chance one of {tried} would look as good in "
+            f"{chance}, and at most {100 * self.level:.1f} % count as evidence."
         )
 
 
@@ -104,14 +104,14 @@ class Difference(NamedTuple):
         return f"{self.mean:+.4f} ± {self.error:.4f} on the same rows"
 
 
-def row_losses(measure: str, truth: FloatArray, predicted: FloatArray) -> FloatArray:
+def row_losses(measure: str, truth: Labels, predicted: Labels) -> FloatArray:
     """Return the loss of every row, shape (n,), whose mean is what the measure is about.
 
     Parameters
     ----------
     measure : {"accuracy", "balanced_accuracy", "log_loss", "rmse", "r2", "mae"}
         Wrong or right; the same with weights n/(K n_class), whose mean is one minus the balanced accuracy; the negative
-        logarithm of the probability of the label; squares (of both "rmse" and "r2"); absolute values.
+        logarithm of the probability of the label; squares, for "r2" divided by the variance of the truth; absolute values.
     truth : ndarray, shape (n,)
         Class numbers 0..K-1, or numbers.
     predicted : ndarray, shape (n,) or (n, K) or (passes, n) or (passes, n, K)
@@ -129,7 +129,7 @@ def row_losses(measure: str, truth: FloatArray, predicted: FloatArray) -> FloatA
         own = np.take_along_axis(chances, np.broadcast_to(truth[:, None], (*chances.shape[:-1], 1)), axis=-1)[..., 0]
         losses = -np.log(np.maximum(own, SMALLEST))
     elif measure in {"rmse", "r2"}:
-        losses = (np.asarray(predicted, dtype=np.float64) - truth) ** 2
+        losses = (np.asarray(predicted, dtype=np.float64) - truth) ** 2 / ((np.var(truth) or 1.0) if measure == "r2" else 1.0)
     elif measure == "mae":
         losses = np.abs(np.asarray(predicted, dtype=np.float64) - truth)
     else:
@@ -138,7 +138,7 @@ def row_losses(measure: str, truth: FloatArray, predicted: FloatArray) -> FloatA
     return mean
 
 
-def _weights(measure: str, truth: FloatArray) -> FloatArray:
+def _weights(measure: str, truth: Labels) -> FloatArray:
     """Return the weights of rows with class numbers, shape (n,): 1, or n/(K n_class)."""
     if measure == "accuracy":
         return np.ones(truth.size)
@@ -150,7 +150,7 @@ def _weights(measure: str, truth: FloatArray) -> FloatArray:
     return weights
 
 
-def constant_losses(measure: str, truth: FloatArray) -> FloatArray:
+def constant_losses(measure: str, truth: Labels) -> FloatArray:
     """Return the losses of the best constant prediction in hindsight, shape (n,).
 
     Parameters are those of `row_losses`: the largest class, the shares of the classes, the mean, or the median.

@@ -10,16 +10,19 @@ from halfspace.plots.paths import ElbowDisplay, PathDisplay
 from halfspace.plots.planes import DecisionSurfaceDisplay, MarginDisplay
 from halfspace.plots.prototypes import PrototypesDisplay, RelevanceDisplay
 from halfspace.plots.stability import StabilityDisplay
+from halfspace.plots.validation import LearningCurveDisplay, ValidationDisplay
 
 __all__ = [
     "DecisionSurfaceDisplay",
     "EchoDisplay",
     "ElbowDisplay",
     "GapDisplay",
+    "LearningCurveDisplay",
     "MarginDisplay",
     "MistakeBoundDisplay",
     "PathDisplay",
     "PrototypesDisplay",
     "RelevanceDisplay",
     "StabilityDisplay",
+    "ValidationDisplay",
 ]

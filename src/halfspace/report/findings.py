@@ -29,13 +29,17 @@ class Histogram:
 
 @dataclass(frozen=True)
 class Influence:
-    """What the outputs rest on: weights of a plane, shares of a metric, or the score lost by shuffling; largest first."""
+    """What the outputs rest on: weights of a plane, shares of a metric, or what shuffling costs; largest first.
+
+    `spread` are standard errors, and `evident` tells which costs of shuffling are told from 0.
+    """
 
     label: str
     names: tuple[str, ...]
     values: tuple[float, ...]
     spread: tuple[float, ...]
     n_others: int
+    evident: tuple[bool, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -234,7 +238,9 @@ class Findings:
         Label, and whether a plane separates it from the rest; the rows of a proof are numbered as in the file.
     hardest, reliability : tuple
         Parts of the report, see their classes.
-    weighed : {"weights", "relevances", "permutation", ""}
+    importance : Influence or None
+        What shuffling each column costs on rows that were not learnt from; None of a constant prediction.
+    weighed : {"weights", "relevances", ""}
         What `influence` shows.
     influence : tuple of Influence
         One entry, or one per class.
@@ -284,6 +290,7 @@ class Findings:
     test: TestResult | NumberTest | None = None
     separability: tuple[tuple[str, Separability], ...] = ()
     stability: Histogram | None = None
+    importance: Influence | None = None
     weighed: str = ""
     influence: tuple[Influence, ...] = ()
     hardest: tuple[Example, ...] = ()

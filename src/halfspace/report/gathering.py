@@ -12,13 +12,14 @@ import halfspace
 from halfspace._text import shown
 from halfspace._typing import IntArray, Labels, Matrix
 from halfspace.errors import InputError
+from halfspace.ladder.mislabelled import find_mislabelled
 from halfspace.ladder.preparing import input_groups
 from halfspace.ladder.values import renumbered
 from halfspace.notes import Note, sentences
 from halfspace.report import outputs
 from halfspace.report.claims import claim, command
 from halfspace.report.findings import Balance, Contradictions, Findings, Ranking
-from halfspace.report.influence import find_influence, linear_weights
+from halfspace.report.influence import find_influence, importances, linear_weights
 from halfspace.report.numbers import find_numbers
 from halfspace.report.overview import constant_score, draw_table, try_guarantee
 from halfspace.rows.labels import positive_number
@@ -63,10 +64,10 @@ def gather(
     y = np.asarray(y)
     _check_rows(ladder, X, y)
     file_rows = np.asarray(dataset.rows) if dataset is not None else np.arange(y.size)
-    names, groups = input_groups(ladder.encoder_, ladder.encode(take(X, np.arange(1))).shape[1])
+    names, _ = input_groups(ladder.encoder_, ladder.encode(take(X, np.arange(1))).shape[1])
     check = command(model_path, file_path, built_in=dataset is not None and file_path is None)
     missing: dict[str, str] = {}
-    about = (_about_numbers if ladder.task == "regress" else _about_classes)(ladder, X, y, (names, groups), file_rows, missing)
+    about = (_about_numbers if ladder.task == "regress" else _about_classes)(ladder, X, y, names, file_rows, missing)
     trees, rung = getattr(ladder, "yardstick_", None), next(r for r in ladder.rungs_ if r.name == ladder.winner_)
     return Findings(
         verdict=str(ladder.verdict_),
@@ -101,26 +102,25 @@ def gather(
     )
 
 
-Inputs = tuple[list[str], list[tuple[str, int, int]]]
-"""Names of the encoded inputs, and each column's name with its first input and the one after its last."""
-
-
-def _about_numbers(ladder: Any, X: Any, y: Labels, inputs: Inputs, file_rows: IntArray, _missing: Any) -> dict[str, Any]:
+def _about_numbers(ladder: Any, X: Any, y: Labels, names: list[str], file_rows: IntArray, _missing: Any) -> dict[str, Any]:
     """Return the fields that are about numbers."""
-    y = np.asarray(y, dtype=np.float64)
-    columns = [name for name, a, b in inputs[1] if b > a]
-    return {"numbers": find_numbers(ladder, X, y, inputs[0], columns, file_rows)}
+    y, importance = np.asarray(y, dtype=np.float64), importances(ladder, X, y)
+    first = importance.names if importance is not None else ()
+    columns = [name for name, a, b in input_groups(ladder.encoder_, len(names))[1] if b > a]
+    columns.sort(key=lambda name: first.index(shown(name, 60)) if shown(name, 60) in first else len(first))
+    return {"importance": importance, "numbers": find_numbers(ladder, X, y, names, columns, file_rows)}
 
 
 def _about_classes(
-    ladder: Any, X: Any, y: Labels, inputs: Inputs, file_rows: IntArray, missing: dict[str, str]
+    ladder: Any, X: Any, y: Labels, names: list[str], file_rows: IntArray, missing: dict[str, str]
 ) -> dict[str, Any]:
     """Return the fields that are about classes."""
     classes, train = ladder.classes_.tolist(), np.asarray(ladder.train_)
     truth = _class_numbers(ladder, y)
     coef = linear_weights(ladder)
-    weighed, influence = find_influence(ladder, X, truth, *inputs)
+    weighed, influence = find_influence(ladder, names)
     found = outputs.potentials(ladder.out_of_fold_, truth[train], coef)
+    suspects = find_mislabelled(ladder.out_of_fold_, truth[train][: len(ladder.out_of_fold_)]).rows
     point = getattr(ladder, "operating_point_", None)
     return {
         "classes": tuple(shown(label) for label in classes),
@@ -128,9 +128,10 @@ def _about_classes(
         "contradictions": contradictions(ladder.encode, X, truth, file_rows),
         "separability": tuple((shown(label), proof) for label, proof in renumbered(ladder.separability_, file_rows[train])),
         "stability": outputs.stability(ladder, found, coef, missing),
+        "importance": importances(ladder, X, y),
         "weighed": weighed,
         "influence": influence,
-        "hardest": outputs.hardest(found, classes, file_rows[train]) if ladder.winner_ != "majority" else (),
+        "hardest": outputs.hardest(found, classes, file_rows[train], suspects) if ladder.winner_ != "majority" else (),
         "reliability": outputs.measure_reliability(ladder, truth[train], missing),
         "point": point,
         "operating": "" if point is None else point.sentence(ladder.classes_),

@@ -94,18 +94,19 @@ def histogram(found: Potentials, support: IntArray | None, quantity: str) -> His
     )
 
 
-def hardest(found: Potentials, classes: Sequence[object], file_rows: IntArray) -> tuple[Example, ...]:
-    """List the rows of lowest potential; suspect are those as far on the wrong side as a typical row is on the right one."""
-    right = found.E[found.predicted == found.truth]
-    typical = float(np.median(right)) if right.size else np.inf
+def hardest(
+    found: Potentials, classes: Sequence[object], file_rows: IntArray, suspects: IntArray | None = None
+) -> tuple[Example, ...]:
+    """List the rows of lowest potential; suspect are those of which there is evidence that their labels are wrong."""
     order = np.argsort(found.E, kind="stable")[:MOST_EXAMPLES]
+    suspect = np.isin(found.rows, [] if suspects is None else suspects)
     return tuple(
         Example(
             row=int(file_rows[found.rows[i]]),
             label=shown(classes[found.truth[i]]),
             predicted=shown(classes[found.predicted[i]]),
             potential=float(found.E[i]),
-            suspect=bool(found.predicted[i] != found.truth[i] and found.E[i] < -typical),
+            suspect=bool(suspect[i]),
         )
         for i in order
     )

@@ -180,13 +180,16 @@ def _charts(found: Findings, scoring: str) -> dict[str, Any]:
         "learning": charts.learning_chart(found.learning_curve, scoring) if found.learning_curve else "",
         "picture": picture_chart(found.picture, numbers=found.numbers is not None) if found.picture is not None else "",
     }
+    if found.importance is not None and found.importance.names:
+        lost = "more squared error / variance" if found.numbers is not None else "more errors"
+        drawn["importance"] = charts.influence_chart(found.importance, "importance", f"{lost}, ± one standard error")
     several: dict[str, list[str]] = {}
     if found.numbers is not None:
         drawn |= _drawn_numbers(found.numbers)
         several["residuals"] = [residual_chart(part, f"residuals-{k}") for k, part in enumerate(found.numbers.residuals)]
     else:
         drawn |= _drawn_classes(found)
-        quantity = {"weights": "weight", "relevances": "share of the metric"}.get(found.weighed, f"{scoring} lost")
+        quantity = {"weights": "weight", "relevances": "share of the metric"}.get(found.weighed, "")
         weighed = enumerate(found.influence)
         several["influence"] = [charts.influence_chart(part, f"influence-{k}", quantity) for k, part in weighed]
     ready: dict[str, Any] = {name: Markup(chart) for name, chart in drawn.items()}  # noqa: S704
