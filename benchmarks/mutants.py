@@ -2,320 +2,374 @@
 
     python -m benchmarks.mutants                     # 150 mutants, drawn by the commit's hash
     python -m benchmarks.mutants --mutants 40 --seed 7 --only margins/gap
+    python -m benchmarks.mutants --write             # and keep the result in results/mutants.json
 
-A mutant is one file with one expression changed. Nothing is written to the tree: a `sitecustomize` in a temporary folder hands
-the changed text to Python where it would read the file, in the tests and in the processes they start. Each mutant runs only
-the tests that pass through its line, the quickest first, until one fails; which these are is found once, by tracing
-(`sys.settrace`), and kept in `.mutants/` under a hash of sources and tests. A file's own constants belong to all tests that
-enter the file.
+A mutant is one file with one expression changed (`mutators.py`). Nothing is written to the tree. The tests are imported and
+collected once; each mutant is a fork of that process, in which the code of the changed function is exchanged, so that it starts
+in milliseconds. What is no code of a function (constants of a file, defaults, fields of classes) cannot be exchanged: such a
+mutant is a new process, in which a `sitecustomize` hands the changed file to Python; so are processes that tests start.
 
-Killed: a test fails, or nothing can be imported, or the tests take far too long. Survivors that no test can tell from the
-original are listed in `mutants_equivalent.txt` with the reason; they are left out of the share.
+Each mutant runs only the tests that pass through its statement, the quickest first, until one fails. Which these are is found
+once and kept in `.mutants/` under a hash of sources and tests: the files are imported with a mark before each statement, and a
+test that fails by itself is left out. What stands outside functions belongs to all tests that enter the file.
+
+Killed: a test fails, or nothing can be imported, or the tests take several times as long as without the fault. Survivors that
+no test can tell from the original are listed in `mutants_equivalent.txt` with the reason; they are left out of the share.
 """
 
 import argparse
 import ast
+import builtins
+import gc
 import hashlib
 import json
+import marshal
 import os
 import random
-import re
+import resource
+import signal
 import subprocess
 import sys
 import tempfile
 import time
-from collections.abc import Iterator
-from concurrent.futures import ThreadPoolExecutor
+from collections import Counter
+from importlib import machinery
 from pathlib import Path
+from types import CodeType, FunctionType
 from typing import Any, NamedTuple
 
-ROOT = Path(__file__).parent.parent
-PACKAGE = ROOT / "src" / "halfspace"
+from benchmarks.mutators import PACKAGE, ROOT, Mutant, Place, all_mutants, files, place_of
+
 EQUIVALENT = Path(__file__).with_name("mutants_equivalent.txt")
-CLAIMING = re.compile(r"certif|claim|measure|explained|enough|outcome|proof|widest|score_rung|make_folds|hopeless|winner")
-"""Functions of models and of the ladder in which something is claimed, by name."""
-WHERE: list[tuple[str, re.Pattern[str] | None]] = [
-    ("certificates/**/*.py", None),
-    ("questions/*.py", None),
-    ("models/**/*.py", CLAIMING),
-    ("ladder/*.py", CLAIMING),
-]
-TESTS = ("tests/certificates", "tests/oracle", "tests/properties/test_beyond_the_truth.py", "tests/models", "tests/ladder")
-SHARE, LONGEST, MOST_TESTS = 0.95, 120.0, 200
-"""The share to be killed, the seconds a mutant's tests may take, and how many of them are run."""
-COMPARISONS = {ast.Lt: ast.LtE, ast.LtE: ast.Lt, ast.Gt: ast.GtE, ast.GtE: ast.Gt, ast.Eq: ast.NotEq, ast.NotEq: ast.Eq}
-OPERATORS = {ast.Add: ast.Sub, ast.Sub: ast.Add, ast.Mult: ast.Div, ast.Div: ast.Mult, ast.Pow: ast.Mult}
-NAMES = {"max": "min", "min": "max", "maximum": "minimum", "minimum": "maximum", "any": "all", "all": "any"}
-NAMES |= {"argmin": "argmax", "argmax": "argmin", "sum": "max", "norm": "abs", "fmin": "fmax"}
-PRESENTATION = {"__str__", "__repr__", "__all__", "__init_subclass__", "__sklearn_tags__"}
+KEPT = Path(__file__).with_name("results") / "mutants.json"
+PROPERTIES = [f"properties/test_{name}.py" for name in ("beyond_the_truth", "own_proofs", "range", "vanishing")]
+TESTS = ("certificates", *PROPERTIES, "models", "ladder", "contract/test_tied.py", "oracle")
+OPTIONS = ("-q", "-p", "no:cacheprovider", "-p", "no:xdist", "--hypothesis-profile=ci")
+"""Of pytest: nothing is remembered from one mutant to the next, and drawn examples are always the same."""
+SHARE, LONGEST, SLOWER = 0.95, 25.0, 6.0
+"""The share to be killed, the seconds of tests that a mutant gets, and how much longer they may take for it."""
 
 
-class Mutant(NamedTuple):
-    """A file with one expression changed."""
+# ------------------------------------------------------------------------------------------------------------- who tests what
+def marked(path: str) -> CodeType:
+    """Compile a file with a mark before each statement of its functions: `__seen__((file, statement))`."""
+    text = Path(path).read_text(encoding="utf-8")
+    tree, lines = ast.parse(text), text.splitlines()
 
-    path: str  # relative to src/halfspace
-    line: int
-    text: str  # the source line, so that the mutant is known again when lines move
-    change: str
-    source: str
+    def visit(node: ast.AST, place: Place) -> None:
+        within = place_of(node, place, lines, None)
+        for child in ast.iter_child_nodes(node):
+            visit(child, within)
+        for field in ("body", "orelse", "finalbody") if within.function is not None else ():
+            block = getattr(node, field, None)
+            if isinstance(block, list) and block and isinstance(block[0], ast.stmt):
+                setattr(node, field, [part for k, one in enumerate(block) for part in mark(k, one, within)])
 
-    def key(self) -> tuple[str, str, str]:
-        return self.path, self.text, self.change
+    def mark(k: int, statement: ast.stmt, place: Place) -> list[ast.stmt]:
+        if k == 0 and isinstance(statement, ast.Expr) and isinstance(statement.value, ast.Constant):
+            return [statement]  # a docstring
+        where = ast.Tuple([ast.Constant(path), ast.Constant(place._replace(line=statement.lineno).key())], ast.Load())
+        call = ast.Expr(ast.Call(ast.Name("__seen__", ast.Load()), [where], []))
+        return [ast.copy_location(call, statement), statement]
 
-
-def changes(node: ast.AST) -> Iterator[tuple[str, Any]]:
-    """Yield what a node may be changed to, and a function that changes it and returns how to undo that."""
-    yield from _left_out(node)
-    for kind, change in CHANGES:
-        if isinstance(node, kind):
-            yield from change(node)
-
-
-def _compared(node: ast.Compare) -> Iterator[tuple[str, Any]]:
-    for k, op in enumerate(node.ops):
-        if type(op) in COMPARISONS:
-            yield from _swap(node.ops, k, COMPARISONS[type(op)](), "comparison")
-
-
-def _computed(node: ast.BinOp | ast.AugAssign) -> Iterator[tuple[str, Any]]:
-    """Change the operator; an allowance for rounding is taken away or made a thousand times as large instead."""
-    if isinstance(node, ast.BinOp) and rounds(node):
-        for factor in (0.0, 1e3) if isinstance(node.op, ast.Mult) else ():
-            yield from _set(node, "right", ast.BinOp(node.right, ast.Mult(), ast.Constant(factor)))
-    elif type(node.op) in OPERATORS:
-        yield from _set(node, "op", OPERATORS[type(node.op)]())
+    visit(tree, Place(inside=True))
+    return compile(ast.fix_missing_locations(tree), path, "exec")
 
 
-def _constant(node: ast.Constant) -> Iterator[tuple[str, Any]]:
-    """Change a number far enough to matter: floats a thousandfold or to nothing, whole numbers by one."""
-    if type(node.value) is bool:
-        yield from _set(node, "value", not node.value)
-    elif type(node.value) is int:
-        yield from _set(node, "value", node.value + 1)
-    elif type(node.value) is float:
-        yield from _set(node, "value", 1e3 * node.value if node.value else 1.0)
+def mark_imports() -> None:
+    """Have our files imported with marks."""
+    ours, plain = {str(path) for path, _ in files()}, machinery.SourceFileLoader.get_code
+    builtins.__seen__ = lambda _: None  # type: ignore[attr-defined]
+
+    def get_code(self: Any, name: str) -> CodeType | None:
+        path = str(Path(self.get_filename(name)).absolute())
+        return marked(path) if path in ours else plain(self, name)
+
+    machinery.SourceFileLoader.get_code = get_code  # type: ignore[method-assign]
 
 
-def _named(node: ast.Attribute | ast.Name) -> Iterator[tuple[str, Any]]:
-    field = "attr" if isinstance(node, ast.Attribute) else "id"
-    if isinstance(node.ctx, ast.Load) and (name := getattr(node, field)) in NAMES:
-        yield from _set(node, field, NAMES[name])
+class Runner:
+    """A plugin of pytest that runs some of the collected tests, in forks of its process, instead of all of them."""
+
+    def __init__(self, work: Any) -> None:
+        self.work, self.failed = work, False
+
+    def pytest_runtestloop(self, session: Any) -> bool:
+        """Do the work with what was collected."""
+        self.items = {item.nodeid: item for item in session.items}
+        self.work(self)
+        return True
+
+    def pytest_runtest_logreport(self, report: Any) -> None:
+        """Remember that a test failed."""
+        self.failed = self.failed or report.failed
+
+    def run(self, item: Any, after: Any) -> bool:
+        """Run one test; tell whether it passed."""
+        self.failed = False
+        item.ihook.pytest_runtest_protocol(item=item, nextitem=after)
+        return not self.failed
+
+    def trace(self, names: list[str], kept: dict[str, Path]) -> None:
+        """Run tests one by one; keep, for those that pass, their seconds and the statements they go through, file by file."""
+        found: dict[str, Any] = {}
+        for name, after in zip(names, [*names[1:], None], strict=True):
+            seen: set[tuple[str, str]] = set()
+            builtins.__seen__ = seen.add  # type: ignore[attr-defined]
+            began = time.process_time()
+            passed = self.run(self.items[name], self.items.get(after) if after else None)
+            lines: dict[str, list[str]] = {}
+            for path, statement in seen:
+                lines.setdefault(str(Path(path).relative_to(PACKAGE)), []).append(statement)
+            if passed and lines:
+                found[name] = {"seconds": time.process_time() - began, "lines": lines}
+            test = name.partition("::")[0]
+            if after is None or after.partition("::")[0] != test:
+                kept[test].write_text(json.dumps(found), encoding="utf-8")
+                found = {}
 
 
-def rounds(node: ast.AST) -> bool:
-    """Tell whether an expression is an allowance for rounding: a product with the precision of floats in it."""
-    return any(isinstance(part, ast.Name) and part.id == "EPS" for part in ast.walk(node))
+def forked(work: Any, out: Path, seconds: float) -> int:
+    """Fork; in the child, without output and within its time, write what `work()` returns to a file. Return its id."""
+    child = os.fork()
+    if child:
+        return child
+    code = 3
+    try:
+        nothing = os.open(os.devnull, os.O_RDWR)
+        for stream in (0, 1, 2):
+            os.dup2(nothing, stream)
+        resource.setrlimit(resource.RLIMIT_CPU, (int(seconds) + 1, int(seconds) + 2))
+        resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
+        signal.signal(signal.SIGALRM, signal.SIG_DFL)
+        signal.alarm(int(10 * seconds) + 60)
+        out.write_text(json.dumps(work()), encoding="utf-8")
+        code = 0
+    finally:
+        os._exit(code)
 
 
-CHANGES: tuple[tuple[Any, Any], ...] = (
-    (ast.Compare, _compared),
-    (ast.BinOp | ast.AugAssign, _computed),
-    (ast.BoolOp, lambda node: _set(node, "op", ast.Or() if isinstance(node.op, ast.And) else ast.And())),
-    (ast.If | ast.IfExp, lambda node: _set(node, "test", ast.UnaryOp(ast.Not(), node.test))),
-    (ast.UnaryOp, lambda node: _set(node, "op", ast.UAdd()) if isinstance(node.op, ast.USub) else ()),
-    (ast.Constant, _constant),
-    (ast.Attribute | ast.Name, _named),
-)
-
-
-def _left_out(node: ast.AST) -> Iterator[tuple[str, Any]]:
-    """Yield the claims that a verdict or a list of conditions could do without."""
-    parts = node.args if isinstance(node, ast.Call) and ast.unparse(node.func) == "Verdict.of" else None
-    if isinstance(node, ast.Return) and isinstance(node.value, ast.List):
-        parts = node.value.elts
-    for k, part in enumerate(parts or ()):
-        if len(parts or ()) > 1 or isinstance(part, ast.Call | ast.Tuple):
-            yield from _swap(parts, k, ast.Tuple([ast.Constant(value=True), ast.Constant(value="")], ast.Load()), "claim")
-
-
-def _set(node: Any, field: str, value: Any) -> Iterator[tuple[str, Any]]:
-    before = getattr(node, field)
-
-    def apply() -> Any:
-        setattr(node, field, value)
-        return lambda: setattr(node, field, before)
-
-    yield f"{_said(before)} -> {_said(value)}", apply
-
-
-def _swap(items: Any, k: int, value: Any, what: str) -> Iterator[tuple[str, Any]]:
-    before = items[k]
-
-    def apply() -> Any:
-        items[k] = value
-        return lambda: items.__setitem__(k, before)
-
-    yield f"{what} {k}: {_said(before)} -> {_said(value)}", apply
-
-
-def _said(part: Any) -> str:
-    if isinstance(part, ast.operator | ast.cmpop | ast.boolop | ast.unaryop):
-        return type(part).__name__
-    return ast.unparse(part)[:60] if isinstance(part, ast.AST) else repr(part)
-
-
-def nodes(tree: ast.Module, wanted: re.Pattern[str] | None) -> Iterator[ast.AST]:
-    """Yield the nodes that may be changed: no annotations, messages, docstrings or words for people."""
-
-    def walk(node: ast.AST, *, inside: bool) -> Iterator[ast.AST]:
-        if isinstance(node, ast.FunctionDef):
-            if node.name in PRESENTATION:
-                return
-            inside = inside or wanted is None or bool(wanted.search(node.name))
-            parts: list[ast.AST] = [*node.args.defaults, *(d for d in node.args.kw_defaults if d), *node.body]
-        elif isinstance(node, ast.AnnAssign):
-            parts = [node.value] if node.value else []
-        elif isinstance(node, ast.JoinedStr | ast.Raise | ast.Import | ast.ImportFrom | ast.Assert) or (
-            isinstance(node, ast.Assign) and ast.unparse(node.targets[0]) in {"msg", "__all__"}
-        ):
-            return
-        else:
-            parts = list(ast.iter_child_nodes(node))
-        if inside and hasattr(node, "lineno"):
-            yield node
-        if isinstance(node, ast.BinOp) and isinstance(node.op, ast.Mult) and rounds(node):
-            return  # an allowance for rounding is changed as a whole
-        for part in parts:
-            yield from walk(part, inside=inside)
-
-    for node in tree.body:
-        yield from walk(node, inside=wanted is None)
-
-
-def all_mutants(only: str, numbers: set[int] | None = None) -> list[Mutant]:
-    """Return every mutant, in a fixed order; with `numbers` only these have a source, which takes time."""
-    found: list[Mutant] = []
-    for pattern, wanted in WHERE:
-        for path in sorted(PACKAGE.glob(pattern)):
-            name = str(path.relative_to(PACKAGE))
-            if not re.search(only, name):
-                continue
-            text = path.read_text(encoding="utf-8")
-            tree, lines, seen = ast.parse(text), text.splitlines(), {}
-            for node in nodes(tree, wanted):
-                line: int = node.lineno  # type: ignore[attr-defined]  # (only such nodes are yielded)
-                for change, apply in changes(node):
-                    undo = apply()
-                    source = ast.unparse(tree) if numbers is None or len(found) in numbers else ""
-                    undo()
-                    count = seen[line, change] = seen.get((line, change), 0) + 1
-                    said = change if count == 1 else f"{change} (number {count})"
-                    found.append(Mutant(name, line, lines[line - 1].strip(), said, source))
+def kept_of(tests: list[str]) -> dict[str, Path]:
+    """Return, for each file of tests, where its trace is kept: by a hash of it, of what it shares with others, and of ours."""
+    ours = hashlib.sha256(b"".join(path.read_bytes() for path, _ in files()))
+    found = {}
+    for test in tests:
+        where = ROOT / "tests" / test
+        for path in sorted(where.rglob("test_*.py")) if where.is_dir() else [where]:
+            digest, shared = ours.copy(), path.with_name("conftest.py")
+            digest.update(path.read_bytes() + (shared.read_bytes() if shared.exists() else b""))
+            found[str(path.relative_to(ROOT))] = (
+                ROOT / ".mutants" / f"{path.parent.name}-{path.stem}-{digest.hexdigest()[:16]}.json"
+            )
     return found
+
+
+def covering(tests: list[str], workers: int, *, stale: bool) -> dict[str, Any]:
+    """Return, for every test, its seconds and the statements of our files it goes through; found once for a state of the tree.
+
+    Where it is `stale`, what was found for earlier sources will do: statements of functions that did not change are known.
+    """
+    kept = kept_of(tests)
+    for test, path in kept.items() if stale else ():
+        earlier = sorted(
+            (ROOT / ".mutants").glob(f"{Path(test).parent.name}-{Path(test).stem}-*.json"), key=lambda old: old.stat().st_mtime
+        )
+        if earlier and not path.exists():
+            kept[test] = earlier[-1]
+    new = [test for test, path in kept.items() if not path.exists()]
+    if new:
+        print(f"looking where the tests of {len(new)} files go, once (some minutes)", flush=True)
+        (ROOT / ".mutants").mkdir(exist_ok=True)
+        code = "import sys; from benchmarks.mutants import trace_all; trace_all(int(sys.argv[1]), sys.argv[2:])"
+        command = [sys.executable, "-c", code, str(workers), *(str(Path(test).relative_to("tests")) for test in new)]
+        done = subprocess.run(command, cwd=ROOT, env=environment(), capture_output=True, text=True, check=False)
+        if done.returncode:
+            sys.exit(f"the tests cannot be traced:\n{done.stdout[-3000:]}{done.stderr[-2000:]}")
+        for path in kept.values():
+            path.exists() or path.write_text("{}", encoding="utf-8")  # no test, or none that passes
+    return {name: entry for path in kept.values() for name, entry in json.loads(path.read_text(encoding="utf-8")).items()}
+
+
+def trace_all(workers: int, tests: list[str]) -> None:
+    """Trace all tests, files of tests dealt out to the workers."""
+    mark_imports()
+    kept = kept_of(tests)
+
+    def work(runner: Runner) -> None:
+        modules = list(dict.fromkeys(name.partition("::")[0] for name in runner.items))
+        with tempfile.TemporaryDirectory() as folder:
+            children = []
+            for k in range(workers):
+                mine = [name for name in runner.items if modules.index(name.partition("::")[0]) % workers == k]
+                children.append(forked(lambda mine=mine: runner.trace(mine, kept), Path(folder) / str(k), 3600))
+            codes = [os.waitpid(child, 0)[1] for child in children]
+        if any(codes):
+            sys.exit(1)
+
+    collect(work, [f"tests/{test}" for test in tests])
+
+
+def collect(work: Any, tests: list[str]) -> None:
+    """Import the tests and do some work with them."""
+    import pytest
+
+    os.chdir(ROOT)
+    pytest.main([*OPTIONS, "-s", *tests], plugins=[Runner(work)])
+
+
+# ------------------------------------------------------------------------------------------------------------------ one mutant
+def is_function(code: CodeType) -> bool:
+    """Tell whether code is that of a function, not of a file or of a class."""
+    return bool(code.co_flags & 1)
+
+
+def exchanged(old: CodeType, new: CodeType) -> dict[tuple[str, int], CodeType] | None:
+    """Return the functions in which two files differ, by name and first line; None if they differ outside functions."""
+    if is_function(old):
+        inner = [part for part in new.co_consts if isinstance(part, CodeType)]
+        found = {(new.co_qualname, new.co_firstlineno): new} if old != new else {}
+        return {(part.co_qualname, part.co_firstlineno): part for part in inner if found} | found
+    pairs = list(zip(old.co_consts, new.co_consts, strict=False))
+    alike = [a == b or (isinstance(a, CodeType) and isinstance(b, CodeType)) for a, b in pairs]
+    if len(old.co_consts) != len(new.co_consts) or old.co_code != new.co_code or old.co_names != new.co_names or not all(alike):
+        return None
+    found = {}
+    for a, b in pairs:
+        if isinstance(a, CodeType) and a != b:
+            inside = exchanged(a, b)
+            if inside is None:
+                return None
+            found |= inside
+    return found
+
+
+def living() -> dict[tuple[str, str, int], list[FunctionType]]:
+    """Return all functions of our files, by file, name and first line."""
+    ours: dict[tuple[str, str, int], list[FunctionType]] = {}
+    paths = {str(path) for path, _ in files()}
+    for function in gc.get_objects():
+        if isinstance(function, FunctionType) and function.__code__.co_filename in paths:
+            code = function.__code__
+            ours.setdefault((code.co_filename, code.co_qualname, code.co_firstlineno), []).append(function)
+    return ours
+
+
+class Fate(NamedTuple):
+    """What became of a mutant."""
+
+    mutant: Mutant
+    how: str  # the test that failed; "" if all passed
+    cpu: float
+    tests: int
+
+
+class Laboratory:
+    """Mutants, each tried in a fork of a process that has everything imported."""
+
+    def __init__(self, runner: Runner, found: dict[str, Any], hook: Path) -> None:
+        self.runner, self.found, self.hook = runner, found, hook
+        self.functions = living()
+        gc.collect()
+        gc.freeze()
+
+    def tests_of(self, mutant: Mutant) -> list[str]:
+        """Return the tests that go through a mutant's statement, or if none does through its file; short ones come first."""
+        inside = {
+            name: entry for name, entry in self.found.items() if mutant.path in entry["lines"] and name in self.runner.items
+        }
+        through = {name: entry for name, entry in inside.items() if mutant.statement in entry["lines"][mutant.path]}
+        chosen, total, most = [], 0.0, 0.1 * LONGEST if mutant.code is None else LONGEST
+        for name in sorted(through or inside, key=lambda name: self.found[name]["seconds"]):
+            total += self.found[name]["seconds"]
+            if total > most and chosen:
+                break
+            chosen.append(name)
+        size = {name: int(self.found[name]["seconds"] / 0.05) ** 0.5 // 1 for name in chosen}
+        return sorted(chosen, key=lambda name: (size[name], name.partition("::")[0]))
+
+    def patches(self, mutant: Mutant) -> list[tuple[FunctionType, CodeType]] | None:
+        """Return the functions that get other code; None if that would not be all that changes."""
+        path = str(PACKAGE / mutant.path)
+        old = compile(Path(path).read_text(encoding="utf-8"), path, "exec")
+        new = exchanged(old, mutant.code) if mutant.code is not None else {}
+        if new is None:
+            return None
+        if mutant.code is not None and not any((path, *key) in self.functions for key in new):
+            return None
+        return [
+            (function, code)
+            for key, code in new.items()
+            for function in self.functions.get((path, *key), [])
+            if function.__code__.co_freevars == code.co_freevars and function.__name__ != "<lambda>"
+        ] or (None if mutant.code is not None else [])
+
+    def start(self, mutant: Mutant, out: Path) -> int:
+        """Start a mutant; its process ends with 0, having written the test that failed, or nothing if none did."""
+        tests, patches = self.tests_of(mutant), self.patches(mutant)
+        seconds = 20.0 + SLOWER * sum(self.found[name]["seconds"] for name in tests)
+        where = {"MUTANT_PATH": str(PACKAGE / mutant.path), "MUTANT_CODE": f"{out}.code"}
+        if mutant.code is not None:
+            Path(where["MUTANT_CODE"]).write_bytes(marshal.dumps(mutant.code))
+
+        def work() -> str:
+            os.environ.update(environment(self.hook, **where) if mutant.code is not None else {})
+            if patches is None:
+                return self.apart(tests, seconds)
+            for function, code in patches:
+                function.__code__ = code
+            items = [self.runner.items[name] for name in tests]
+            for item, after in zip(items, [*items[1:], None], strict=True):
+                if not self.runner.run(item, after):
+                    return str(item.nodeid)
+            return ""
+
+        return forked(work, out, seconds)
+
+    def apart(self, tests: list[str], seconds: float) -> str:
+        """Run tests in a new process, which imports the changed file."""
+        command = [sys.executable, "-m", "pytest", *OPTIONS, "-x", *tests]
+        done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=False, timeout=10 * seconds)
+        failed = [line for line in done.stdout.splitlines() if line.startswith(("FAILED", "ERROR"))]
+        return "" if done.returncode == 0 else (failed or ["cannot be imported"])[0][:200]
+
+    def fates(self, mutants: list[Mutant], workers: int) -> Any:
+        """Try mutants, some at a time; yield what becomes of them, in the order in which that is known."""
+        waiting, running = list(reversed(mutants)), {}
+        with tempfile.TemporaryDirectory() as folder:
+            while waiting or running:
+                while waiting and len(running) < workers:
+                    mutant, out = waiting.pop(), Path(folder) / str(len(waiting))
+                    running[self.start(mutant, out)] = mutant, out
+                child, status, usage = os.wait4(-1, 0)
+                if child in running:
+                    mutant, out = running.pop(child)
+                    how = (
+                        json.loads(out.read_text(encoding="utf-8")) if status == 0 else f"ended by {status}: too slow or broken"
+                    )
+                    yield Fate(mutant, how, usage.ru_utime + usage.ru_stime, len(self.tests_of(mutant)))
 
 
 HOOK = """
-import importlib.machinery as machinery, os, sys
-path, source = os.environ.get("MUTANT_PATH"), os.environ.get("MUTANT_SOURCE")
-if path and source:
-    read, code = machinery.SourceFileLoader.get_data, machinery.SourceFileLoader.get_code
-    def get_data(self, name):
-        return read(self, source if os.path.abspath(name) == path else name)
+import importlib.machinery as machinery, marshal, os
+path, file = os.environ.get("MUTANT_PATH"), os.environ.get("MUTANT_CODE")
+if path and file:
+    plain = machinery.SourceFileLoader.get_code
     def get_code(self, fullname):
-        mine = os.path.abspath(self.get_filename(fullname)) == path
-        return self.source_to_code(get_data(self, path), path) if mine else code(self, fullname)
-    machinery.SourceFileLoader.get_data, machinery.SourceFileLoader.get_code = get_data, get_code
-"""
-TRACER = """
-import json, os, sys, time
-import pytest
-ROOT, FILES = os.environ["MUTANT_ROOT"], set(os.environ["MUTANT_FILES"].split(os.pathsep))
-found, here = {}, [None]
-def local(frame, event, arg):
-    here[0].add((frame.f_code.co_filename, frame.f_lineno))
-    return local
-def trace(frame, event, arg):
-    if frame.f_code.co_filename not in FILES:
-        return None
-    return local(frame, event, arg)
-@pytest.hookimpl(wrapper=True)
-def pytest_runtest_call(item):
-    here[0], began = set(), time.perf_counter()
-    sys.settrace(trace)
-    try:
-        result = yield
-    finally:
-        sys.settrace(None)
-    lines = {}  # of tests that pass only: one that fails would kill everything
-    for name, line in here[0]:
-        lines.setdefault(os.path.relpath(name, ROOT), []).append(line)
-    if lines:
-        found[item.nodeid] = {"seconds": time.perf_counter() - began, "lines": lines}
-    return result
-def pytest_sessionfinish():
-    with open(os.environ["MUTANT_OUT"] + os.environ.get("PYTEST_XDIST_WORKER", "main"), "w") as file:
-        json.dump(found, file)
+        if os.path.abspath(self.get_filename(fullname)) != path:
+            return plain(self, fullname)
+        with open(file, "rb") as changed:
+            return marshal.load(changed)
+    machinery.SourceFileLoader.get_code = get_code
 """
 
 
-def environment(hook: Path, **more: str) -> dict[str, str]:
-    """Return what the processes run in: this tree's sources, the hook before anything else, one thread each."""
-    paths = os.pathsep.join([str(hook), str(ROOT / "src")])
+def environment(hook: Path | None = None, **more: str) -> dict[str, str]:
+    """Return what processes run in: this tree's sources, the hook before anything else, one thread each."""
+    paths = os.pathsep.join([*([str(hook)] if hook else []), str(ROOT / "src"), str(ROOT)])
     return {**os.environ, "PYTHONPATH": paths, "PYTHONDONTWRITEBYTECODE": "1", "OMP_NUM_THREADS": "1", **more}
 
 
-def covering(tests: list[str], workers: int) -> dict[str, Any]:
-    """Return, for every test, its seconds and the lines of our files it passes through; found once for a state of the tree."""
-    files = sorted({str(path) for pattern, _ in WHERE for path in PACKAGE.glob(pattern)})
-    watched = [
-        *map(Path, files),
-        *(path for test in tests for path in sorted((ROOT / test).rglob("*.py")) if (ROOT / test).is_dir()),
-    ]
-    watched += [ROOT / test for test in tests if (ROOT / test).is_file()]
-    digest = hashlib.sha256(b"".join(path.read_bytes() for path in watched)).hexdigest()[:16]
-    kept = ROOT / ".mutants" / f"{digest}.json"
-    if kept.exists():
-        return dict(json.loads(kept.read_text(encoding="utf-8")))
-    print("tracing the tests once (some minutes)", flush=True)
-    with tempfile.TemporaryDirectory() as folder:
-        (Path(folder) / "mutant_tracer.py").write_text(TRACER, encoding="utf-8")
-        out = str(Path(folder) / "found.")
-        where = {"MUTANT_ROOT": str(PACKAGE), "MUTANT_FILES": os.pathsep.join(files), "MUTANT_OUT": out}
-        command = [sys.executable, "-m", "pytest", "-q", "-p", "mutant_tracer", "-p", "no:cacheprovider"]
-        command += ["-n", str(workers), "--dist", "loadfile", *tests]
-        done = subprocess.run(
-            command, cwd=ROOT, env=environment(Path(folder), **where), capture_output=True, text=True, check=False
-        )
-        found: dict[str, Any] = {}
-        for part in Path(folder).glob("found.*"):
-            found |= json.loads(part.read_text(encoding="utf-8"))
-    if done.returncode not in (0, 1) or not found:
-        sys.exit(f"the tests cannot be traced:\n{done.stdout[-3000:]}{done.stderr[-2000:]}")
-    kept.parent.mkdir(exist_ok=True)
-    kept.write_text(json.dumps(found), encoding="utf-8")
-    return found
-
-
-def tests_of(mutant: Mutant, found: dict[str, Any]) -> list[str]:
-    """Return the tests that pass through a mutant's line, or if none does (a constant of the file) through the file."""
-    inside = {test: entry for test, entry in found.items() if mutant.path in entry["lines"]}
-    through = {test: entry for test, entry in inside.items() if mutant.line in entry["lines"][mutant.path]}
-    return sorted(through or inside, key=lambda test: found[test]["seconds"])[:MOST_TESTS]
-
-
-def survives(mutant: Mutant, tests: list[str], hook: Path) -> bool:
-    """Run the tests on a mutant; tell whether all of them pass."""
-    if not tests:
-        return True
-    with tempfile.TemporaryDirectory() as folder:
-        changed = Path(folder) / "changed.py"
-        changed.write_text(mutant.source, encoding="utf-8")
-        where = {"MUTANT_PATH": str(PACKAGE / mutant.path), "MUTANT_SOURCE": str(changed)}
-        command = [sys.executable, "-m", "pytest", "-q", "-x", "-p", "no:cacheprovider", *tests]
-        try:
-            done = subprocess.run(
-                command, cwd=ROOT, env=environment(hook, **where), capture_output=True, text=True, timeout=LONGEST, check=False
-            )
-        except subprocess.TimeoutExpired:
-            return False
-    return done.returncode == 0
-
-
-def unchanged(mutant: Mutant) -> Mutant:
-    """Return a mutant that is none, which no test may kill."""
-    return mutant._replace(change="none", source=(PACKAGE / mutant.path).read_text(encoding="utf-8"))
-
-
+# ------------------------------------------------------------------------------------------------------------------ the report
 def equivalents() -> dict[tuple[str, str, str], str]:
     """Read the mutants known to be equivalent: file, line and change, and the reason below them."""
     known, key = {}, None
@@ -329,6 +383,45 @@ def equivalents() -> dict[tuple[str, str, str], str]:
     return known
 
 
+def judged(asked: argparse.Namespace, found: dict[str, Any]) -> dict[str, Any]:
+    """Draw mutants and try them; return the result."""
+    count, known = len(all_mutants(asked.only, set())), equivalents()
+    numbers = random.Random(asked.seed).sample(range(count), min(asked.mutants, count))  # noqa: S311  (no secret)
+    population = all_mutants(asked.only, set(numbers))
+    alike = [number for number in numbers if population[number].key() in known]
+    drawn = [population[number] for number in numbers if number not in alike]
+    print(f"{len(numbers)} of {count:,} mutants, seed {asked.seed}; {len(found):,} tests enter these files", flush=True)
+    fates: list[Fate] = []
+
+    def work(runner: Runner) -> None:
+        with tempfile.TemporaryDirectory() as folder:
+            (Path(folder) / "sitecustomize.py").write_text(HOOK, encoding="utf-8")
+            laboratory = Laboratory(runner, found, Path(folder))
+            control = [mutant._replace(code=None) for mutant in drawn[:: max(1, len(drawn) // 3)]]
+            bad = [fate for fate in laboratory.fates(control, asked.workers) if fate.how]
+            if bad:
+                sys.exit(f"tests fail on the files as they are, so nothing can be said about mutants: {bad[0].how}")
+            for fate in laboratory.fates(drawn, asked.workers):
+                fates.append(fate)
+                if asked.verbose or not fate.how:
+                    said = fate.how or "SURVIVED"
+                    print(f"{said}  <-  {' | '.join(fate.mutant.key())}", flush=True)
+                    print(f"    line {fate.mutant.line}, {fate.tests} tests, {fate.cpu:.1f} s", flush=True)
+
+    collect(work, [f"tests/{test}" for test in asked.tests])
+    survivors = [fate.mutant for fate in fates if not fate.how]
+    return {
+        "seed": asked.seed,
+        "population": count,
+        "drawn": len(numbers),
+        "equivalent": len(alike),
+        "killed": len(fates) - len(survivors),
+        "of which too slow or broken": sum(fate.how.startswith("ended by") for fate in fates),
+        "survivors": [f"{' | '.join(mutant.key())} (line {mutant.line})" for mutant in survivors],
+        "killers": dict(Counter(fate.how.partition("::")[0].removeprefix("FAILED ") for fate in fates if "::" in fate.how)),
+    }
+
+
 def main() -> None:
     """Draw mutants, run their tests, and report."""
     head = subprocess.run(["git", "rev-parse", "HEAD"], cwd=ROOT, capture_output=True, text=True, check=True).stdout.strip()  # noqa: S607  (git of the developer)
@@ -337,34 +430,26 @@ def main() -> None:
     parser.add_argument("--seed", default=head, help="drawn by this (default: the commit's hash)")
     parser.add_argument("--workers", type=int, default=2)
     parser.add_argument("--only", default="", help="a pattern of file names")
-    parser.add_argument("--tests", nargs="+", default=[*TESTS], help="where tests are looked for")
+    parser.add_argument("--tests", nargs="+", default=[*TESTS], help="where tests are looked for, below tests/")
+    parser.add_argument("--verbose", action="store_true", help="say of every mutant which test killed it")
+    parser.add_argument("--stale", action="store_true", help="where tests go may be known from earlier sources")
+    parser.add_argument("--write", action="store_true", help="keep the result")
     asked = parser.parse_args()
+    sys.path.insert(0, str(ROOT / "src"))
+    os.environ.update(environment())
     began = time.perf_counter()
-    count, known = len(all_mutants(asked.only, set())), equivalents()
-    numbers = random.Random(asked.seed).sample(range(count), min(asked.mutants, count))  # noqa: S311  (no secret)
-    population = all_mutants(asked.only, set(numbers))
-    drawn = [population[number] for number in numbers if population[number].key() not in known]
-    found = covering(asked.tests, asked.workers)
-    print(f"{len(drawn)} of {count:,} mutants, seed {asked.seed}; {len(found):,} tests enter these files", flush=True)
-    survivors = []
-    with tempfile.TemporaryDirectory() as folder, ThreadPoolExecutor(asked.workers) as pool:
-        (Path(folder) / "sitecustomize.py").write_text(HOOK, encoding="utf-8")
-        control = [unchanged(mutant) for mutant in drawn[:3]]
-        if not all(survives(mutant, tests_of(mutant, found), Path(folder)) for mutant in control):
-            sys.exit("the tests fail, or take too long, on the files as they are: nothing can be said about mutants")
-        verdicts = pool.map(lambda mutant: survives(mutant, tests_of(mutant, found), Path(folder)), drawn)
-        for mutant, alive in zip(drawn, verdicts, strict=True):
-            if alive:
-                survivors.append(mutant)
-                print(
-                    f"SURVIVED {' | '.join(mutant.key())}  (line {mutant.line}, {len(tests_of(mutant, found))} tests)",
-                    flush=True,
-                )
-    killed = len(drawn) - len(survivors)
-    share = killed / max(len(drawn), 1)
+    result = judged(asked, covering(asked.tests, asked.workers, stale=asked.stale))
+    tried = result["drawn"] - result["equivalent"]
+    usage = [resource.getrusage(who) for who in (resource.RUSAGE_SELF, resource.RUSAGE_CHILDREN)]
+    result["minutes"] = round((time.perf_counter() - began) / 60, 1)
+    result["CPU minutes"] = round(sum(u.ru_utime + u.ru_stime for u in usage) / 60, 1)
+    share = result["killed"] / max(tried, 1)
     print(
-        f"killed {killed} of {len(drawn)} ({share:.1%}) in {(time.perf_counter() - began) / 60:.1f} minutes; {SHARE:.0%} wanted"
+        f"killed {result['killed']} of {tried} ({share:.1%}; {SHARE:.0%} wanted), {result['equivalent']} equivalent, in "
+        f"{result['minutes']} minutes, {result['CPU minutes']} on the processors"
     )
+    if asked.write:
+        KEPT.write_text(json.dumps({"commit": head, **result}, indent=1) + "\n", encoding="utf-8")
     sys.exit(share < SHARE)
 
 

@@ -10,9 +10,17 @@ KEPT = ROOT / "benchmarks" / "results"
 FAMILIES = {
     "perceptrons": ["perceptron", "mnist", "stream"],
     "large margins": ["large_margin", "published_dense", "large_margin_sparse", "published_sparse"],
-    "kernel machines": ["kernel_matrix", "kernel_fit", "kernel_predict", "kernel_multiclass", "kernel_grid", "kernel_scaling"],
+    "kernel machines": [
+        "kernel_matrix",
+        "kernel_fit",
+        "kernel_predict",
+        "kernel_multiclass",
+        "kernel_grid",
+        "kernel_scaling",
+        "novelty",
+    ],
     "prototypes": ["neural_gas", "k_means", "mixture", "lvq_epoch", "lvq_accuracy", "lvq_quality"],
-    "regression": ["regression"],
+    "regression": ["regression", "kernel_regression"],
     "ladder and files": ["ladder", "svmlight"],
 }
 """The files that race peers, by family: each family is one row of the README."""

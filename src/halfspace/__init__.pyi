@@ -4,11 +4,15 @@ from halfspace import kernels as kernels
 from halfspace._memory import memory_limit as memory_limit
 from halfspace.exports import to_onnx as to_onnx
 from halfspace.ladder import Ladder as Ladder
+from halfspace.ladder import RegressionLadder as RegressionLadder
 from halfspace.modelfiles import load as load
 from halfspace.modelfiles import save as save
+from halfspace.models.calibrated import Calibrated as Calibrated
 from halfspace.models.kernel.adatron import KernelAdaTron as KernelAdaTron
 from halfspace.models.kernel.adatron_cv import KernelAdaTronCV as KernelAdaTronCV
 from halfspace.models.kernel.minover import KernelMinOver as KernelMinOver
+from halfspace.models.kernel.novelty import Drift as Drift
+from halfspace.models.kernel.novelty import Novelty as Novelty
 from halfspace.models.kernel.path import KernelPath as KernelPath
 from halfspace.models.kernel.path import kernel_path as kernel_path
 from halfspace.models.kernel.perceptron import KernelPerceptron as KernelPerceptron

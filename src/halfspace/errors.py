@@ -4,6 +4,7 @@ from sklearn.exceptions import ConvergenceWarning
 
 __all__ = [
     "CertificateError",
+    "FewRowsWarning",
     "FileError",
     "GapWarning",
     "InputError",
@@ -31,6 +32,10 @@ class MemoryLimitError(InputError):
 
 class ModelFileError(ValueError):
     """A model file is not one, is damaged, or is of a newer format; nothing of it was used."""
+
+
+class FewRowsWarning(UserWarning):
+    """There are too few rows for what was asked; the message says how many are needed, and what holds without them."""
 
 
 class NotSeparatedWarning(ConvergenceWarning):

@@ -101,6 +101,7 @@ WORDS: dict[str, str | tuple[str, str]] = {
         "Column {column!r}: {values} {were} written with an apostrophe in front, because a spreadsheet would run a cell that"
         " begins so as a formula; --no-guard leaves it out."
     ),
+    "drift": "{detail}",
     # ladder
     "gives away": (
         "Column {column!r} alone predicts {detail}: is it known before the outcome?",
@@ -108,6 +109,9 @@ WORDS: dict[str, str | tuple[str, str]] = {
     ),
     "seen before": "{count:,} of {detail} held-out rows {have} the values of a training row in every column and the target.",
     "no test": "Too few rows of each class to hold some out: there is no test.",
+    "no guarantee": "Intervals and sets of predictions are not available: {detail}.",
+    "no novelty": "What the training rows look like could not be learnt: rows unlike them will not be told.",
+    "not refitted": "The winner was not fitted again to all rows{detail}; it learnt from the training rows alone.",
     "balanced": (
         "The largest class has {count} % of the rows: rungs are scored by balanced accuracy (recall averaged over the"
         " classes) and learn with balanced class weights."

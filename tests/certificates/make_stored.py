@@ -84,6 +84,12 @@ def ridge_cells():
     return proofs.KernelRidgeCells(np.array([[1.5, 1.5], [-1.5, -1.25]]), np.array([0, 0, 1, 1]), parts), X, T
 
 
+def one_class(level=0.4, **options):
+    """Return a plane furthest from the origin, learnt from four rows, two set apart."""
+    options = {"kernel": RBF(0.5), "strengths": np.array([0.4, 0.3, 0.3, 0.0]), "nu": 0.6, "rho": 0.35, **options}
+    return proofs.OneClassGap.measure(X3, level=level, **options), X3, None
+
+
 def prototypes(**options):
     """Return the errors of three prototypes."""
     W = np.array([[1.5, 0.0], [-1.0, 1.5], [-1.0, -1.5]])
@@ -165,6 +171,7 @@ CASES = {
     "FilterBound": filtered,
     "GaussianPosterior": posterior,
     "GaussianPosterior-means": lambda: (hs.BayesianRegression(intercept="free").fit(X, T).certificate_, X, T),
+    "GaussianPosterior-noise": lambda: (hs.BayesianRegression(noise="unknown").fit(X, T).certificate_, X, T),
     "KernelBracket": lambda: (
         proofs.KernelBracket.measure(XOR, Y, kernel=SQUARE, strengths=np.ones(4), positive=1, bias=0.0),
         XOR,
@@ -198,6 +205,8 @@ CASES = {
     "MixtureLikelihood": lambda: (mixture(), X, None),
     "NeighbourErrors": lambda: (proofs.NeighbourErrors.measure(X3, Y3, k=1), X3, Y3),
     "NeighbourMeans": lambda: (proofs.NeighbourMeans.measure(X, T, k=2), X, T),
+    "OneClassGap": lambda: one_class(scale=np.array([0.5, 2.0])),
+    "OneClassGap-few": lambda: one_class(level=0.25, rho=0.4),
     "OneLabel": lambda: (proofs.OneLabel("a"), X3[:2], Y3[:2]),
     "PerCell": cells,
     "PerClass": lambda: (proofs.PerClass(("a", "b", "c"), tuple(map(of_class, "abc"))), X3, Y3),

@@ -140,6 +140,16 @@ def weighted_ridge_cells():
     return Case(proofs.KernelRidgeCells(np.array([[0.5], [8.5]]), cells, tuple(parts), s), rows, targets)
 
 
+def tight_one_class():
+    """Return the best plane from the origin for rows on a line, whose shortest vector has any strengths but these longer."""
+    rows = np.array([[0.0], [1.0], [3.0], [0.25], [0.5], [9.0]])
+    K = np.exp(-((rows[:3] - rows[:3].T) ** 2))
+    alpha = np.linalg.solve(K, np.ones(3))
+    alpha /= alpha.sum()
+    about = {"kernel": RBF(1.0), "strengths": alpha, "nu": 0.5, "rho": alpha @ K @ alpha, "level": 0.25}
+    return Case(proofs.OneClassGap.measure(rows, **about), rows, None)
+
+
 CASES: dict[str, Callable[[], Case]] = {
     **{path.stem: lambda path=path: stored(path) for path in FILES},
     "tight bracket": lambda: Case(tight_bracket(), X, Y),
@@ -150,6 +160,7 @@ CASES: dict[str, Callable[[], Case]] = {
     "aggressive": lambda: Case(
         proofs.MistakeBound.of(1, tight_bracket(), proofs.PassiveAggressiveBound(0.01, 0.5, 0.25)), X, Y
     ),
+    "tight plane from the origin": tight_one_class,
     "weighted posterior": weighted_posterior,
     "weighted quantisation": weighted_quantisation,
     "least squares": lambda: Case(best_least_squares(), X, Y),
@@ -362,12 +373,34 @@ def true_prototypes(c, X, y):
     )
 
 
+def true_one_class(c, X, y):  # noqa: ARG001  (there are no labels)
+    """Both sides of the shortest vector of the reduced hull, the scores and the threshold, written out for a Gaussian."""
+    A = X if c.scale is None else X * c.scale
+    f = np.exp(-c.kernel.gamma * ((A[:, None] - A[c.rows]) ** 2).sum(axis=2)) @ c.strengths
+    square, cap = c.strengths @ f[c.rows], 1.0 / (c.nu * c.learnt.size)
+    lower = c.rho - square / 2 - cap * np.maximum(0.0, c.rho - f[c.learnt]).sum()
+    m = len(c.scores)
+    places = [k for k in range(m + 1) if k / (m + 1) <= c.level]
+    return (
+        c.lower <= max(lower, 0.0) + 1e-9
+        and c.upper >= square / 2 - 1e-9
+        and abs(c.strengths.sum() - 1.0) < 1e-9
+        and c.strengths.max() <= cap + 1e-9
+        and c.nu <= 1.0
+        and set(c.rows) <= set(c.learnt)
+        and len({*c.learnt, *c.apart}) == c.learnt.size + m
+        and np.abs(f[c.apart] - c.scores).max() < 1e-9
+        and c.threshold == (np.sort(c.scores)[places[-1] - 1] if places[-1] else -np.inf)
+    )
+
+
 TRUTHS = {
     "MarginBracket": true_margin,
     "KeslerBracket": true_kesler,
     "DualityGap": true_gap,
     "KernelGap": true_gap,
     "CommitteeVote": true_vote,
+    "OneClassGap": true_one_class,
     "PerCell": true_cells,
     "KernelRidgeCells": true_cells,
     "LeastSquaresGap": true_least_squares,

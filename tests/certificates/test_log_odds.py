@@ -8,7 +8,6 @@ from scipy.special import expit
 
 import halfspace as hs
 from halfspace.certificates.log_odds import LogOdds
-from halfspace.certificates.pipeline import Pipeline
 
 RNG = np.random.default_rng(0)
 
@@ -106,11 +105,8 @@ def test_other_probabilities_are_found_out(change, classes):
     f = np.random.default_rng(2).normal(size=(300, classes)) + (target[:, None] == np.arange(classes))
     f = f[:, 1] if classes == 2 else f
     fair = LogOdds.of(f, target)
-    own = Pipeline(None, np.arange(classes), fair, f, {}, None)
-    assert own._calibrated(target)
-    refuted = own._replace(calibration=change(fair))._calibrated(target)
-    assert not refuted
-    assert "probabilities" in " ".join(refuted.reasons)
+    assert fair.agrees(f, target)
+    assert not change(fair).agrees(f, target)
 
 
 def test_a_ladder_with_them_is_exported_and_labels_follow_the_operating_point():
@@ -118,15 +114,11 @@ def test_a_ladder_with_them_is_exported_and_labels_follow_the_operating_point():
     pytest.importorskip("onnx")
     from onnx.reference import ReferenceEvaluator
 
-    from halfspace.ladder.operating import Demand, OperatingPoint
-
     X = np.random.default_rng(3).normal(size=(120, 3))
     for classes in (2, 3):
         y = np.digitize(X[:, 0] + 0.5 * X[:, 1], [-0.5, 0.7][: classes - 1])
-        ladder = hs.Ladder(rungs=["perceptron"], n_splits=2, n_repeats=1).fit(X, y)
-        ladder.calibration_ = LogOdds.of(ladder.out_of_fold_, y[ladder.train_])
-        P = ladder.calibration_.probabilities(ladder.decision_function(X))
-        ladder.operating_point_ = OperatingPoint.choose(Demand.read("balanced_accuracy"), P, y, ladder.classes_)
+        ladder = hs.Ladder(rungs=["perceptron"], n_splits=2, n_repeats=1, scoring="balanced_accuracy").fit(X, y)
+        P = ladder.predict_proba(X)
         graph = ReferenceEvaluator(hs.to_onnx(ladder))
         found = dict(zip([o.name for o in graph.proto_.graph.output], graph.run(None, {"X": X}), strict=True))
         assert found["probabilities"] == pytest.approx(P, abs=1e-12)

@@ -53,6 +53,48 @@ def test_the_numbers_are_the_textbooks():
     assert claim.gain == pytest.approx(np.log(after.sum(axis=1)).sum() - claim.log_likelihood, rel=1e-8)
 
 
+@pytest.mark.parametrize("rule", ["common", "each", "fixed"])
+@pytest.mark.parametrize("floor", [0.0, 0.3, 0.8], ids=["no floor", "a floor below", "a floor above some"])
+def test_a_step_sets_the_deviations_by_its_rule(rule, floor):
+    """The gain is that of a step by hand, weights of rows and the floor of the deviations included."""
+    sigmas = np.array([1.1, 0.9]) if rule == "each" else np.ones(2)
+    s = 0.5 + np.arange(40) % 3
+
+    def level(weights, prototypes, sigmas):
+        q = ((X[:, None] - prototypes) ** 2).sum(axis=2)
+        p = weights * np.exp(-q / (2 * sigmas**2)) / (2 * np.pi * sigmas**2) ** 1.5
+        return p / p.sum(axis=1, keepdims=True), s @ np.log(p.sum(axis=1))
+
+    r, before = level(PARTS["weights"], PARTS["prototypes"], sigmas)
+    r = s[:, None] * r
+    N = r.sum(axis=0)
+    W = r.T @ X / N[:, None]
+    spread = (r * ((X[:, None] - W) ** 2).sum(axis=2)).sum(axis=0)
+    low = floor * np.sqrt((spread / (3 * N)).max())
+    new = {
+        "common": np.full(2, max(np.sqrt(spread.sum() / (3 * s.sum())), low)),
+        "each": np.maximum(np.sqrt(spread / (3 * N)), low),
+        "fixed": sigmas,
+    }[rule]
+    claim = MixtureLikelihood.measure(
+        X, weights=PARTS["weights"], prototypes=PARTS["prototypes"], sigmas=sigmas, rule=rule, floor=low, sample_weight=s
+    )
+    assert claim.gain == pytest.approx(level(N / s.sum(), W, new)[1] - before, rel=1e-8)
+    assert claim.rows == s.sum()
+
+
+def test_a_high_floor_is_where_common_deviations_end():
+    """A floor above what a step would set is set."""
+    wide = 5.0
+    claim = proof("common", sigmas=np.full(2, wide))
+    high = MixtureLikelihood.measure(
+        X, weights=PARTS["weights"], prototypes=PARTS["prototypes"], sigmas=np.full(2, wide), rule="common", floor=wide
+    )
+    fixed = proof("fixed", sigmas=np.full(2, wide))
+    assert high.gain == pytest.approx(fixed.gain, rel=1e-9)  # the deviations stay where they are
+    assert claim.gain > 1.5 * high.gain
+
+
 CORRUPTIONS = {
     "log_likelihood": lambda c: replace(c, log_likelihood=c.log_likelihood * (1 + 1e-8)),
     "gain down": lambda c: replace(c, gain=0.999 * c.gain),

@@ -108,6 +108,11 @@ def committee(vote):
     return proofs.CommitteeVote.measure(X, Y, members=members, vote=vote, clamp=0.0, classes=(0, 1)), X, Y
 
 
+def one_class(**more):
+    about = {"kernel": RBF(0.5), "strengths": np.full(8, 0.125), "nu": 0.75, "rho": 0.35, "level": 0.25, **more}
+    return proofs.OneClassGap.measure(X, **about), X, None
+
+
 CASES = {
     "gap": gap,
     "gap, clamped": lambda: gap(clamp=2.0),
@@ -162,6 +167,8 @@ CASES = {
     "mean": lambda: (proofs.TargetMean.measure(X, T), X, T),
     "means of neighbours": lambda: (proofs.NeighbourMeans.measure(X, T, k=3), X, T),
     "mixture": mixture,
+    "one class": one_class,
+    "one class, scaled": lambda: one_class(scale=np.array([0.5, 2.0]), nu=0.5, rho=0.2),
     "budget": budget,
     "budget, passes": lambda: budget(passes=3, scale=5.0, clamp=2.0, rescale=True),
     "majority": lambda: committee("majority"),

@@ -118,3 +118,64 @@ def test_votes_do_not_depend_on_the_scale_of_the_weights():
     for power in (-600, -30, 30, 600):
         scaled = replace(proof(), members=MEMBERS * 2.0**power)
         assert scaled.verify(X, Y)
+
+
+def possible(x, members, vote):
+    """Return a row's certain choice (None if open), how many members surely vote against it, and how many votes are open.
+
+    By a plain loop: a vote is open where the two largest outputs tie though they have terms, and may then go to any class.
+    """
+    K, counts, open_, sure = max(2, members.shape[1]), np.zeros(max(2, members.shape[1])), 0, []
+    stability, size = np.zeros(members.shape[1]), 0.0
+    for member in members:
+        outputs = member @ x
+        top = np.sort(np.append(outputs, 0.0) if len(outputs) == 1 else outputs)[::-1]
+        tied = abs(outputs[0]) < 1e-9 if len(outputs) == 1 else top[0] - top[1] < 1e-9
+        if tied and (np.abs(member) @ np.abs(x)).max() > 0.0:
+            open_ += 1
+        else:
+            voted = int(outputs[0] > 0) if len(outputs) == 1 else int(outputs.argmax())
+            counts[voted] += 1
+            sure.append(voted)
+        lengths = np.where(np.linalg.norm(member, axis=1) > 0, np.linalg.norm(member, axis=1), 1.0)
+        stability, size = stability + outputs / lengths, size + (np.abs(member) @ np.abs(x)).max()
+    by_stability = [int(stability[0] > 0)] if len(stability) == 1 else [int(stability.argmax())]
+    gap = abs(stability[0]) if len(stability) == 1 else np.diff(np.sort(stability))[-1]
+    if gap < 1e-9 and size > 0.0:
+        by_stability = list(range(K))
+    if vote == "stability":
+        can = by_stability
+    elif open_:
+        can = [k for k in range(K) if counts[k] + open_ >= np.delete(counts, k).max()]
+    else:
+        best = np.flatnonzero(counts == counts.max())
+        tie = stability[best] if len(stability) > 1 else None
+        can = best.tolist()
+        if best.size > 1:
+            can = by_stability if tie is None else best[tie > tie.max() - 1e-9].tolist()
+            can = can if len(can) == 1 or size > 0.0 else can[:1]
+    choice = can[0] if len(can) == 1 else None
+    return choice, sum(v != choice for v in sure), open_
+
+
+@pytest.mark.parametrize("vote", ["majority", "stability"])
+@pytest.mark.parametrize("K", [1, 3])
+@pytest.mark.parametrize("seed", range(6))
+def test_claims_may_be_off_by_what_open_votes_can_change_and_by_no_more(vote, K, seed):
+    """With whole numbers ties are exact: those errors and disagreements are accepted that some fall of ties makes."""
+    rng = np.random.default_rng([seed, K])
+    n, M = 7, int(rng.integers(2, 5))
+    data, members = rng.integers(-2, 3, (n, 2)).astype(float), rng.integers(-2, 3, (M, K, 2)).astype(float)
+    members[0, 0] = 0.0 if seed == 0 else members[0, 0]
+    labels = rng.permutation(np.arange(n) % max(2, K))
+    true = CommitteeVote.measure(data, labels, members=members, vote=vote, clamp=0.0, classes=tuple(range(max(2, K))))
+    rows = [possible(x, members, vote) for x in data]
+    least = sum(choice is not None and choice != label for (choice, _, _), label in zip(rows, labels, strict=True))
+    most = sum(choice is None or choice != label for (choice, _, _), label in zip(rows, labels, strict=True))
+    assert [e for e in range(n + 1) if replace(true, errors=e).verify(data, labels)] == list(range(least, most + 1))
+    low = sum(0.0 if choice is None else against / M for choice, against, _ in rows) / n
+    high = sum(1.0 if choice is None else (against + open_) / M for choice, against, open_ in rows) / n
+    for share, holds in ((low, True), (high, True), (low - 1e-9, False), (high + 1e-9, False)):
+        assert bool(share >= 0.0 and replace(true, disagreement=share).verify(data, labels)) == (holds and share >= 0.0), share
+    assert not replace(true, radius=true.radius * (1 + 1e-6)).verify(data, labels)
+    assert replace(true, radius=true.radius * (1 + 1e-10)).verify(data, labels)

@@ -146,7 +146,6 @@ HOSTILE = {
     "binary": (bytes(range(256)) * 40, "binary"),
     "one class": (b"size,label\n1,y\n2,y\n3,y\n", "one class"),
     "an id as target": (b"size,label\n" + b"".join(b"%d,r%d\n" % (i % 5, i) for i in range(60)), "id"),
-    "a quantity as target": (b"size,label\n" + b"".join(b"%d,%.4f\n" % (i % 5, i**0.5) for i in range(1, 60)), "quantity"),
     "columns of nothing": (b"size,kind,label\n" + b",,y\n,,n\n" * 20, "no usable column"),
     "empty": (b"", "empty"),
     "header only": (b"size,label\n", "no rows"),

@@ -56,6 +56,7 @@ ESTIMATORS = [
     hs.NeuralGas(),
     hs.KMeans(2, init="farthest", tol=0),  # chance would draw other rows where a row is given twice instead of weighing twice
     hs.IsotropicMixture(2, init="farthest", tol=0, max_iter=200),
+    hs.Calibrated(hs.HebbClassifier(), cv=2),
     hs.LVQ(),
     hs.GLVQ(),
     hs.GRLVQ(),
@@ -65,6 +66,7 @@ ESTIMATORS = [
     hs.KernelRegression(gamma=0.1, ridge=0.5),  # the choice of both does not know that a row twice is one with weight 2
     hs.LogTarget(),
     hs.AdaptiveFilter(),
+    hs.Novelty(level=0.1),  # a check of 300 rows wants some of them to be novel
 ]
 VARIANTS = [
     hs.Perceptron(multi_class="native", max_iter=100),
@@ -87,6 +89,7 @@ pytestmark = [
     pytest.mark.compiled,
     pytest.mark.filterwarnings("ignore::halfspace.errors.NotSeparatedWarning"),
     pytest.mark.filterwarnings("ignore::halfspace.errors.GapWarning"),
+    pytest.mark.filterwarnings("ignore::halfspace.errors.FewRowsWarning"),
 ]
 
 

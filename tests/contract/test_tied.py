@@ -36,6 +36,7 @@ MORE = [
     hs.KernelPerceptron("rbf", variant="voted", max_iter=2, intercept="none"),
     hs.LinearRegression(ridge=1.0, intercept="free"),
     hs.BayesianRegression(intercept="free"),
+    hs.BayesianRegression(noise="unknown", intercept="clamped"),
     hs.KernelRegression(kernel_rows=20, gamma=0.1, ridge=0.5),
     hs.IsotropicMixture(2, sigma="each", max_iter=20),
     hs.AdaptiveFilter(n_taps=2),

@@ -21,7 +21,9 @@ __all__ = ["MEMORY", "Failure", "Report", "Target", "attempt", "folder_in_memory
 MEMORY = 2 << 30
 MOST_FAILURES = 20
 CORPUS = 1200
-"""Seconds in which the originals must be there: models may have to be compiled, on a busy machine."""
+"""Seconds on the processor in which the originals must be there: models may have to be compiled."""
+PATIENCE = 20
+"""A child that does not compute either is ended after so many times the seconds it may compute."""
 _FOLDERS = ExitStack()
 EDITS = (1, 1, 1, 1, 2, 2, 3, 4)
 
@@ -181,7 +183,7 @@ def fuzz(make, *, folder, seconds=None, cases=None, first=0):
 def _watched(child, heart, longest):
     """Wait for a child; say how it died, or None if it ended well. One that stands still is ended."""
     first = last = heart.read()
-    since = time.monotonic()
+    since, spent = time.monotonic(), 0.0
     while True:
         pid, status = os.waitpid(child, os.WNOHANG)
         if pid:
@@ -190,13 +192,23 @@ def _watched(child, heart, longest):
                 raise RuntimeError("the fuzzer itself failed, see above")
             return None if code == 0 else f"the process died ({signal.Signals(-code).name})"
         now = heart.read()
+        most, computed = CORPUS if now == first else 60 + 2 * longest, _computed(child)
         if now != last:
-            last, since = now, time.monotonic()
-        elif time.monotonic() - since > (CORPUS if now == first else 60 + 2 * longest):
+            last, since, spent = now, time.monotonic(), computed
+        elif computed - spent > most or time.monotonic() - since > PATIENCE * most:
             os.kill(child, signal.SIGKILL)
             os.waitpid(child, 0)
             return "the process stood still"
-        time.sleep(0.02)
+        time.sleep(0.05)
+
+
+def _computed(child):
+    """Return the seconds that a process has spent on the processor: other work on the machine does not count."""
+    try:
+        spent = Path(f"/proc/{child}/stat").read_text(encoding="utf-8").rpartition(")")[2].split()[11:13]
+    except OSError:  # no such system
+        return time.monotonic()
+    return sum(map(int, spent)) / os.sysconf("SC_CLK_TCK")
 
 
 def _limited():

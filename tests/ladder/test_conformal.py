@@ -157,6 +157,8 @@ def test_rows_that_break_things_do_not_break_intervals():
         (np.arange(60.0)[:, None], 2.0 * np.arange(60.0)),
         (np.ones((60, 3)), np.ones(60)),
         (rng.standard_normal((60, 200)), rng.standard_normal(60)),
+        (1e200 * rng.standard_normal((60, 2)), 1e200 * rng.standard_normal(60)),
+        (1e-200 * rng.standard_normal((60, 2)), 1e-200 * rng.standard_normal(60)),
     ):
         said = np.tile(y.mean() + 0.1 * Z[:, :1], (1, 5))
         said[3, fold[3]] = np.nan

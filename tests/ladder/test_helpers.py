@@ -9,6 +9,9 @@ from sklearn.preprocessing import FunctionTransformer
 from halfspace import separability
 from halfspace.certificates import calibration
 from halfspace.ladder import climbing, preparing, values
+from halfspace.ladder.measures import MEASURES
+from halfspace.ladder.tasks import Classes, split
+from halfspace.tables.columns import take
 
 
 def test_calibration():
@@ -33,10 +36,10 @@ def test_climbing():
 
 def test_preparing():
     """Rows are taken, made dense, named and split."""
-    assert preparing.take(np.arange(6).reshape(3, 2), np.array([2, 0])).tolist() == [[4, 5], [0, 1]]
+    assert take(np.arange(6).reshape(3, 2), np.array([2, 0])).tolist() == [[4, 5], [0, 1]]
     assert type(preparing.dense_if_small(sparse.eye(3, format="csr"))).__name__ == "ndarray"
     assert preparing.input_groups(FunctionTransformer(), 2) == (["x0", "x1"], [("x0", 0, 1), ("x1", 1, 2)])
-    train, test = preparing.split(np.repeat([0, 1], 50), 0.2, seed=0)
+    train, test = split(Classes(np.arange(2), MEASURES["accuracy"]), np.repeat([0, 1], 50), 0.2, seed=0)
     assert (train.size, test.size) == (80, 20)
 
 
@@ -45,7 +48,7 @@ def test_values():
     X, y = (np.array([[0.0], [1.0], [2.0]]), np.array(["a", "b", "a"]))
     assert values.renumbered([("b", separability(X, y))], np.array([7, 8, 9]))[0][1].obstacle.tolist() == [7, 8, 9]
     y = np.array(["a"] * 9 + ["b"])
-    result = values.TestResult.measure(np.array(["a"] * 10), y, np.array(["a", "b"]), "accuracy")
+    result = values.TestResult.measure(np.array(["a"] * 10), y, np.array(["a", "b"]), MEASURES["accuracy"])
     assert (result.score, round(result.low, 3), round(result.high, 3), result.confusion.tolist()) == (
         0.9,
         0.555,

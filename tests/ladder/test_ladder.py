@@ -13,9 +13,11 @@ from sklearn.utils.estimator_checks import parametrize_with_checks
 
 import halfspace as hs
 from halfspace.errors import InputError
-from halfspace.ladder import Ladder, climbing
+from halfspace.ladder import Ladder, RegressionLadder, climbing
 from halfspace.ladder.climbing import undisturbed
+from halfspace.ladder.measures import MEASURES
 from halfspace.ladder.rungs import RUNGS
+from halfspace.ladder.tasks import Classes, make_folds
 
 pytestmark = pytest.mark.compiled
 QUICK = ["majority", "perceptron", "adatron"]
@@ -32,9 +34,14 @@ def climbed(cancer):
     return Ladder(curve=True).fit(*cancer)
 
 
-@parametrize_with_checks([Ladder(rungs=["majority", "perceptron"], n_splits=2, n_repeats=1, test_size=0.0)])
+@parametrize_with_checks(
+    [
+        Ladder(rungs=["perceptron"], n_splits=2, n_repeats=1, test_size=0.0),  # the majority would win over the checks' noise
+        RegressionLadder(rungs=["least_squares"], n_splits=2, n_repeats=1, test_size=0.0),
+    ]
+)
 def test_scikit_learn_contract(estimator, check):
-    """The ladder keeps scikit-learn's contract, without an expected failure."""
+    """The ladders keep scikit-learn's contract, without an expected failure."""
     check(estimator)
 
 
@@ -65,9 +72,29 @@ def test_training_and_held_out_rows_are_all_rows_once(climbed, cancer):
 
 
 def test_the_held_out_score_is_that_of_its_predictions(climbed, cancer):
-    """The reported score can be had again from the held-out rows."""
+    """The reported score can be had again from the outputs for the held-out rows, made before the refit."""
+    y = cancer[1][climbed.test_]
+    predicted = climbed.labels_of(climbed.test_outputs_)
+    assert np.mean(predicted == y) == climbed.test_result_.score
+
+
+def test_without_a_refit_the_model_that_was_tested_is_kept(cancer):
+    """With refit=False the winner knows the training rows alone, and scores as it was told."""
     X, y = cancer
-    assert climbed.score(X[climbed.test_], y[climbed.test_]) == climbed.test_result_.score
+    ladder = Ladder(rungs=QUICK, refit=False).fit(X, y)
+    assert np.array_equal(ladder.learnt_, ladder.train_)
+    assert ladder.score(X[ladder.test_], y[ladder.test_]) == ladder.test_result_.score
+    assert ladder.verify(X, y)
+
+
+def test_the_refit_learns_from_all_rows_and_leaves_the_scores(cancer):
+    """After the one look the winner learns from every row, its certificate too; scores and held-out test stay."""
+    X, y = cancer
+    kept, again = Ladder(rungs=QUICK, refit=False).fit(X, y), Ladder(rungs=QUICK).fit(X, y)
+    assert np.array_equal(again.learnt_, np.arange(y.size))
+    assert again.test_result_.score == kept.test_result_.score
+    assert [rung.scores for rung in again.rungs_] == [rung.scores for rung in kept.rungs_]
+    assert again.verify(X, y)
 
 
 @pytest.mark.parametrize(
@@ -90,14 +117,14 @@ def test_the_most_probable_class_is_the_predicted_one(rungs, classes):
 
 def test_probabilities_rise_with_the_output(climbed, cancer):
     """With two classes, a larger output never has a smaller probability."""
-    f = np.sort(climbed.decision_function(cancer[0]))
+    f = np.sort(climbed.estimator_.decision_function(climbed.encode(cancer[0])))
     assert (np.diff(climbed.calibration_.probabilities(f)[:, 1]) >= 0).all()
 
 
 def test_probabilities_are_calibrated():
     """On many held-out rows of noisy data, the mean probability is near the share of the class, in each half."""
     X, y = make_classification(4000, 5, n_informative=5, n_redundant=0, flip_y=0.3, random_state=0)
-    ladder = Ladder(rungs=["adatron"], test_size=0.5).fit(X, y)
+    ladder = Ladder(rungs=["adatron"], test_size=0.5, refit=False).fit(X, y)
     P, right = ladder.predict_proba(X[ladder.test_])[:, 1], y[ladder.test_]
     for side in (P > 0.5, P <= 0.5):
         assert abs(P[side].mean() - right[side].mean()) < 0.03
@@ -149,7 +176,7 @@ def test_labels_without_meaning_leave_the_majority():
     rng = np.random.default_rng(0)
     ladder = Ladder(rungs=QUICK).fit(rng.standard_normal((300, 5)), rng.random(300) < 0.7)
     assert ladder.winner_ == "majority"
-    assert "largest class" in ladder.verdict_
+    assert "Nothing here is reliably better than the majority class" in ladder.verdict_
 
 
 def test_imbalanced_classes_are_scored_by_balanced_accuracy():
@@ -159,9 +186,8 @@ def test_imbalanced_classes_are_scored_by_balanced_accuracy():
     assert ladder.scoring_ == "balanced_accuracy"
     assert any("balanced accuracy" in str(note) for note in ladder.notes_)
     assert ladder.rungs_[0].score == pytest.approx(0.5)
-    assert ladder.test_result_.score == pytest.approx(
-        np.mean([np.mean(ladder.predict(X[ladder.test_])[y[ladder.test_] == c] == c) for c in (0, 1)])
-    )
+    right = ladder.labels_of(ladder.test_outputs_) == y[ladder.test_]
+    assert ladder.test_result_.score == pytest.approx(np.mean([right[y[ladder.test_] == c].mean() for c in (0, 1)]))
 
 
 def test_the_same_seed_gives_the_same_ladder(cancer):
@@ -218,8 +244,7 @@ def test_something_is_kept_however_short_the_time(cancer, rungs):
 
 def test_a_rung_that_knows_no_limit_is_skipped_if_it_would_take_too_long(cancer, monkeypatch):
     """Nearest neighbours are left out where the prediction of their time says so, and the reason names it."""
-    slow = replace(climbing.RUNGS["neighbours"], seconds=lambda *_: 1e6)
-    monkeypatch.setitem(climbing.RUNGS, "neighbours", slow)
+    monkeypatch.setitem(RUNGS, "neighbours", replace(RUNGS["neighbours"], seconds=lambda *_: 1e6))
     ladder = Ladder(rungs=["majority", "neighbours", "perceptron"], max_time=50.0).fit(*cancer)
     assert [rung.name for rung in ladder.rungs_ if rung.skipped] == ["neighbours"]
     assert "it would take about 1e+06 s" in ladder.rungs_[1].skipped
@@ -228,14 +253,15 @@ def test_a_rung_that_knows_no_limit_is_skipped_if_it_would_take_too_long(cancer,
 def test_rungs_share_the_time_and_leave_some_for_the_end():
     """No rung takes more than half of what is left unless it is the last, and fits and predictions of a rung share that."""
     X, y = np.zeros((20, 1)), np.arange(20) % 2
-    folds = climbing.make_folds(y, 2, 1, 0)
+    task = Classes(np.arange(2), MEASURES["accuracy"])
+    folds = make_folds(task, y, 2, 1, 0)
     now = time.perf_counter()
-    training = climbing.Training(X, X, y, np.arange(2), folds, 1, climbing.Setting(), 10, now + 1000.0, print, np.arange(20))
-    plan = climbing.RUNGS["adaline"]
+    training = climbing.Training(X, X, y, task, folds, 1, climbing.Setting(), 10, now + 1000.0, print, np.arange(20))
+    plan = RUNGS["adaline"]
     assert 490 < training.for_rung(plan, 5).seconds_left() < 501
     assert 990 < training.for_rung(plan, 1).seconds_left() < 1001
     assert 290 < training.setting_for(2, 50.0).max_time < 301
-    assert training.for_rung(climbing.RUNGS["majority"], 5).setting_for(2, 50.0).max_time is None
+    assert training.for_rung(RUNGS["majority"], 5).setting_for(2, 50.0).max_time is None
     with pytest.raises(climbing.OutOfTimeError, match="limit was reached"):
         replace(training, deadline=now).for_rung(plan, 1)
     with pytest.raises(climbing.OutOfTimeError, match="in the middle"):
@@ -279,10 +305,10 @@ def test_progress_is_told_for_every_fold(cancer):
 
 def test_the_learning_curve_grows_in_rows(climbed):
     """Sizes rise and scores are shares."""
-    sizes = [size for size, _, _ in climbed.learning_curve_]
+    sizes = [size for size, *_ in climbed.learning_curve_]
     assert sizes == sorted(set(sizes))
     assert len(sizes) >= 4
-    assert all(0.0 <= score <= 1.0 for _, score, _ in climbed.learning_curve_)
+    assert all(0.0 <= score <= 1.0 and 0.0 <= seen <= 1.0 for _, score, _, seen in climbed.learning_curve_)
 
 
 def test_sparse_rows_give_the_same_winner_as_dense_ones():
@@ -317,7 +343,10 @@ def test_tables_with_missing_values_and_words_are_climbed():
         ({"n_splits": 1}, "n_splits"),
         ({"n_repeats": 0}, "n_repeats"),
         ({"n_repeats": "many"}, "n_repeats"),
-        ({"scoring": "f1"}, "scoring"),
+        ({"scoring": "rmse"}, "scoring"),
+        ({"class_weight": "heavy"}, "class_weight"),
+        ({"positive": "unknown", "scoring": "f1"}, "positive"),
+        ({"refit": 1.5}, "refit"),
         ({"max_time": -1.0}, "max_time"),
         ({"kernel_rows": 2.5}, "kernel_rows"),
         ({"random_state": None}, "random_state"),

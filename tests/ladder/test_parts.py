@@ -14,9 +14,8 @@ from halfspace.certificates import ClassCounts, NeighbourErrors, NeighbourMeans,
 from halfspace.certificates.calibration import Calibration, Curve
 from halfspace.errors import InputError
 from halfspace.ladder.baselines import MEANS, Majority, Mean, NeighbourMean, Neighbours
-from halfspace.ladder.climbing import make_folds
-from halfspace.ladder.preparing import split
-from halfspace.ladder.rungs import sample_of
+from halfspace.ladder.measures import MEASURES
+from halfspace.ladder.tasks import Classes, Numbers, Rows, make_folds, sample_of, split
 from halfspace.ladder.values import TestResult
 
 
@@ -89,6 +88,10 @@ def test_the_majority_is_the_first_of_the_largest():
     assert model.decision_function(np.zeros((2, 1))).tolist() == [0.0, 0.0]
 
 
+def _classes(y):
+    return Classes(np.unique(y), MEASURES["accuracy"])
+
+
 def test_means_of_neighbours_are_those_of_scikit_learn():
     """Predictions are KNeighborsRegressor's, k is the one of least leave-one-out error, and the claim is that error."""
     rng = np.random.default_rng(0)
@@ -147,7 +150,7 @@ def test_neighbours_need_a_neighbour():
 def test_folds_test_every_row_once_per_repeat():
     """In each repeat every row is tested once, and never learnt from in the same fold."""
     y = np.repeat([0, 1, 2], [30, 20, 10])
-    folds = make_folds(y, 5, 3, seed=1)
+    folds = make_folds(_classes(y), y, 5, 3, seed=1)
     assert len(folds) == 15
     for repeat in range(3):
         tested = np.concatenate([test for _, test in folds[5 * repeat : 5 * repeat + 5]])
@@ -192,7 +195,7 @@ def test_the_interval_is_that_of_clopper_and_pearson():
     y = np.repeat([0, 1], 50)
     predicted = y.copy()
     predicted[:7] = 1
-    result = TestResult.measure(predicted, y, np.array([0, 1]), "accuracy")
+    result = TestResult.measure(predicted, y, np.array([0, 1]), MEASURES["accuracy"])
     assert result.low == pytest.approx(stats.beta.ppf(0.025, 93, 8))
     assert result.high == pytest.approx(stats.beta.ppf(0.975, 94, 7))
 
@@ -203,12 +206,35 @@ def test_the_balanced_interval_covers():
     y, covered = np.repeat([0, 1], [200, 30]), 0
     for _ in range(400):
         predicted = np.where(rng.random(y.size) < np.where(y == 0, 0.9, 0.7), y, 1 - y)
-        result = TestResult.measure(predicted, y, np.array([0, 1]), "balanced_accuracy")
+        result = TestResult.measure(predicted, y, np.array([0, 1]), MEASURES["balanced_accuracy"])
         covered += result.low <= 0.8 <= result.high
     assert covered >= 0.93 * 400
 
 
 def test_too_few_rows_hold_nothing_out():
     """With too few rows of each class there is no held-out part."""
-    assert split(np.array([0, 1, 0, 1, 0]), 0.2, 0)[1].size == 0
-    assert split(np.repeat([0, 1], 10), 0.2, 0)[1].size == 4
+    few, enough = np.array([0, 1, 0, 1, 0]), np.repeat([0, 1], 10)
+    assert split(_classes(few), few, 0.2, 0)[1].size == 0
+    assert split(_classes(enough), enough, 0.2, 0)[1].size == 4
+
+
+@pytest.mark.parametrize("task", [_classes(np.arange(2)), Numbers(MEASURES["rmse"])], ids=["classes", "numbers"])
+def test_rows_of_a_group_are_never_on_both_sides(task):
+    """Neither a fold nor the held-out part separates rows of one group."""
+    rng = np.random.default_rng(0)
+    y, group = np.arange(120) % 2, rng.integers(15, size=120)
+    folds = [*make_folds(task, y, 4, 1, 0, Rows(group=group)), split(task, y, 0.25, 0, Rows(group=group))]
+    for train, test in folds:
+        assert test.size
+        assert not set(group[train]) & set(group[test])
+
+
+@pytest.mark.parametrize("task", [_classes(np.arange(2)), Numbers(MEASURES["rmse"])], ids=["classes", "numbers"])
+def test_in_time_the_past_is_learnt_from_and_the_future_tested(task):
+    """Every row tested came after every row learnt from; rows of one moment are on one side."""
+    rng = np.random.default_rng(0)
+    y, time = np.arange(120) % 2, rng.integers(30, size=120)
+    folds = [*make_folds(task, y, 4, 2, 0, Rows(time=time)), split(task, y, 0.25, 0, Rows(time=time))]
+    assert len(folds) == 5
+    for train, test in folds:
+        assert time[train].max() < time[test].min()

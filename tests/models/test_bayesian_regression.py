@@ -2,9 +2,10 @@
 
 import numpy as np
 import pytest
-from scipy import sparse
+from scipy import sparse, stats
 from sklearn.linear_model import BayesianRidge
 
+import halfspace as hs
 from halfspace.errors import InputError
 from halfspace.models.regression.bayesian_regression import BayesianRegression
 from halfspace.models.regression.linear_regression import LinearRegression
@@ -168,3 +169,75 @@ def test_precisions_beyond_rounding_are_refused():
     X, y = problem()
     with pytest.raises(InputError, match="lost in rounding"):
         BayesianRegression(prior_precision=1e-45, noise_precision=1.0).fit(X[:3], y[:3])
+
+
+# ------------------------------------------------------------ unknown noise
+def by_quadrature(X, y, new, ridge):
+    """Return mean, variance and a probability of predictions, the variance of the noise summed over a fine grid."""
+    n = len(y)
+    Xc, yc, at = X - X.mean(axis=0), y - y.mean(), new - X.mean(axis=0)
+    P = Xc.T @ Xc + ridge * np.eye(X.shape[1])
+    m = np.linalg.solve(P, Xc.T @ yc)
+    least = ((yc - Xc @ m) ** 2).sum() + ridge * m @ m
+    log_s2 = np.linspace(-12.0, 14.0, 200_001)  # the prior 1/s2 is flat in the logarithm
+    belief = np.exp(-0.5 * (n - 1) * log_s2 - 0.5 * least / np.exp(log_s2))
+    belief /= belief.sum()
+    mean = y.mean() + at @ m
+    spread = np.exp(log_s2) * (1.0 + 1.0 / n + at @ np.linalg.solve(P, at))
+    return mean, belief @ spread, lambda x: belief @ stats.norm.cdf((x - mean) / np.sqrt(spread))
+
+
+def test_unknown_noise_is_integrated_over():
+    """Mean, deviation and interval are those of a sum over all variances of the noise."""
+    rng = np.random.default_rng(3)
+    X = rng.standard_normal((8, 2))
+    y = X @ [1.0, -2.0] + 0.7 * rng.standard_normal(8)
+    model = hs.BayesianRegression(noise="unknown").fit(X, y)
+    new = np.array([[0.5, 2.0]])
+    mean, variance, chance = by_quadrature(X, y, new[0], model.prior_precision_ / model.noise_precision_)
+    found, std = model.predict(new, return_std=True)
+    assert (found[0], std[0] ** 2) == pytest.approx((mean, variance), rel=1e-6)
+    low, high = model.interval(new, 0.8)
+    assert (chance(low[0]), chance(high[0])) == pytest.approx((0.1, 0.9), abs=1e-6)
+    assert model.verify(X, y)
+    assert not model.verify(X, y[::-1])
+    certain = hs.BayesianRegression().fit(X, y).interval(new, 0.8)
+    assert high[0] - low[0] > certain[1][0] - certain[0][0]
+
+
+def test_intervals_of_unknown_noise_cover_from_five_examples():
+    """Where weights are drawn from the prior, 90 % intervals from five examples hold 90 % of new targets; known noise fewer."""
+    rng, inside = np.random.default_rng(0), np.zeros(2)
+    for _ in range(200):
+        x, e = rng.standard_normal((6, 1)), rng.standard_normal(6)
+        y = 3.0 * rng.standard_normal() * x[:, 0] + e
+        for k, given in enumerate(({"noise": "unknown", "prior_precision": 1.0 / 9.0}, {})):
+            low, high = hs.BayesianRegression(**given).fit(x[:5], y[:5]).interval(x[5:])
+            inside[k] += low[0] <= y[5] <= high[0]
+    assert 168 <= inside[0] <= 192
+    assert inside[1] < inside[0] - 10
+
+
+def test_batches_of_unknown_noise_are_one_fit():
+    """partial_fit ends where fit does, degrees of freedom too; draws have the deviations that `predict` says."""
+    rng = np.random.default_rng(0)
+    X = rng.standard_normal((12, 2))
+    y = X @ [1.0, 2.0] + rng.standard_normal(12)
+    whole, stream = hs.BayesianRegression(noise="unknown").fit(X, y), hs.BayesianRegression(noise="unknown")
+    for rows in np.split(np.arange(12), 3):
+        stream.partial_fit(X[rows], y[rows])
+    assert stream.degrees_of_freedom_ == whole.degrees_of_freedom_ == 11.0
+    assert np.abs(stream.covariance_ - whole.covariance_).max() < 1e-12
+    coefs, _ = whole.sample_posterior(20_000, random_state=0)
+    assert coefs.std(axis=0) == pytest.approx(np.sqrt(np.diag(whole.covariance_) * 11.0 / 9.0), rel=0.03)
+
+
+def test_noise_is_known_or_unknown():
+    """A given noise cannot be unknown, one example tells of no noise, and coverage is a probability."""
+    X, y = np.array([[0.0], [1.0], [3.0]]), np.array([0.0, 1.0, 2.0])
+    with pytest.raises(InputError, match="'noise_precision' parameter of BayesianRegression must be None"):
+        hs.BayesianRegression(noise="unknown", noise_precision=1.0).fit(X, y)
+    with pytest.raises(InputError, match="needs more than one example"):
+        hs.BayesianRegression(noise="unknown").fit(X[:1], y[:1])
+    with pytest.raises(InputError, match="coverage must be between 0 and 1"):
+        hs.BayesianRegression().fit(X, y).interval(X, 90)

@@ -393,3 +393,17 @@ def test_any_function_of_two_rows_can_be_the_kernel():
     model = Model(lambda a, b: float((a @ b) ** 2), intercept="none", shuffle=False).fit(X, y)
     assert_array_equal(model.predict(X), y)
     assert model.certificate_.verify(X, y)
+
+
+@quiet
+@pytest.mark.parametrize("scale", [2.0**-80, 2.0**70], ids=["squares vanish", "squares overflow"])
+@pytest.mark.parametrize("variant", ["plain", "averaged", "voted"])
+def test_squares_beyond_single_precision_are_computed_in_double(scale, variant):
+    """Rows of float32 whose squares float32 cannot hold make the same mistakes as the same rows scaled by a power of 2."""
+    X, y = whole_numbers()
+    settings = {"kernel": "linear", "intercept": "none", "variant": variant, "max_iter": 5, "random_state": 0}
+    plain = Model(**settings).fit(X, y)
+    model = Model(**settings).fit((scale * X).astype(np.float32), y)
+    assert_array_equal(model.alpha_, plain.alpha_)
+    assert_array_equal(model.predict((scale * X).astype(np.float32)), plain.predict(X))
+    assert model.certificate_.verify((scale * X).astype(np.float32), y)

@@ -167,3 +167,12 @@ def test_wrong_parameters_are_named(wrong):
     X, y = problem(n=10)
     with pytest.raises(InputError, match=next(iter(wrong))):
         KernelRegression(**wrong).fit(X, y)
+
+
+@pytest.mark.parametrize("y", [np.full(40, np.log(2.0)), np.r_[0.1, np.full(39, 0.1)] * 3.0], ids=["equal", "rounded"])
+def test_errors_that_are_rounding_verify(y):
+    """Where nothing is left but rounding, the errors left out are confirmed up to it, and no more."""
+    X = np.random.default_rng(0).standard_normal((40, 3))
+    model = KernelRegression(gamma=0.5, ridge=0.1).fit(X, y)
+    assert model.verify(X, y)
+    assert not replace(model.certificate_, left_out_error=np.array([1e-20])).verify(X, y)

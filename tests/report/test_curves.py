@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from sklearn.metrics import average_precision_score, roc_auc_score
 
-from halfspace.ladder.operating import Demand, OperatingPoint
+from halfspace.certificates.operating import Demand, OperatingPoint
 from halfspace.report.curves import class_table, precision_recall_chart, roc_chart
 
 RNG = np.random.default_rng(0)

@@ -21,7 +21,7 @@ def test_charts():
         charts.influence_chart(Influence("yes", ("size", "age"), (-2.0, 0.5), (), 0), "weights-0", "weight").count("<rect") == 2
     )
     assert charts.reliability_chart([ReliabilityBin(0.1, 0.0, 5), ReliabilityBin(0.9, 1.0, 5)]).count("<circle") == 2
-    assert charts.learning_chart([(50, 0.8, 0.02), (100, 0.9, 0.01)], "accuracy").count("<circle") == 2
+    assert charts.learning_chart([(50, 0.8, 0.02, 0.95), (100, 0.9, 0.01, 0.93)], "accuracy").count("<circle") == 2
 
 
 def test_claims():

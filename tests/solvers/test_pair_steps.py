@@ -93,3 +93,12 @@ def test_more_examples_than_a_key_has_room_for():
         climb(box, 1.0, 100_000)
         o = middle(box.h, box.b, lo, hi)[0] if climb is climb_free else 0.0
         assert gap_at(y - K.astype(float) @ box.b, box.b, lo, hi, o) < 2.0
+
+
+@pytest.mark.parametrize("dtype", KINDS)
+def test_the_middle_is_finite_where_none_may_rise_or_fall(dtype):
+    """With all strengths at one bound the bias is the nearest h of those that may move the other way; with none it is 0."""
+    h, ones, nothing = np.array([-3.0, 2.0], dtype), np.ones(2), np.zeros(2)
+    assert middle(h, ones, nothing, ones)[0] == -3.0
+    assert middle(h, nothing, nothing, ones)[0] == 2.0
+    assert middle(h, nothing, nothing, nothing)[0] == 0.0

@@ -9,6 +9,7 @@ from halfspace.certificates.margins.mistakes import BudgetedMistakes, MistakeBou
 from halfspace.certificates.margins.separability import Separability
 from halfspace.certificates.margins.support import SupportBounds
 from halfspace.certificates.margins.vote import CommitteeVote
+from halfspace.certificates.novelty import OneClassGap
 from halfspace.certificates.prototypes.errors import PrototypeErrors
 from halfspace.certificates.prototypes.mixture import MixtureLikelihood
 from halfspace.certificates.prototypes.quantisation import Quantisation
@@ -39,6 +40,7 @@ __all__ = [
     "NeighbourErrors",
     "NeighbourMeans",
     "Novikoff",
+    "OneClassGap",
     "OneLabel",
     "PassiveAggressiveBound",
     "PerCell",

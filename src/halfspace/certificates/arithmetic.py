@@ -20,6 +20,7 @@ __all__ = [
     "block_squares",
     "both_signs",
     "checked_rows",
+    "columns_scaled",
     "combination",
     "exponent",
     "held",
@@ -150,6 +151,13 @@ def potentials_and_sums(X: Matrix, W: FloatArray, c: FloatArray, clamp: float) -
         outputs += clamp * W[:, d]
         sums[:, d] = clamp * c.sum(axis=1)
     return outputs, sums
+
+
+def columns_scaled(X: Matrix, scale: FloatArray | None) -> Any:
+    """Return rows with every column times its scale, in float64, an array or CSR matrix as before; as they are without one."""
+    if scale is None:
+        return X
+    return sparse.csr_array(X, dtype=np.float64).multiply(scale[None]).tocsr() if sparse.issparse(X) else X * scale
 
 
 def combination(X: Matrix, c: FloatArray, clamp: float) -> FloatArray:

@@ -26,7 +26,7 @@ claim, which is checked for itself. "reported": what the run says of itself, whi
 
 import re
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass
+from dataclasses import MISSING, dataclass
 from functools import cache
 from typing import Annotated, Any, NamedTuple, get_args, get_origin, get_type_hints
 
@@ -137,7 +137,10 @@ def _is_record(kind: Any, value: Any, scope: Scope, where: str) -> bool:
         return value is None
     if not isinstance(value, Record) or value.key != kind.__name__:
         return False
-    defaults = getattr(kind, "_field_defaults", {})
+    defaults = getattr(kind, "_field_defaults", None)
+    if defaults is None:  # files of earlier versions lack what was added to a dataclass since, with a default
+        plain = getattr(kind, "__dataclass_fields__", {})
+        defaults = {name for name, one in plain.items() if one.default is not MISSING or one.default_factory is not MISSING}
     declared = {f"?{name}" if name in defaults else name: spec for name, spec in specs(kind).items()}
     check_fields(declared, value.fields, scope.inner(), f"{where}.{value.key}")
     value.kind = kind

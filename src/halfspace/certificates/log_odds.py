@@ -28,6 +28,8 @@ __all__ = ["LogOdds"]
 KNOTS = 8
 LARGEST = 1e300
 """Bound of log-odds: differences of such numbers are finite."""
+DIGITS, NEAR = 1e-9, 1e-3
+"""What shares and log-odds may differ by from those of a new fit, which ends near the same place."""
 STEEPEST = 12.0
 """Bound of log-slopes, in units of a quarter of the way from the first knot to the last."""
 
@@ -96,6 +98,18 @@ class LogOdds(NamedTuple):
             return False
         rising = (np.diff(self.knots) > 0).all() and (self.slopes >= 0).all()
         return bool(rising and 0.0 <= self.noise < 1.0 and (self.shares >= 0).all() and abs(self.shares.sum() - 1.0) < 1e-6)
+
+    def agrees(self, outputs: FloatArray, target: IntArray) -> bool:
+        """Tell whether this is the calibration that outputs and class numbers make, also for outputs beyond them."""
+        again = type(self).of(outputs, target)
+        if not self.sound(again.offsets.size):
+            return False
+        seen = outputs[np.isfinite(outputs if outputs.ndim == 1 else outputs.sum(axis=1))]
+        ends = [end(seen, axis=0, keepdims=True) for end in (np.min, np.max)] if len(seen) else [seen, seen]
+        probes = np.concatenate([seen, 2.0 * ends[0] - ends[1], 2.0 * ends[1] - ends[0]])
+        P, Q = self.probabilities(probes), again.probabilities(probes)
+        limits = np.append(self.shares, self.noise), np.append(again.shares, again.noise)
+        return bool(np.allclose(*limits, rtol=DIGITS) and (abs(P - Q) <= NEAR * Q * (1.0 - Q) + DIGITS).all())
 
 
 def _pieces(outputs: FloatArray, knots: FloatArray) -> FloatArray:

@@ -3,11 +3,12 @@
 Encoder        is fitted anew to the training rows, and must be the one that encodes: the same words and columns, numbers to
                nine digits (another processor adds up in another order).
 Model          its certificate holds for the encoded rows that it learnt from, and is about what predicts (`tied`).
+Labels         follow from the probabilities by an operating point, which is chosen anew from the same outputs.
 Probabilities  are fitted anew to the outputs for rows left out, and must be the same there and beyond, but for the end of a
                search. Those outputs are reported by the run and not proved: to compute them anew would be to climb again.
 """
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -19,13 +20,15 @@ from halfspace.certificates.base import Certificate, Verdict
 from halfspace.certificates.calibration import Calibration, Curve
 from halfspace.certificates.fields import Record
 from halfspace.certificates.log_odds import LogOdds
+from halfspace.certificates.operating import Demand, OperatingPoint
 from halfspace.certificates.predictor import tied
+from halfspace.errors import InputError
 
 __all__ = ["Pipeline"]
 
 DIGITS = 1e-9
 NEAR = 0.05
-"""Log-odds, or slopes and noise, may differ by this from those of a new fit, which ends near the same place."""
+"""Slopes and noise of earlier versions may differ by this from those of a new fit, which ends near the same place."""
 
 
 class Pipeline(NamedTuple):
@@ -35,9 +38,9 @@ class Pipeline(NamedTuple):
     ----------
     encoder : transformer
         From rows to numbers, fitted to the training rows.
-    classes : ndarray, shape (K,)
-        The labels that are predicted.
-    calibration : LogOdds or Calibration
+    classes : ndarray, shape (K,), or None
+        The labels that are predicted; None for numbers, which have no probabilities either.
+    calibration : LogOdds, Calibration or None
         Of the outputs, or a record of one, read from a file; the second kind is that of earlier versions.
     out_of_fold : ndarray, shape (n,) or (n, K)
         Outputs for training rows that a model had not seen.
@@ -45,6 +48,8 @@ class Pipeline(NamedTuple):
         Learnt attributes of the model, by name.
     certificate : Certificate
         Of the model.
+    point : OperatingPoint or None
+        Which label follows from probabilities, or a record of it; None of numbers and of models of earlier versions.
     """
 
     encoder: Any
@@ -53,19 +58,31 @@ class Pipeline(NamedTuple):
     out_of_fold: Any
     learnt: Mapping[str, Any]
     certificate: Certificate
+    point: Any = None
 
-    def verify(self, X: Any, y: Labels, about: IntArray) -> Verdict:
-        """Check everything against the training rows X (n, d) and their labels y (n,); the model learnt from those `about`."""
+    def verify(self, rows: Callable[[IntArray], Any], y: Labels, train: IntArray, about: IntArray) -> Verdict:
+        """Check everything against rows and their targets y (n,).
+
+        Parameters
+        ----------
+        rows : function
+            From row numbers to these rows.
+        y : array, shape (n,)
+            Labels or numbers of all rows.
+        train, about : ndarray of int
+            Rows that the encoder and the probabilities were made from, and those that the model learnt from.
+        """
+        same = self.classes is None or np.array_equal(self.classes, self.learnt["classes_"])
         around = Verdict.of(
-            (np.array_equal(self.classes, self.learnt["classes_"]), "the labels are not those of the model"),
-            (self._refitted(X), "the encoder is not the one that its training rows make"),
+            (same, "the labels are not those of the model"),
+            (self._refitted(rows(train)), "the encoder is not the one that its training rows make"),
         )
         if not around:
             return around
-        Z = self.encoder.transform(X)
-        Z = (Z.tocsr() if sparse.issparse(Z) else np.asarray(Z))[about]
+        Z = self.encoder.transform(rows(about))
+        Z = Z.tocsr() if sparse.issparse(Z) else np.asarray(Z)
         model = self.certificate.verify(Z, y[about]) and tied(self.learnt, self.certificate, Z, y[about])
-        return model and self._calibrated(y)
+        return model if self.classes is None else model and self._calibrated(y[train]) and self._decided(y[train])
 
     def _refitted(self, X: Any) -> bool:
         """Tell whether the encoder is the one that these rows make."""
@@ -80,10 +97,26 @@ class Pipeline(NamedTuple):
             return Verdict.of((False, text))
         given = _calibration(self.calibration)
         if isinstance(given, LogOdds):
-            return Verdict.of((_same_odds(given, self.out_of_fold, target, len(self.classes)), text))
+            return Verdict.of((given.agrees(self.out_of_fold, target), text))
         curves = zip(given, Calibration.of(self.out_of_fold, target), strict=True)
         near = all(abs(a.slope - b.slope) <= NEAR * b.slope and abs(a.noise - b.noise) <= NEAR for a, b in curves)
         return Verdict.of((near, text))
+
+    def _decided(self, y: Labels) -> Verdict:
+        """Tell whether labels follow from the probabilities as the outputs for rows left out ask for."""
+        if self.point is None:
+            return Verdict.of()
+        kept = self.point.fields if isinstance(self.point, Record) else vars(self.point)
+        text = "the operating point is not the one that the outputs for rows left out ask for"
+        positive = None if kept["positive"] < 0 else np.asarray(self.classes).tolist()[kept["positive"]]
+        try:
+            demand = Demand.of_text(str(kept["demand"]))
+            P = _calibration(self.calibration).probabilities(self.out_of_fold)
+            again = OperatingPoint.choose(demand, P, y, np.asarray(self.classes), positive)
+        except InputError as error:
+            return Verdict.of((False, f"{text}: {error}"))
+        same = kept["weights"].shape == again.weights.shape and np.allclose(kept["weights"], again.weights, rtol=NEAR)
+        return Verdict.of((bool(same), text))
 
 
 def _calibration(given: Any) -> LogOdds | Calibration:
@@ -93,19 +126,6 @@ def _calibration(given: Any) -> LogOdds | Calibration:
     if given.key == "LogOdds":
         return LogOdds(**given.fields)
     return Calibration(*(Curve(**given.fields[name].fields) for name in ("below", "above")))
-
-
-def _same_odds(given: LogOdds, outputs: Any, target: IntArray, classes: int) -> bool:
-    """Tell whether a calibration is the one that these outputs make, also for outputs beyond them."""
-    again = LogOdds.of(outputs, target)
-    if not (given.sound(classes) and again.offsets.size == classes):
-        return False
-    seen = outputs[np.isfinite(outputs if outputs.ndim == 1 else outputs.sum(axis=1))]
-    lowest, highest = (end(seen, axis=0, keepdims=True) for end in (np.min, np.max)) if len(seen) else (seen, seen)
-    probes = np.concatenate([seen, 2.0 * lowest - highest, 2.0 * highest - lowest])
-    P, Q = given.probabilities(probes), again.probabilities(probes)
-    limits = np.append(given.shares, given.noise), np.append(again.shares, again.noise)
-    return bool(np.allclose(*limits, rtol=DIGITS) and (abs(P - Q) <= NEAR * Q * (1.0 - Q) + DIGITS).all())
 
 
 def _alike(value: Any, other: Any, size: float = 0.0) -> bool:

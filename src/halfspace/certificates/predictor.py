@@ -14,6 +14,7 @@ import numpy as np
 from scipy import sparse
 
 from halfspace._typing import FloatArray, IntArray, Labels, Matrix
+from halfspace.certificates.arithmetic import columns_scaled
 from halfspace.certificates.base import Certificate, Verdict
 from halfspace.certificates.fields import Record
 
@@ -135,11 +136,11 @@ def _rows(rows: IntArray, values: Matrix) -> _Kept:
     return _Kept(lambda _said, X, _y: _are_rows(X, rows, values))
 
 
-def _are_rows(X: Any, rows: IntArray, values: Any) -> bool:
-    """Tell whether values, shape (m, d), are rows of X, by number."""
+def _are_rows(X: Any, rows: IntArray, values: Any, scale: FloatArray | None = None) -> bool:
+    """Tell whether values, shape (m, d), are rows of X, by number, their columns times a scale if there is one."""
     if values.shape != (rows.size, X.shape[1]) or (rows.size and not 0 <= rows.min() <= rows.max() < X.shape[0]):
         return False
-    own = X[rows]
+    own = columns_scaled(X[rows], scale)
     if sparse.issparse(own) or sparse.issparse(values):
         return bool(abs(sparse.csr_array(own, dtype=np.float64) - sparse.csr_array(values, dtype=np.float64)).sum() == 0.0)
     return bool(np.array_equal(own, values))
@@ -200,8 +201,9 @@ def _log_target(learnt: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _posterior(learnt: Mapping[str, Any]) -> dict[str, Any]:
-    sums = learnt["_sums"]
+    sums, freedom = learnt["_sums"], learnt.get("degrees_of_freedom_", np.inf)
     return {
+        **({"degrees of freedom": freedom} if freedom < np.inf else {}),
         **_line(learnt),
         "covariance": learnt["covariance_"],
         "noise precision": learnt["noise_precision_"],
@@ -239,6 +241,15 @@ def _expansion(learnt: Mapping[str, Any]) -> dict[str, Any]:
     found["functions"] = [functions_of(rows[own], c[:, own]) for own in columns]
     names = {"centres": "centres", "bias": "bias", "classes of cells": "present"}
     return {**found, **{role: _part(cells, name) for role, name in names.items()}}
+
+
+def _novelty(learnt: Mapping[str, Any]) -> dict[str, Any]:
+    """Read the function of a novelty detector, whose support vectors are rows times a scale for each column."""
+    found, answer, scale = _expansion(learnt), learnt["_expansion"], learnt["scale_"]
+    if scale is not None:
+        rows, support = _part(answer, "rows"), _part(answer, "support")
+        found["support vectors"] = _Kept(lambda _said, X, _y: _are_rows(X, rows, support, scale))
+    return {**found, "scale": scale, "scores": learnt["calibration_scores_"], "threshold": float(learnt["offset_"])}
 
 
 def functions_of(rows: IntArray, c: FloatArray) -> list[tuple[IntArray, FloatArray]]:
@@ -334,6 +345,7 @@ def _voters(log: Mapping[str, Any], support: Any) -> _Kept:
 
 READERS: dict[str, Callable[[Mapping[str, Any]], dict[str, Any]]] = {
     "members_": _committee,
+    "calibration_scores_": _novelty,
     "regressor_": _log_target,
     "_expansion": _expansion,
     "prototype_labels_": _prototype_classes,

@@ -7,8 +7,8 @@ not proved: the outputs for rows left out, which the probabilities are fitted to
 """
 
 import time
-from collections.abc import Callable
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
 from functools import partial
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -32,6 +32,7 @@ from halfspace.files.opening import on_disk
 from halfspace.modelfiles import read_tree
 from halfspace.notes import sentences
 from halfspace.tables import TableEncoder
+from halfspace.tables.columns import take
 
 __all__ = ["Claim", "run"]
 
@@ -60,6 +61,8 @@ class Claim:
         How many of them the certificate is about; None for all.
     built_in : str or None
         Name of the built-in problem, if it is about that.
+    reading : mapping
+        How the file was read: the task, and columns that are no inputs.
     """
 
     certificate: Certificate
@@ -69,6 +72,7 @@ class Claim:
     rows: Any = None
     n_about: int | None = None
     built_in: str | None = None
+    reading: Mapping[str, Any] = field(default_factory=dict)
 
 
 class Checked(NamedTuple):
@@ -107,7 +111,7 @@ def run(model: str, file: str | None = None, *, target: str | None = None, forma
 def _check(claim: Claim, file: str | None, target: str | None, format_: str | None) -> tuple[Checked, Verdict]:
     """Read the rows that the claim is about, and check it against them."""
     try:
-        data = read_data(file, target or claim.target, format=format_, rows=claim.rows)
+        data = read_data(file, target or claim.target, format=format_, rows=claim.rows, **claim.reading)
     except FileError:
         raise
     except InputError as error:  # it is a table, but has not these rows
@@ -126,7 +130,7 @@ def _same_size(claim: Claim, n_rows: int) -> Verdict:
 
 def _verify(claim: Claim, data: Dataset) -> Verdict:
     """Check the certificate; labels or shapes that it cannot be about refute it."""
-    y = labels(data)
+    y = labels(data, numbers=True)
     try:
         return claim.check(data.X, y)
     except (InputError, ModelFileError):  # nothing that can be checked
@@ -191,17 +195,20 @@ def _claim_of_model(model: str) -> Claim:
         learnt = tree.predicting().learnt()
         if "encoder_" not in tree.fitted:
             return Claim(certificate, partial(_check_model, model, learnt, certificate, learnt.get("feature_names_in_")))
-        encoder, classes, *behind = map(tree.decode, ("encoder_", "classes_", "calibration_", "out_of_fold_"))
-        pipeline = Pipeline(encoder, classes, behind[0], behind[1], learnt, certificate)
+        names = ("encoder_", "classes_", "calibration_", "out_of_fold_", "operating_point_")
+        around = [tree.decode(name) if name in tree.fitted else None for name in names]
+        pipeline = Pipeline(around[0], around[1], around[2], around[3], learnt, certificate, around[4])
         train, about = _row_numbers(tree.decode("train_")), _row_numbers(tree.decode("learnt_"))
-        if not (np.diff(train) > 0).all() or not np.isin(about, train).all():
-            refuse(f"{model} is damaged: its winner learnt from rows that are no training rows")
-        check = partial(_check_pipeline, model, pipeline, np.searchsorted(train, about))
+        needed = np.union1d(train, about)
+        if not ((np.diff(train) > 0).all() and (np.diff(about) > 0).all()):
+            refuse(f"{model} is damaged: its row numbers do not rise")
+        check = partial(_check_pipeline, model, pipeline, np.searchsorted(needed, train), np.searchsorted(needed, about))
         if "origin_" not in tree.fitted:
-            return Claim(certificate, check, rows=train, n_about=about.size)
+            return Claim(certificate, check, rows=needed, n_about=about.size)
         origin = tree.decode("origin_")
-        rows, about_file = _row_numbers(origin["rows"][train]), (origin["target"], int(origin["n_rows"]))
-        return Claim(certificate, check, *about_file, rows, about.size, origin["built_in"])
+        rows, about_file = _row_numbers(origin["rows"][needed]), (origin["target"], int(origin["n_rows"]))
+        reading = {"task": str(origin.get("task", "classify")), **origin.get("roles", {})}
+        return Claim(certificate, check, *about_file, rows, about.size, origin["built_in"], reading)
     except DAMAGES as error:
         raise _damaged(model, error) from error
 
@@ -216,10 +223,10 @@ def _check_model(model: str, learnt: Any, certificate: Certificate, columns: Any
         raise _damaged(model, error) from error
 
 
-def _check_pipeline(model: str, pipeline: Pipeline, about: Any, X: Any, y: Any) -> Verdict:
+def _check_pipeline(model: str, pipeline: Pipeline, train: Any, about: Any, X: Any, y: Any) -> Verdict:
     """Check the encoder, the certificate of the model behind it, and the probabilities."""
     try:
-        return pipeline.verify(X, y, about)
+        return pipeline.verify(partial(take, X), y, train, about)
     except DAMAGES as error:
         raise _damaged(model, error) from error
 

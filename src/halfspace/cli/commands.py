@@ -17,7 +17,7 @@ __all__ = ["main"]
 
 FORMATS = ("csv", "tsv", "excel", "parquet", "arrow", "jsonl", "svmlight", "npz")
 KERNELS = ("rbf", "linear", "poly", "laplacian", "cosine", "sigmoid")
-SCALES = ("standard", "rank", "none")
+SCALES = ("standard", "log", "rank", "normal", "none")
 
 Decorator = Callable[[Any], Any]
 JSON_HELP = "Print one JSON object (see `halfspace schema`) and nothing else on standard output."
@@ -33,7 +33,7 @@ with_scale: Decorator = click.option(
     type=click.Choice(SCALES),
     default="standard",
     show_default=True,
-    help="Scale numbers to zero mean and unit variance, to ranks, or not at all.",
+    help="Scale numbers to unit variance, also after the logarithm of skewed ones, to ranks, to a normal shape, or not at all.",
 )
 with_max_rows: Decorator = click.option(
     "--max-rows",
@@ -69,6 +69,7 @@ class InputFile(click.Path):
         return path
 
 
+level = click.FloatRange(0.0, 1.0, min_open=True, max_open=True)
 from_model, from_file = InputFile(), InputFile(allow_dash=True)
 
 
@@ -96,13 +97,56 @@ def main() -> None:
 )
 @click.argument("file", required=False, type=from_file)
 @with_target
+@click.option(
+    "--task",
+    type=click.Choice(["auto", "classify", "regress"]),
+    default="auto",
+    show_default=True,
+    help="Predict classes or a number; auto decides by the target's values and says so.",
+)
 @click.option("--save", type=to_file, metavar="MODEL", help="Write the model, with its preprocessing and its proof.")
 @click.option("--report", type=to_file, metavar="HTML", help="Write a report: one HTML page that opens offline.")
 @with_max_time
 @with_max_memory
 @click.option("--kernel", type=click.Choice(KERNELS), default="rbf", show_default=True, help="Kernel of the kernel rung.")
 @click.option(
-    "--rungs", metavar="A,B,..", help="Rungs to climb, of: majority,neighbours,perceptron,adaline,adatron,glvq,gmlvq,kernel."
+    "--rungs",
+    metavar="A,B,..",
+    help="Rungs to climb, of: majority,neighbours,perceptron,adaline,adatron,glvq,gmlvq,kernel; for numbers of:"
+    " mean,neighbours,least_squares,ridge,bayesian,kernel.",
+)
+@click.option(
+    "--score",
+    default="auto",
+    show_default=True,
+    type=click.Choice(
+        ["auto", "accuracy", "balanced_accuracy", "roc_auc", "average_precision", "f1", "log_loss", "rmse", "mae", "r2"]
+    ),
+    help="What the rungs are compared by; auto: accuracy, balanced accuracy where one class has over 80 %, RMSE for numbers.",
+)
+@click.option("--positive", metavar="CLASS", help="The class that ROC, precision and F1 are about; the second by default.")
+@click.option("--cost", metavar="FN=5,FP=1", help="What mistakes cost, or by class spam=5,ham=1: labels cost least.")
+@click.option("--threshold", metavar="DEMAND", help='What labels must reach on rows left out, such as "recall>=0.95".')
+@click.option("--drop", metavar="A,B,..", help="Columns to leave out.")
+@click.option("--id", "id_", metavar="COL", help="Column that names the rows: no input, repeated in predictions.")
+@click.option(
+    "--keep-text",
+    type=click.Choice(["auto", "yes", "no"]),
+    default="auto",
+    show_default=True,
+    help="Words of free text as inputs; yes: also of names and remarks, no: leave text out that hardly repeats.",
+)
+@click.option("--group", metavar="COL", help="Keep rows with the same value here on one side of every split: individuals.")
+@click.option("--time", metavar="COL", help="Validate forwards: learn from the past, test on what came next.")
+@click.option("--refit/--no-refit", default=True, show_default=True, help="After the test, let the winner learn from all rows.")
+@click.option(
+    "--yardstick/--no-yardstick",
+    default=True,
+    show_default=True,
+    help="Measure boosted trees in the same folds; they never win.",
+)
+@click.option(
+    "--novelty/--no-novelty", default=True, show_default=True, help="Learn what training rows look like, for `predict`."
 )
 @with_scale
 @with_max_rows
@@ -119,8 +163,10 @@ def main() -> None:
 def fit(**options: Any) -> None:
     """Find the simplest model of FILE that is good enough, with its proof.
 
-    The ladder: majority class, nearest neighbours, averaged perceptron, Adaline, AdaTron, GLVQ, GMLVQ, kernel AdaTron. The
-    simplest rung within one standard error of the best wins; rungs that can no longer win are skipped.
+    The ladder of classes: majority class, nearest neighbours, averaged perceptron, Adaline, AdaTron, GLVQ, GMLVQ, kernel
+    AdaTron. That of numbers: mean, nearest neighbours, least squares, ridge, Bayesian regression, kernel ridge. The simplest
+    rung within one standard error of the best wins, if there is evidence that it is better than the majority class or the mean.
+    Then it learns from all rows.
 
     The report and the model are written only if asked for. Without FILE the built-in breast-cancer data are used, and
     halfspace-report.html and model.halfspace are written here unless other names are given. Ctrl-C keeps the best so far: it is
@@ -136,6 +182,13 @@ def fit(**options: Any) -> None:
 @click.argument("model", type=from_model)
 @click.argument("file", type=from_file)
 @click.option("--proba", is_flag=True, help="Add a column of probabilities per class.")
+@click.option(
+    "--interval", type=level, metavar="LEVEL", help="Add low and high, which hold the number at this level, such as 0.9."
+)
+@click.option(
+    "--set", "set_", type=level, metavar="LEVEL", help="Add the set of classes that holds the true one at this level."
+)
+@click.option("--novelty", is_flag=True, help="Add the p-value of each row: how typical it is of the rows of the fit.")
 @click.option("--out", type=to_file, metavar="OUT", help="Write .csv, .parquet or .jsonl; by default CSV on standard output.")
 @click.option(
     "--guard/--no-guard",
@@ -151,7 +204,13 @@ def predict(**options: Any) -> None:
 
     Columns are matched by name. Columns that the model does not know (the target too) are ignored; absent columns and numbers
     that cannot be read count as missing values; categories not seen in training count as `other`. Notes on standard error say
-    how often. The output has the columns row (from 0), prediction and, with --proba, one probability per class.
+    how often. The output has the columns row (from 0), the id if the fit named one, prediction and what was asked for: one
+    probability per class, the ends of an interval, or a set of classes separated by `|`.
+
+    A note says when more rows than promised (1 % of rows like those of the fit) look unlike the rows of the fit.
+
+    The guarantee of --interval and --set is for rows like those of the fit, and on average over them: at least
+    1 - 2 (1 - LEVEL) by a theorem, about LEVEL in practice.
     """
 
 

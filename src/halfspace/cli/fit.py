@@ -1,6 +1,7 @@
 """`halfspace fit`: read the data, climb the ladder, write the model and the report, print what was found."""
 
 import difflib
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -15,8 +16,9 @@ from halfspace.cli.outputs import check_outputs
 from halfspace.cli.reading import BUILT_IN, bytes_on_disk, labels, read_data
 from halfspace.errors import FileError, ModelFileError
 from halfspace.files import Dataset
-from halfspace.ladder import Ladder
-from halfspace.ladder.rungs import RUNGS
+from halfspace.ladder import Ladder, RegressionLadder
+from halfspace.ladder.base import BaseLadder
+from halfspace.ladder.measures import MEASURES
 from halfspace.modelfiles import save
 from halfspace.notes import sentences
 from halfspace.report import write
@@ -42,11 +44,30 @@ class Options:
     max_memory: str | None = None
     kernel: str = "rbf"
     rungs: str | None = None
+    task: str = "auto"
+    score: str = "auto"
+    positive: str | None = None
+    cost: str | None = None
+    threshold: str | None = None
+    drop: str | None = None
+    id_: str | None = None
+    group: str | None = None
+    time: str | None = None
+    refit: bool = True
+    yardstick: bool = True
+    novelty: bool = True
+    keep_text: str = "auto"
     scale: str = "standard"
     max_rows: int | None = None
     test_size: float = 0.2
     format_: str | None = None
     seed: int = 0
+
+    @property
+    def columns(self) -> dict[str, Any]:
+        """Columns that are no inputs, as `read` takes them."""
+        drop = tuple(name.strip() for name in self.drop.split(",")) if self.drop else ()
+        return {"drop": drop, "id": self.id_, "group": self.group, "time": self.time}
 
     @property
     def model_path(self) -> str | None:
@@ -64,28 +85,51 @@ def run(**given: Any) -> Answer:
     options = Options(**given)
     with memory_limit(options.max_memory, bytes_on_disk(options.file)):
         check_outputs([options.file], {"--save": options.model_path, "--report": options.report_path})
-        data = read_data(
-            options.file, options.target, format=options.format_, max_rows=options.max_rows, random_state=options.seed
-        )
+        sample = {"max_rows": options.max_rows, "random_state": options.seed}
+        data = read_data(options.file, options.target, format=options.format_, task=options.task, **options.columns, **sample)
         notes(sentences(data.notes))
-        ladder = Ladder(
-            rungs=_rungs(options.rungs),
-            encoder=TableEncoder(scale=options.scale),
-            kernel=options.kernel,
-            test_size=options.test_size,
-            max_time=_for_climbing(options),
-            curve=options.report_path is not None,
-            random_state=options.seed,
-        )
+        ladder = _ladder(data, options)
+        known = {"groups": data.groups, "times": data.times}
         with Watch(options.max_time) as ladder.on_progress:
-            ladder.fit(data.X, labels(data))
+            ladder.fit(
+                data.X, labels(data, numbers=True), **{name: values for name, values in known.items() if values is not None}
+            )
         return _answer(ladder, data, options)
 
 
-def _answer(ladder: Ladder, data: Dataset, options: Options) -> Answer:
+def _ladder(data: Dataset, options: Options) -> BaseLadder:
+    """Return the ladder that the target asks for, not yet fitted."""
+    kind = RegressionLadder if data.task is not None and data.task.task == "regress" else Ladder
+    known = [measure.name for measure in MEASURES.values() if measure.task == kind.task]
+    if options.score not in {"auto", *known}:
+        what = "numbers" if kind is RegressionLadder else "classes"
+        refuse(f"--score {options.score} does not measure {what}; for these there are: {', '.join(known)}")
+    named = {name: getattr(options, name) for name in ("positive", "cost", "threshold")}
+    if kind is RegressionLadder:
+        for name, value in named.items():
+            if value is not None:
+                refuse(f"--{name} is about classes, but the target holds numbers; leave it out, or use --task classify")
+        named = {}
+    return kind(
+        rungs=_rungs(options.rungs, kind.plans),
+        encoder=TableEncoder(scale=options.scale, keep_text={"yes": True, "no": False}.get(options.keep_text, "auto")),
+        kernel=options.kernel,
+        test_size=options.test_size,
+        scoring=options.score,
+        refit=options.refit,
+        yardstick=options.yardstick,
+        novelty=options.novelty,
+        max_time=_for_climbing(options),
+        curve=options.report_path is not None,
+        random_state=options.seed,
+        **named,
+    )
+
+
+def _answer(ladder: BaseLadder, data: Dataset, options: Options) -> Answer:
     """Write what was asked for, and return what there is to say."""
     ladder.on_progress = None
-    ladder.origin_ = describe(ladder, data, seed=options.seed, built_in=BUILT_IN if options.file is None else None)
+    ladder.origin_ = describe(ladder, data, options.columns, seed=options.seed, built_in=None if options.file else BUILT_IN)
     body = {
         "command": "fit",
         "halfspace": __version__,
@@ -113,16 +157,16 @@ def _for_climbing(options: Options) -> float | None:
     return None if left is None else max(left - min(WRITING[options.report_path is not None], 0.2 * left), 1e-3)
 
 
-def _rungs(names: str | None) -> tuple[str, ...] | None:
+def _rungs(names: str | None, known: Mapping[str, Any]) -> tuple[str, ...] | None:
     """Return the rungs named in `--rungs`."""
     if names is None:
         return None
     rungs = tuple(name.strip() for name in names.split(","))
     for name in rungs:
-        if name not in RUNGS:
-            close = difflib.get_close_matches(name, RUNGS, n=1)
+        if name not in known:
+            close = difflib.get_close_matches(name, known, n=1)
             hint = f"did you mean {close[0]!r}? " if close else ""
-            refuse(f"--rungs: there is no rung {name!r}; {hint}The rungs are: {', '.join(RUNGS)}")
+            refuse(f"--rungs: there is no rung {name!r}; {hint}The rungs are: {', '.join(known)}")
     return rungs
 
 
@@ -140,7 +184,7 @@ def _write(ladder: Any, options: Options, data: Dataset) -> tuple[dict[str, str 
         lasting = options.file is None or is_lasting(options.file)
         paths = {"model_path": written["model"], "file_path": options.file if lasting else "FILE"}
         try:
-            write(ladder, data.X, labels(data), options.report_path, dataset=data, **paths)
+            write(ladder, data.X, labels(data, numbers=True), options.report_path, dataset=data, **paths)
             written["report"] = options.report_path
         except (OSError, FileError) as error:
             failures.append(f"the report was not written to {options.report_path}: {_reason(error)}")
@@ -162,13 +206,14 @@ def _recheck(options: Options, model: str | None) -> str | None:
 
 def _text(body: dict[str, Any], found: str) -> str:
     """Return the answer for people."""
-    data, classes = body["data"], body["classes"]
+    data, classes = body["data"], body.get("classes")
     used = (
         f"{plural(data['n_used'], 'row')} of {data['n_rows']:,}"
         if data["n_used"] < data["n_rows"]
         else plural(data["n_rows"], "row")
     )
-    named = f"{plural(len(classes), 'class', 'classes')} ({listed(classes, 6, clean)})"
+    what = f"{data['target']!r} as a number" if data["target"] else "numbers"
+    named = what if classes is None else f"{plural(len(classes), 'class', 'classes')} ({listed(classes, 6, clean)})"
     parts = [f"{data['source']}: {used}, {plural(data['n_columns'], 'column')}, {named}", "", found]
     if body["recheck"]:
         parts.append(f"Check it: {body['recheck']}")

@@ -18,6 +18,7 @@ from typing import Any, NoReturn
 import click
 from click.shell_completion import get_completion_class
 
+from halfspace._clock import until
 from halfspace._text import plain
 
 __all__ = ["Answer", "CommandLine", "WorkedCommand", "as_json", "clean", "completion", "notes", "refuse", "seconds_left"]
@@ -120,6 +121,12 @@ class WorkedCommand(_Worked, click.Command):
             module, _, function = self.runs.partition(".")
             self.callback = getattr(import_module(f"halfspace.cli.{module}"), function or "run")
         return rest
+
+    def invoke(self, ctx: click.Context) -> Any:
+        """Run the command, with its time limit as the deadline of what it reads."""
+        limit = ctx.params.get("max_time")
+        with until(None if limit is None or _Called.at is None else _Called.at + float(limit)):
+            return super().invoke(ctx)
 
 
 class CommandLine(_Worked, click.Group):

@@ -10,7 +10,7 @@ from halfspace.cli.frame import Answer, clean
 from halfspace.cli.ladders import facts, summary
 from halfspace.cli.text import proof_of, shortened, table
 from halfspace.files.opening import on_disk
-from halfspace.ladder import Ladder
+from halfspace.ladder.base import BaseLadder
 from halfspace.modelfiles import load
 from halfspace.notes import sentences
 
@@ -25,7 +25,7 @@ def run(model: str, top: int = 10) -> Answer:
     """Describe a model file; at most `top` weights per class and `top` examples are listed."""
     with on_disk(model) as file:
         held, n_bytes = load(file), file.stat().st_size
-    ladder = held if isinstance(held, Ladder) and hasattr(held, "estimator_") else None
+    ladder = held if isinstance(held, BaseLadder) and hasattr(held, "estimator_") else None
     inner = held if ladder is None else ladder.estimator_
     fitted = hasattr(held, "classes_") or hasattr(held, "columns_")
     proof = getattr(inner, "certificate_", None) if fitted else None
@@ -85,7 +85,7 @@ def _weights(inner: Any, names: Any, top: int) -> list[dict[str, Any]]:
 def _relevances(inner: Any, names: Any, top: int) -> list[dict[str, Any]]:
     """Return the inputs of largest relevance by name, the mean over the classes where each has its own metric."""
     found = getattr(inner, "relevances_", None)
-    if found is None or isinstance(inner, Ladder):
+    if found is None or isinstance(inner, BaseLadder):
         return []
     shares = np.atleast_2d(found).mean(axis=0)
     largest = np.argsort(-shares, kind="stable")[:top]
@@ -102,7 +102,7 @@ def _hardest(held: Any, inner: Any, top: int) -> dict[str, Any] | None:
             "values": kept["potentials"][:top].tolist(),
         }
     strengths = getattr(inner, "alpha_", None)
-    if strengths is None or isinstance(held, Ladder):
+    if strengths is None or isinstance(held, BaseLadder):
         return None
     strengths = np.abs(np.atleast_2d(strengths)).max(axis=0)
     rows = np.argsort(-strengths, kind="stable")[: min(top, np.count_nonzero(strengths))]

@@ -9,7 +9,7 @@ from rich.console import Console
 from rich.live import Live
 from rich.text import Text
 
-from halfspace._text import listed, plural, shown
+from halfspace._text import listed, number, plural, shown
 from halfspace._typing import IntArray
 from halfspace.cli.frame import clean
 from halfspace.cli.text import proof_of, shortened, table
@@ -19,7 +19,8 @@ from halfspace.notes import sentences
 __all__ = ["Watch", "facts", "summary"]
 
 MOST_COLUMNS = 8
-HEADS = ("rung", "score", "±", "fit", "support", "proof or reason")
+HEADS = ("±", "seen", "fit", "support", "proof or reason")
+"""Heads of the table after those of the rung and its score; "seen" is the score on rows learnt from."""
 
 
 class Watch:
@@ -93,14 +94,18 @@ def facts(ladder: Any) -> dict[str, Any]:
         "n_repeats": ladder.n_repeats_,
         "n_train": int(ladder.train_.size),
         "n_test": int(ladder.test_.size),
-        "classes": ladder.classes_.tolist(),
+        **({"classes": ladder.classes_.tolist()} if ladder.task == "classify" else {}),
+        "task": ladder.task,
+        "refitted": bool(getattr(ladder, "refitted_", False)),
+        "yardstick": None if getattr(ladder, "yardstick_", None) is None else vars(ladder.yardstick_),
+        "evidence": None if getattr(ladder, "evidence_", None) is None else str(ladder.evidence_),
         "seconds": ladder.seconds_,
         "outcome": {"reason": outcome.reason, "sentence": outcome.sentence, "remedy": outcome.remedy},
         "rungs": [vars(rung) for rung in ladder.rungs_],
         "test": None if test is None else vars(test),
         "separability": [
             {"label": label, "verdict": found.verdict, "sentence": str(found)}
-            for label, found in renumbered(ladder.separability_, _file_rows(ladder))
+            for label, found in renumbered(getattr(ladder, "separability_", ()), _file_rows(ladder))
         ],
         "proof": proof_of(proof),
         "relevances": [{"column": name, "share": share} for name, share in ladder.relevances_],
@@ -117,11 +122,18 @@ def _file_rows(ladder: Any) -> IntArray:
 
 def summary(ladder: Any) -> str:
     """Return what is known of a fitted ladder as text: table, verdict, separability, proof."""
-    rows = [_row(rung, ladder.winner_) for rung in ladder.rungs_]
-    parts = [table(HEADS, rows, right="lrrrrl"), "", ladder.verdict_]
+    rows = [_row(rung, ladder) for rung in ladder.rungs_]
+    heads = ("rung", ladder.measure_.title, *HEADS)
+    parts = [table(heads, rows, right="lrrrrrl"), "", ladder.verdict_]
+    point = getattr(ladder, "operating_point_", None)
+    if point is not None and not point.most_probable:
+        parts.append(point.sentence(ladder.classes_))
+    trees = getattr(ladder, "yardstick_", None)
+    if trees is not None:
+        parts.append(trees.sentence(next(rung for rung in ladder.rungs_ if rung.name == ladder.winner_), ladder.measure_))
     if ladder.outcome_.reason not in {"converged", "solved"}:
         parts.append(f"{ladder.outcome_.sentence} {ladder.outcome_.remedy}".strip())
-    proofs = renumbered(ladder.separability_, _file_rows(ladder))
+    proofs = renumbered(getattr(ladder, "separability_", ()), _file_rows(ladder))
     if len(proofs) == 1:
         parts.append(f"The training rows are {proofs[0][1]}.")
     else:
@@ -133,13 +145,19 @@ def summary(ladder: Any) -> str:
     return "\n".join([*parts, f"Proof: {shortened(str(ladder.certificate_))}"])
 
 
-def _row(rung: Rung, winner: str) -> list[Any]:
+def _row(rung: Rung, ladder: Any) -> list[Any]:
     """Return one line of the ladder table."""
-    name = f"{rung.title}  <- winner" if rung.name == winner else rung.title
+    name = f"{rung.title}  <- winner" if rung.name == ladder.winner_ else rung.title
     if rung.skipped:
-        return [name, "-", None, None, None, f"skipped: {rung.skipped}"]
+        return [name, "-", None, None, None, None, f"skipped: {rung.skipped}"]
     remark = "; ".join(filter(None, (rung.proof, rung.chosen, rung.note)))
-    return [name, f"{rung.score:.3f}", f"{rung.error:.3f}", f"{rung.fit_seconds:.2g} s", rung.support, remark]
+    scores = [_digits(value) for value in (rung.score, rung.error, rung.train_score)]
+    return [name, *scores, f"{rung.fit_seconds:.2g} s", rung.support, remark]
+
+
+def _digits(value: float) -> str:
+    """Write a score with three decimals, large ones with four digits."""
+    return f"{value:.3f}" if abs(value) < 100 else number(value)
 
 
 def _relevances(found: tuple[tuple[str, float], ...]) -> str:

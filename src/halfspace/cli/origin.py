@@ -12,6 +12,8 @@ The dictionary `ladder.origin_` is stored in the model file:
     n_rows       rows in the file
     rows         rows that were used, in the file's numbering from 0, ascending, shape (n,)
     seed, time   random seed; when the fit ended (UTC, ISO 8601)
+    task         "classify" or "regress"
+    roles        columns that are no inputs: those dropped, and the names of `id`, `group` and `time`, or None
     versions     of halfspace, Python, NumPy and scikit-learn
     hardest      training rows with the lowest potentials out of fold: their row numbers and potentials
 """
@@ -24,6 +26,7 @@ from typing import Any
 import numpy as np
 
 from halfspace import __version__
+from halfspace._typing import IntArray
 from halfspace.cli.reading import labels
 from halfspace.files import Dataset
 from halfspace.report.outputs import potentials
@@ -34,13 +37,13 @@ HARDEST = 50
 """Hard examples that are kept by row number."""
 
 
-def describe(ladder: Any, data: Dataset, *, seed: int, built_in: str | None) -> dict[str, Any]:
-    """Return the origin of a ladder that was fitted to `data`."""
+def describe(ladder: Any, data: Dataset, roles: dict[str, Any], *, seed: int, built_in: str | None) -> dict[str, Any]:
+    """Return the origin of a ladder that was fitted to `data`, read with columns in these roles."""
     names = getattr(data.X, "column_names", None)
-    used, truth = np.asarray(data.rows, dtype=np.int64), np.searchsorted(ladder.classes_, labels(data))
-    found = potentials(ladder.out_of_fold_, truth[ladder.train_], getattr(ladder.estimator_, "coef_", None))
-    hardest = np.argsort(found.E, kind="stable")[:HARDEST]
+    used = np.asarray(data.rows, dtype=np.int64)
     return {
+        "task": ladder.task,
+        "roles": {**roles, "drop": list(roles["drop"])},
         "built_in": built_in,
         "source": {"name": data.source.name, "format": data.source.format, "n_bytes": int(data.source.n_bytes)},
         "target": data.target,
@@ -59,5 +62,15 @@ def describe(ladder: Any, data: Dataset, *, seed: int, built_in: str | None) -> 
             "numpy": version("numpy"),
             "scikit-learn": version("scikit-learn"),
         },
-        "hardest": {"rows": used[ladder.train_[found.rows[hardest]]], "potentials": found.E[hardest]},
+        **_hardest(ladder, data, used),
     }
+
+
+def _hardest(ladder: Any, data: Dataset, used: IntArray) -> dict[str, Any]:
+    """Return the training rows that were furthest on the wrong side, of a ladder of classes."""
+    if ladder.task != "classify":
+        return {}
+    truth = np.searchsorted(ladder.classes_, labels(data))
+    found = potentials(ladder.out_of_fold_, truth[ladder.train_], getattr(ladder.estimator_, "coef_", None))
+    hardest = np.argsort(found.E, kind="stable")[:HARDEST]
+    return {"hardest": {"rows": used[ladder.train_[found.rows[hardest]]], "potentials": found.E[hardest]}}

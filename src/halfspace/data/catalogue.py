@@ -1,4 +1,4 @@
-"""Problems to try things on, without a download: scikit-learn's bundled data, the toy problems, and a table of customers."""
+"""Problems to try things on, without a download: bundled and typed-in data, the toy problems, and a table of customers."""
 
 import csv
 from collections.abc import Callable
@@ -13,6 +13,7 @@ import numpy as np
 from halfspace._typing import Labels
 from halfspace.data import toys
 from halfspace.data.customers import customers
+from halfspace.data.hubble import hubble
 from halfspace.errors import InputError
 
 __all__ = ["Columns", "Problem", "make", "problems", "write_csv"]
@@ -30,9 +31,10 @@ class Problem:
     name, description : str
         What it is called, and what it is.
     kind : {"built-in", "generated"}
-        Measured data that come with scikit-learn, or generated at random.
+        Measured data, or generated at random.
     n_rows, n_columns, n_classes : int
-        Size (for a generated one: unless asked otherwise), number of columns besides the target, and of classes.
+        Size (for a generated one: unless asked otherwise), number of columns besides the target, and of classes; 0 if the
+        target is a number.
     target : str
         The column to be predicted.
     """
@@ -51,6 +53,15 @@ _BUILT_IN = (
     Problem("iris", "built-in", "Irises of three species, by the size of sepals and petals", 150, 4, 3, "species"),
     Problem("wine", "built-in", "Wines of three cultivars, by chemical analysis", 178, 13, 3, "cultivar"),
     Problem("digits", "built-in", "Handwritten digits as pictures of 8 by 8 points", 1797, 64, 10, "digit"),
+    Problem(
+        "hubble",
+        "built-in",
+        "Nebulae of 1929: how fast do they recede, in km/s, at which distance in Mpc?",
+        24,
+        2,
+        0,
+        "velocity",
+    ),
 )
 _GENERATED = (
     Problem("two_clouds", "generated", "Two round clouds that overlap a little", 200, 2, 2, "label"),
@@ -129,16 +140,22 @@ def _check_rows(problem: Problem, n: int | None) -> None:
 
 
 def _built_in(problem: Problem, n: int | None, random_state: int) -> Columns:
-    """Load bundled data with their feature names, the labels as words where there are any."""
-    from sklearn import datasets  # noqa: PLC0415 - slow to import, and the generated problems do not need it
-
-    bunch: Any = getattr(datasets, f"load_{problem.name}")()
-    columns = {str(name): bunch.data[:, j] for j, name in enumerate(bunch.feature_names)}
-    columns[problem.target] = np.asarray(bunch.target_names)[bunch.target]
+    """Return measured data, all of them or some rows."""
+    columns = hubble() if problem.name == "hubble" else _bundled(problem)
     if n is None:
         return columns
     rows = np.sort(np.random.default_rng(random_state).choice(problem.n_rows, size=n, replace=False))
     return {name: values[rows] for name, values in columns.items()}
+
+
+def _bundled(problem: Problem) -> Columns:
+    """Load scikit-learn's data with their feature names, the labels as words where there are any."""
+    from sklearn import datasets  # noqa: PLC0415 - slow to import, and the other problems do not need it
+
+    bunch: Any = getattr(datasets, f"load_{problem.name}")()
+    columns: Columns = {str(name): bunch.data[:, j] for j, name in enumerate(bunch.feature_names)}
+    columns[problem.target] = np.asarray(bunch.target_names)[bunch.target]
+    return columns
 
 
 def _xor(n_examples: int, random_state: np.random.Generator) -> toys.Toy:

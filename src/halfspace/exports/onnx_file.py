@@ -65,6 +65,8 @@ def _outputs(model: Any, graph: Graph) -> dict[str, tuple[str, list[Any], Any]]:
     """Add all nodes of a model; return the tensor, shape and an element of each output by its name."""
     if isinstance(model, TableEncoder):
         return {"encoded": (encoded(model, graph, "X"), ["rows", len(model.get_feature_names_out())], 0.0)}
+    if hasattr(model, "calibration_") and not hasattr(model, "encoder_"):
+        return _calibrated(model, graph)
     rows, last = _encoded(model, graph)
     scores = model_scores(last, graph, rows)
     if is_regressor(model):
@@ -75,8 +77,9 @@ def _outputs(model: Any, graph: Graph) -> dict[str, tuple[str, list[Any], Any]]:
         more = {"probabilities": (chances, ["rows", model.classes_.size], 0.0)}
         if getattr(model, "operating_point_", None) is not None:
             weights = model.operating_point_.weights / model.operating_point_.weights.max()
-            numbers = graph("ArgMax", graph("Mul", chances, weights), axis=1, keepdims=0)
-            more["label"] = (graph.label(numbers, model.classes_), ["rows"], model.classes_)
+            scores = graph("Add", graph("Log", chances), np.log(weights))
+            if model.classes_.size == 2:
+                scores = graph("MatMul", scores, np.array([[-1.0], [1.0]]))
     return _decided(scores, model.classes_, graph) | more
 
 
@@ -139,3 +142,11 @@ def _from_log_odds(calibration: LogOdds, graph: Graph, scores: str, classes: int
     else:
         shares = graph("Softmax", graph("Add", curve, calibration.offsets), axis=1)
     return graph("Add", graph("Mul", shares, 1.0 - calibration.noise), calibration.noise * calibration.shares)
+
+
+def _calibrated(model: Any, graph: Graph) -> dict[str, tuple[str, list[Any], Any]]:
+    """Return scores, probabilities and the most probable labels of a `Calibrated` model."""
+    scores, K = model_scores(model.estimator_, graph, "X"), model.classes_.size
+    P = _from_log_odds(model.calibration_, graph, scores, K)
+    label = graph.label(graph("ArgMax", P, axis=1, keepdims=0), model.classes_), ["rows"], model.classes_
+    return {**_decided(scores, model.classes_, graph), "label": label, "probabilities": (P, ["rows", K], 0.0)}

@@ -20,6 +20,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from halfspace._clock import in_time
 from halfspace.files.opening import OpenedFile
 from halfspace.notes import Note
 
@@ -57,6 +58,9 @@ KINDS = (WHOLE, NUMBER, PERCENT, TRUTH, *DATES)
 NUMBERS = (WHOLE, NUMBER, PERCENT, COMMA)
 SPELLED = {kind.name: kind for kind in (ISO, DOTS, MONTH_FIRST, DAY_FIRST)}
 CODE = r"^[+-]?0\d"
+WORD = r"^[ \t]*[A-Za-z]+[ \t]*$"
+NO_WORD = r"(?i)^[ \t]*(true|false|yes|no|inf|infinity|nan|na|nat|none|null|[fnty])[ \t]*$"
+"""Letters alone that may stand for something else than a word."""
 MANY_COLUMNS, FEW_ROWS = 100, 1000
 """Columns from which, and rows up to which, a block is looked at as a whole."""
 SURE_DIGITS = 15
@@ -210,10 +214,10 @@ def _end_to_end(columns: list[Any]) -> Any:
     return pa.concat_arrays([part for column in columns for part in getattr(column, "chunks", [column])])
 
 
-def _plain_numbers(columns: dict[str, Any], rows: int) -> dict[str, Kind]:
-    """Return the columns of a wide block that are plain numbers, whole or not, found by one look at all of them.
+def _plain(columns: dict[str, Any], rows: int) -> dict[str, Kind]:
+    """Return the columns of a wide block that are plain numbers, whole or not, or words, found by one look at all of them.
 
-    What is found here is what `_kind_of` would find; what is not found may be numbers all the same, written in another way.
+    What is found here is what `_kind_of` would find; what is not found may be of such a kind all the same, written otherwise.
     """
     if not _is_wide(len(columns), rows):
         return {}
@@ -227,6 +231,8 @@ def _plain_numbers(columns: dict[str, Any], rows: int) -> dict[str, Kind]:
     whole = usual & each(r"^[+-]?\d{1,18}$").all(axis=1)
     number = usual & each(NUMBER.pattern).all(axis=1) & (each("[.eE]") & filled).any(axis=1)
     names = list(columns)
+    words = (each(WORD) & ~each(NO_WORD) & filled).any(axis=1)
+    found |= {names[k]: TEXT for k in np.flatnonzero(words)}
     for kind, mask in ((WHOLE, whole), (NUMBER, number)):
         chosen = [names[k] for k in np.flatnonzero(mask)]
         if chosen and _strict(_end_to_end([columns[name] for name in chosen]), kind) is not None:
@@ -259,10 +265,11 @@ class Columns:
     def learn(self, table: Any, texts: frozenset[str] = frozenset()) -> None:
         """Take the values of one block into account; columns named in `texts` hold words even where they look like numbers."""
         columns = dict(zip(table.column_names, table.columns, strict=True))
-        plain = {name: kind for name, kind in _plain_numbers(columns, table.num_rows).items() if name not in texts}
-        for name, text in columns.items():
+        plain = {name: kind for name, kind in _plain(columns, table.num_rows).items() if name not in texts}
+        for k, (name, text) in enumerate(columns.items()):
+            in_time(k, len(columns))
             known = self.kinds.setdefault(name, TEXT if name in self.texts else NOTHING)
-            if name in plain and known in {NOTHING, WHOLE, NUMBER}:
+            if name in plain and (plain[name] is TEXT or known in {NOTHING, WHOLE, NUMBER}):
                 self.kinds[name] = _joined(known, plain[name])
             elif known is not TEXT and (known is NOTHING or name in texts or _strict(text, known) is None):
                 self.kinds[name] = _joined(known, self._found(name, text, DATES if name in texts else KINDS))
@@ -306,7 +313,8 @@ class Columns:
         """Cast a block of text to the types learnt; columns that this block lacks are missing in all its rows."""
         given = dict(zip(table.column_names, table.columns, strict=True))
         arrays, cast = [], self._cast_together(given, table.num_rows)
-        for name, kind in self.kinds.items():
+        for k, (name, kind) in enumerate(self.kinds.items()):
+            in_time(k, len(self.kinds))
             if name in cast:
                 arrays.append(cast[name])
             elif kind is NOTHING or name not in given:

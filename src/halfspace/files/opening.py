@@ -17,6 +17,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, BinaryIO, cast
 
+from halfspace._clock import seconds_left
 from halfspace._memory import admit
 from halfspace._paths import fault_of, sheet_of
 from halfspace._text import listed
@@ -67,8 +68,8 @@ PATIENCE = 5.0
 NUMBER = rb"[+-]?(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d+)?"
 SVMLIGHT_LINE = re.compile(rb"\s*" + NUMBER + rb"(\s+qid:\d+)?(\s+\d+:\S+)+\s*(#.*)?")
 
-COLUMN_BYTES = 10_000
-"""Bytes of a column of a table, whatever it holds: pyarrow's buffers, a name, a recipe."""
+COLUMN_BYTES, COLUMN_SECONDS = 14_000, 1.2e-4
+"""Bytes and seconds of a column of a table, whatever it holds: pyarrow's buffers, a name, a recipe."""
 DECODING_ERRORS = (
     OSError,
     EOFError,
@@ -124,9 +125,16 @@ def explained(name: str, kind: str) -> Iterator[None]:
 
 
 def admit_columns(count: int, file: str) -> None:
-    """Refuse a table of so many columns that they alone do not fit the memory limit."""
+    """Refuse a table of so many columns that they alone do not fit the memory limit, or the time that is left."""
     remedy = "leave some out, or store numbers as .npz or svmlight (are rows and columns exchanged?)"
     admit(file, COLUMN_BYTES * count, f"a table of {count:,} columns", remedy)
+    left, needed = seconds_left(), COLUMN_SECONDS * count
+    if left is not None and needed > max(left, 0.5):  # tables of some thousand columns are read, however little time there is
+        msg = (
+            f"{file}: a table of {count:,} columns takes about {needed:.0f} s to read, but the time limit leaves "
+            f"{max(left, 0.0):.1f} s; {remedy}, or raise the limit (max_time)."
+        )
+        raise FileError(msg)
 
 
 @contextmanager

@@ -15,12 +15,14 @@ from halfspace._typing import FloatArray, IntArray, Matrix
 from halfspace.kernels import RBF, Kernel, Laplacian, Precomputed
 from halfspace.kernels.fast.blocked_products import FEW, Prepared, prepare, single_error, times, values
 
-__all__ = ["LazyGram"]
+__all__ = ["VALUES", "LazyGram"]
 
 STORED = 1 << 28
 """Bytes up to which the matrix of a kernel without compiled form is stored."""
 VALUES = 5e7
 """Kernel values of short rows that are computed in a second, where the machine is slow."""
+READY = 1e8
+"""Entries of rows that are made ready for products in a second."""
 BLOCK = 1 << 22
 """Values computed at a time otherwise."""
 
@@ -153,8 +155,10 @@ class LazyGram:
         return single_error(self._source.prepared(np.float32)) + 64 * 2.0**-24
 
     def seconds(self, values: float) -> float:
-        """Predict the seconds for so many values in double precision."""
-        return values * (1.0 + self.width / 64) / VALUES
+        """Predict the seconds for so many values in double precision, and for making the rows ready."""
+        source = vars(self).get("_source")  # to look must not make it
+        ready = source is None or (isinstance(source, _Tiled) and np.float64 not in source.rows)
+        return values * (1.0 + self.width / 64) / VALUES + ready * self.n * self.width / READY
 
     @property
     def lookup(self) -> bool:

@@ -1,9 +1,9 @@
 """Scoring rungs in the same folds, and choosing among them.
 
-Rule      The winner is the simplest rung whose mean score is within one standard error of the best rung's: the larger of the
-          two errors counts.
-Theorem   Scores are at most 1. If a rung has 1 - score <= error, no rung that keeps more can win over it, so those are
-          skipped. And a rung is left as soon as perfect scores in all remaining folds would not bring it near the best: m
+Rule      The winner is the simplest rung that is within one standard error of the best one, the error of their difference on
+          the same rows (`evidence`). "Better than the baseline" is a claim of its own: without evidence the baseline wins.
+Theorem   If a rung is within its error of a perfect score, no rung that keeps more can win over it, so those are skipped. And
+          a rung scored by shares is left as soon as perfect scores in all remaining folds would not bring it near the best: m
           scores between 0 and 1 have a standard deviation of at most ½ √(m/(m - 1)), which bounds its error.
 Errors    The standard deviation over all folds divided by the root of the folds of one pass: repeated passes share their rows
           and steady the mean, but are no new evidence.
@@ -12,10 +12,11 @@ Time      A rung may take half of what is left, or its share if that is more, an
 Ctrl-C    ends the climb, the separability questions or the learning curve early and keeps what was found, by `Interruptible`.
 """
 
+import math
 import signal
 import threading
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from types import TracebackType
@@ -23,17 +24,18 @@ from typing import Any, NamedTuple, Self
 
 import numpy as np
 from sklearn.base import clone
-from sklearn.model_selection import StratifiedKFold
 
 from halfspace import separability
 from halfspace._dispatch import LateCompilationError, compiling_until
 from halfspace._typing import FloatArray, IntArray, Label, Labels, Matrix
 from halfspace.certificates import Separability
 from halfspace.errors import InputError
-from halfspace.ladder.rungs import RUNGS, Plan, Setting, describe, quietly, sample_of, widest_gap
+from halfspace.ladder.evidence import Evidence, compare_in_folds, compare_rows, constant_losses, paired_error
+from halfspace.ladder.measures import MEASURES, Measure
+from halfspace.ladder.plans import Chosen, Plan, Setting, describe, quietly, widest_gap
+from halfspace.ladder.tasks import Classes, Fold, Task
 from halfspace.ladder.values import Rung
 from halfspace.notes import Note
-from halfspace.rows.labels import mean_per_class
 from halfspace.solvers.outcome import Reason
 
 TESTED = 20_000
@@ -41,7 +43,9 @@ TESTED = 20_000
 OUTPUTS = 1 << 23
 """Outputs computed at a time."""
 CURVE = (0.1, 0.18, 0.32, 0.56, 1.0)
-CURVE_FOLDS = 3
+CURVE_FOLDS, LEAST_ROWS = 3, 4
+RESEEN = 2_000
+"""Most rows that a model learnt from and is asked about again."""
 BY_PRODUCTS = {"rbf", "linear", "poly", "sigmoid", "cosine"}
 """Kernels that are functions of inner products."""
 LEAST_TIME = 1e-2
@@ -88,19 +92,20 @@ def undisturbed() -> Iterator[None]:
 
 @dataclass(frozen=True)
 class Training:
-    """What all rungs share: the encoded training rows, the folds, the scoring, and the clock."""
+    """What all rungs share: the encoded training rows, the task, the folds, and the clock."""
 
     X: Matrix
     scored: Matrix  # the same rows for scoring, in fewer coordinates if there are very many
     y: Labels
-    classes: Labels
-    folds: list[tuple[IntArray, IntArray]]
+    task: Task
+    folds: list[Fold]
     passes: int
     setting: Setting
     most_rows: int
     deadline: float | None  # for the climb
     report: Callable[..., None]  # plan, fold, score so far, message
     watched: IntArray  # rows whose outputs are kept, ascending
+    weight: FloatArray | None = None  # of every row
 
     def rows_for(self, plan: Plan) -> Matrix:
         """Return the rows that a rung is scored on: only a kernel or a metric may see more in them than inner products."""
@@ -109,15 +114,15 @@ class Training:
         turned = plan.name != "kernel" or (isinstance(self.setting.kernel, str) and self.setting.kernel in BY_PRODUCTS)
         return self.scored if turned else self.X
 
-    def split_for(self, plan: Plan, fold: int) -> tuple[IntArray, IntArray]:
+    def split_for(self, plan: Plan, fold: int) -> Fold:
         """Return the rows to learn from and to test on, for a costly rung samples; after the last fold all rows, and none."""
         after = fold == len(self.folds)
         train, test = (np.arange(self.y.size), np.empty(0, dtype=np.int64)) if after else self.folds[fold]
         if not plan.sampled:
             return train, test
         seed = self.setting.seed + fold
-        kept = test if test.size <= TESTED else test[sample_of(self.y[test], TESTED, seed)]
-        return train[sample_of(self.y[train], self.most_rows, seed)], kept
+        kept = test if test.size <= TESTED else test[self.task.sample(self.y[test], TESTED, seed)]
+        return train[self.task.sample(self.y[train], self.most_rows, seed)], kept
 
     def seconds_left(self) -> float | None:
         """Return the seconds until the deadline, if there is one."""
@@ -126,7 +131,7 @@ class Training:
     def for_rung(self, plan: Plan, rungs_left: int) -> "Training":
         """Return the same with the deadline of a rung, the first of so many; refuse one that would take too long."""
         left = self.seconds_left()
-        if left is None or plan.name == "majority":
+        if left is None or plan.name == self.task.baseline:
             return replace(self, deadline=None)
         share = left * max(0.5, 1.0 / rungs_left)
         if left <= 0.0:
@@ -148,54 +153,92 @@ class Training:
             raise OutOfTimeError("the time limit was reached in the middle of it")
         return self.setting._replace(max_time=max(left / (folds_left + 1), LEAST_TIME))
 
-    def measure(self, model: Any, X: Matrix, held: IntArray, sums: FloatArray | None = None) -> float:
-        """Return the accuracy of a model for rows of X, or its mean over the classes; outputs of watched rows go to `sums`."""
-        y, part = self.y[held], X[held]
-        right = np.empty(held.size, dtype=bool)
-        for rows in blocks(part, self.classes.size):
-            outputs = model.decision_function(part[rows])
-            right[rows] = labels_of(outputs, self.classes) == y[rows]
-            if sums is not None:
-                mine = np.isin(held[rows], self.watched)
-                sums[np.searchsorted(self.watched, held[rows][mine])] += outputs[mine]
-        return mean_per_class(right, np.unique(y, return_inverse=True)[1]) if self.setting.balanced else float(np.mean(right))
+    def weights_for(self, plan: Plan, rows: IntArray) -> dict[str, Any]:
+        """Return the weights of rows as an argument of a rung's fit, if there are weights and it is not the baseline."""
+        return {} if self.weight is None or plan.name == self.task.baseline else {"sample_weight": self.weight[rows]}
+
+    def fitted(self, plan: Plan, X: Matrix, rows: IntArray, setting: Setting) -> tuple[Any, Chosen]:
+        """Choose parameters on some rows of X, and fit to them."""
+        weight = self.weights_for(plan, rows)
+        with quietly():
+            chosen = plan.choose(X[rows], self.y[rows], setting, **weight)
+            model = chosen.model if chosen.fitted else chosen.model.fit(X[rows], self.y[rows], **weight)
+        if model.outcome_.reason == "interrupted":  # the model has kept its best so far; the ladder keeps its own
+            raise KeyboardInterrupt
+        return model, chosen
+
+    def judged(self, model: Any, X: Matrix, held: IntArray) -> "Judged":
+        """Ask a model about rows of X: answers for all, outputs of those that are watched."""
+        part, answers, outputs = X[held], list[Labels](), list[FloatArray]()
+        mine = np.isin(held, self.watched)
+        for rows in blocks(part, (*self.task.shape, 1)[0]):
+            found = self.task.outputs(model, part[rows])
+            answers.append(self.task.answers(found))
+            outputs.append(found[mine[rows]])
+        return Judged(held, held[mine], np.concatenate(answers), np.concatenate(outputs))
+
+    def score(self, judged: "Judged", given: Any = None, measure: Measure | None = None) -> tuple[float, FloatArray | None]:
+        """Return the score of what a model said, and each row's loss where the score is a mean of them.
+
+        `given` are the probabilities of watched rows, for measures of these.
+        """
+        measure = measure or self.task.measure
+        by_answer = measure.needs in {"labels", "numbers"}
+        rows = judged.held if by_answer else judged.kept
+        given = judged.answers if by_answer else judged.outputs if given is None else given
+        y = self.y[rows]
+        losses = self.task.losses(y, given) if measure is self.task.measure else None
+        if losses is None or self.weight is None or not self.weight[rows].any():
+            return self.task.score(y, given, measure), losses
+        return measure.of_mean(float(np.average(losses, weights=self.weight[rows]))), losses
+
+
+class Judged(NamedTuple):
+    """What a model said about rows: answers for those held, outputs for those kept among them."""
+
+    held: IntArray
+    kept: IntArray
+    answers: Labels
+    outputs: FloatArray
 
 
 class Climbed(NamedTuple):
-    """A rung with its scores, its final model, the rows it learnt from, and outputs of watched rows (NaN: not predicted)."""
+    """A rung with its scores and what is kept of it.
 
+    Parameters
+    ----------
+    plan : Plan
+        How it was climbed.
+    rung : Rung
+        What is told of it.
+    model : estimator
+        Fitted to all training rows.
+    rows : ndarray, shape (m,)
+        The training rows it learnt from.
+    outputs : ndarray, shape (w,) or (w, K)
+        For watched rows that a model had not seen; NaN: not predicted.
+    losses : ndarray, shape (n,), or None
+        Mean loss of each training row when it was not seen, NaN if it always was; None if the measure is no mean of rows.
+    folds : tuple of estimator
+        The models of the first pass through the folds.
+    first : ndarray, shape (w,) or (w, K)
+        Outputs of these for watched rows that they had not seen; NaN: not predicted.
+    """
+
+    plan: Plan
     rung: Rung
     model: Any
     rows: IntArray
     outputs: FloatArray
-
-
-def make_folds(y: Labels, n_splits: int, n_repeats: int, seed: int) -> list[tuple[IntArray, IntArray]]:
-    """Return the rows to learn from and to test on, for every fold of every repeat.
-
-    Classes keep their proportions. A class with a single example stays on the learning side.
-    """
-    _, target, counts = np.unique(y, return_inverse=True, return_counts=True)
-    single = np.flatnonzero(counts[target] == 1)
-    rest = np.flatnonzero(counts[target] > 1)
-    folds = []
-    for repeat in range(n_repeats):
-        splitter = StratifiedKFold(n_splits, shuffle=True, random_state=seed + repeat)
-        for train, test in splitter.split(rest[:, None], target[rest]):
-            folds.append((np.sort(np.concatenate([rest[train], single])), rest[test]))
-    return folds
+    losses: FloatArray | None
+    folds: tuple[Any, ...]
+    first: FloatArray
 
 
 def blocks(X: Matrix, K: int) -> list[slice]:
     """Cut rows into parts whose outputs of K classes are not too many at a time."""
     step = max(1, OUTPUTS // K)
     return [slice(first, first + step) for first in range(0, X.shape[0], step)]
-
-
-def labels_of(outputs: FloatArray, classes: Labels) -> Labels:
-    """Return the labels that outputs stand for; 0 is the first class."""
-    labels: Labels = classes[(outputs > 0).astype(int) if outputs.ndim == 1 else outputs.argmax(axis=1)]
-    return labels
 
 
 def climb(plans: list[Plan], training: Training, *, by_name: bool) -> tuple[list[Climbed], tuple[Rung, ...], Reason]:
@@ -209,12 +252,12 @@ def climb(plans: list[Plan], training: Training, *, by_name: bool) -> tuple[list
     reason: Reason = "converged"
     for number, plan in enumerate(plans):
         interrupted = STOPPED["interrupted"] if reason == "interrupted" else ""
-        why = interrupted or _reason_to_skip(plan, done, np.inf if by_name else training.y.size)
+        why = interrupted or _reason_to_skip(plan, done, training, np.inf if by_name else training.y.size)
         if not why:
             with Interruptible() as block, compiling_until(training.deadline if done else None):
                 training.report(plan, 0, float("nan"))
                 try:
-                    best = max((c.rung.score for c in done), default=0.0)
+                    best = max((c.rung.score for c in done), default=0.0)  # of shares, the only scores that a rung is left for
                     done.append(score_rung(plan, training.for_rung(plan, len(plans) - number), best))
                 except HopelessError as error:
                     why = str(error)
@@ -236,70 +279,188 @@ def climb(plans: list[Plan], training: Training, *, by_name: bool) -> tuple[list
 
 def score_rung(plan: Plan, training: Training, best: float) -> Climbed:
     """Score a rung in every fold, then fit it to all training rows; `best` is the best score so far."""
-    m, y, X = len(training.folds), training.y, training.rows_for(plan)
-    scores, fitting, predicting = list[float](), list[float](), list[float]()
-    shape = (training.watched.size,) if training.classes.size == 2 else (training.watched.size, training.classes.size)
-    sums, times = np.zeros(shape), np.zeros(y.size)
-    for fold in range(m + 1):  # the last is the fit to all training rows
+    m, X = len(training.folds), training.rows_for(plan)
+    tally = Tally(training)
+    for fold in range(m):
         rows, held = training.split_for(plan, fold)
-        part, labels = (X if fold < m else training.X)[rows], y[rows]
         began = time.perf_counter()
-        with quietly():
-            chosen = plan.choose(part, labels, training.setting_for(m - fold, max(predicting, default=0.0)))
-            model = chosen.model if chosen.fitted else chosen.model.fit(part, labels)
-        if model.outcome_.reason == "interrupted":  # the model has kept its best so far; the ladder keeps its own
-            raise KeyboardInterrupt
-        if fold == m:
-            break
+        model, _ = training.fitted(plan, X, rows, training.setting_for(m - fold, max(tally.predicting, default=0.0)))
         learnt = time.perf_counter()
-        scores.append(training.measure(model, X, held, sums))
-        predicting.append(time.perf_counter() - learnt)
-        fitting.append(learnt - began)
-        times[held] += 1
-        training.report(plan, fold + 1, float(np.mean(scores)), widest_gap(model))
-        _leave_if_hopeless(scores, training, best)
-    support, proof = describe(model)
-    rung = Rung(
-        plan.name,
-        plan.title,
-        tuple(scores),
-        float(np.mean(scores)),
-        float(np.std(scores, ddof=1) / np.sqrt(m / training.passes)),
-        float(np.median(fitting)),
-        float(np.median(predicting)),
-        int(times.sum()) // m,
-        support,
-        proof,
-        {"k": model.k_} if hasattr(model, "k_") else chosen.params,
-        note=f"fitted to a sample of {rows.size:,} of {y.size:,} rows" if rows.size < y.size else "",
-    )
-    seen, by_row = times[training.watched], sums.T
-    by_row /= np.where(seen > 0, seen, np.nan)
-    return Climbed(rung, model, rows, sums)
+        seen = rows[training.task.sample(training.y[rows], RESEEN, fold)]
+        tally.add(model, training.judged(model, X, held), training.judged(model, X, seen))
+        tally.predicting.append(time.perf_counter() - learnt)
+        tally.fitting.append(learnt - began)
+        training.report(plan, fold + 1, float(np.mean(tally.provisional)), widest_gap(model))
+        _leave_if_hopeless(tally.provisional, training, best)
+    rows, _ = training.split_for(plan, m)
+    model, chosen = training.fitted(plan, training.X, rows, training.setting_for(0, 0.0))
+    return tally.climbed(plan, model, chosen, rows)
+
+
+class Tally:
+    """What the folds of a rung have said so far."""
+
+    def __init__(self, training: Training) -> None:
+        self.training = training
+        self.models: list[Any] = []
+        self.unseen: list[Judged] = []
+        self.seen: list[Judged] = []
+        self.provisional: list[float] = []  # scores of the folds done; of probabilities, accuracies
+        self.fitting: list[float] = []
+        self.predicting: list[float] = []
+
+    def add(self, model: Any, unseen: Judged, seen: Judged) -> None:
+        """Add the model of a fold, and what it said about rows that it had not seen and about some that it had."""
+        measure = self.training.task.measure
+        plain = MEASURES["accuracy"] if measure.needs == "probabilities" else measure
+        self.models.append(model)
+        self.unseen.append(unseen)
+        self.seen.append(seen)
+        self.provisional.append(self.training.score(unseen, measure=plain)[0])
+
+    def climbed(self, plan: Plan, model: Any, chosen: Chosen, rows: IntArray) -> Climbed:
+        """Sum up, with the model fitted to these of the training rows."""
+        training, n = self.training, self.training.y.size
+        scores, seen_scores, losses = self._scores()
+        each = len(scores) // training.passes
+        support, proof = describe(model)
+        rung = Rung(
+            plan.name,
+            plan.title,
+            tuple(scores),
+            float(np.mean(scores)),
+            self._error(scores),
+            float(np.median(self.fitting)),
+            float(np.median(self.predicting)),
+            int(sum(part.held.size for part in self.unseen)) // len(scores),
+            support,
+            proof,
+            {"k": model.k_} if hasattr(model, "k_") else chosen.params,
+            note=f"fitted to a sample of {rows.size:,} of {n:,} rows" if rows.size < n else "",
+            train_score=float(np.mean(seen_scores)),
+            measures=self._others(),
+        )
+        first, every = self._averaged(self.unseen[:each]), self._averaged(self.unseen)
+        return Climbed(plan, rung, model, rows, every, losses, tuple(self.models[:each]), first)
+
+    def _averaged(self, parts: list[Judged]) -> FloatArray:
+        """Return the mean output of every watched row over some folds, shape (w,) or (w, K); NaN: not predicted."""
+        watched = self.training.watched
+        outputs, times = np.zeros((watched.size, *self.training.task.shape)), np.zeros(watched.size)
+        for part in parts:
+            places = np.searchsorted(watched, part.kept)
+            outputs[places] += part.outputs
+            times[places] += 1
+        by_row = outputs.T
+        by_row /= np.where(times > 0, times, np.nan)
+        return outputs
+
+    def _error(self, scores: Sequence[float]) -> float:
+        return float(np.std(scores, ddof=1) / np.sqrt(len(scores) / self.training.passes))
+
+    def _scores(self) -> tuple[list[float], list[float], FloatArray | None]:
+        """Return the scores of the folds, those of rows seen, and the mean loss of every row when it was not seen."""
+        training, n = self.training, self.training.y.size
+        sums, times, complete = np.zeros(n), np.zeros(n), True
+        scores, seen_scores = [], []
+        for fold, (unseen, seen) in enumerate(zip(self.unseen, self.seen, strict=True)):
+            score, losses = training.score(unseen, self._calibrated(fold, unseen))
+            scores.append(score)
+            seen_scores.append(training.score(seen, self._calibrated(fold, seen))[0])
+            if losses is None:
+                complete = False
+            else:
+                rows = unseen.held if losses.size == unseen.held.size else unseen.kept
+                sums[rows] += losses
+                times[rows] += 1
+        return scores, seen_scores, sums / np.where(times > 0, times, np.nan) if complete else None
+
+    def _calibrated(self, fold: int, judged: Judged) -> FloatArray | None:
+        """Return probabilities by the outputs of the other folds of the same pass, if the measure needs them."""
+        task = self.training.task
+        if not isinstance(task, Classes) or task.measure.needs != "probabilities":
+            return None
+        each = len(self.unseen) // self.training.passes
+        first = fold - fold % each
+        others = [self.unseen[k] for k in range(first, first + each) if k != fold]
+        known, y = np.concatenate([part.outputs for part in others]), self.training.y[np.concatenate([p.kept for p in others])]
+        return task.probabilities(known, y, judged.outputs)
+
+    def _others(self) -> dict[str, tuple[float, float]]:
+        """Return mean and error of the other measures that need no probabilities."""
+        training, found = self.training, {}
+        kind = "classify" if isinstance(training.task, Classes) else "regress"
+        for known in MEASURES.values():
+            measure = replace(known, positive=training.task.measure.positive)
+            if measure.task == kind and measure.needs != "probabilities" and not (measure.ranks and training.task.shape):
+                scores = [training.score(part, measure=measure)[0] for part in self.unseen]
+                found[measure.name] = (float(np.mean(scores)), self._error(scores))
+        return found
 
 
 def _leave_if_hopeless(scores: list[float], training: Training, best: float) -> None:
     """Give a rung up if perfect scores in the remaining folds would still leave it more than any standard error behind."""
     m, done = len(training.folds), len(scores)
+    if not training.task.measure.percent or done == m:  # only shares of right answers have such a bound
+        return
     largest_error = 0.5 * np.sqrt(m / (m - 1)) * np.sqrt(training.passes / m)
-    if done < m and (sum(scores) + m - done) / m < best - largest_error:
+    if (sum(scores) + m - done) / m < best - largest_error:
         msg = f"given up after {done} of {m} folds: with a mean of {np.mean(scores):.3f} it can no longer come near {best:.3f}"
         raise HopelessError(msg)
 
 
-def _reason_to_skip(plan: Plan, done: list[Climbed], rows: float) -> str:
+def _reason_to_skip(plan: Plan, done: list[Climbed], training: Training, rows: float) -> str:
     """Say why a rung cannot win any more, or lacks training rows; empty if it can be climbed."""
-    for rung in (c.rung for c in done):
-        if RUNGS[rung.name].keeps < plan.keeps and 1.0 - rung.score <= rung.error:
+    for climbed in done:
+        rung = climbed.rung
+        if climbed.plan.keeps < plan.keeps and abs(training.task.measure.best - rung.score) <= rung.error:
             return f"the simpler {rung.title} is already within one standard error of perfect"
+    if training.weight is not None and not plan.weighs:
+        return "it takes no weights"
     return f"fewer than {plan.least} training rows: tried only if requested by name" if rows < plan.least else ""
 
 
-def choose_winner(done: list[Climbed]) -> tuple[Climbed, Climbed]:
-    """Return the winner and the best: of rungs within one standard error of the best the simplest."""
-    best = max(done, key=lambda c: (c.rung.score, -RUNGS[c.rung.name].keeps))
-    good = [c for c in done if best.rung.score - c.rung.score <= max(c.rung.error, best.rung.error)]
-    return min(good, key=lambda c: RUNGS[c.rung.name].keeps), best
+class Choice(NamedTuple):
+    """The winner, the best, and the evidence that anything is better than the baseline, if that was climbed."""
+
+    winner: Climbed
+    best: Climbed
+    evidence: Evidence | None
+
+
+def choose_winner(done: list[Climbed], training: Training) -> Choice:
+    """Choose the simplest rung that is within one standard error of the best, or the baseline where nothing is better."""
+    sign = 1.0 if training.task.measure.greater else -1.0
+    best = max(done, key=lambda c: (sign * c.rung.score, -c.plan.keeps))
+    baseline = next((c for c in done if c.plan.name == training.task.baseline), None)
+    others = [c for c in done if c is not baseline]
+    if baseline is None or not others:
+        return Choice(min((c for c in done if _near(c, best, sign)), key=lambda c: c.plan.keeps), best, None)
+    evidence = _evidence(others, baseline, training, sign)
+    better = [c for c, supported in zip(others, evidence.supported, strict=True) if supported]
+    if not better:
+        return Choice(baseline, best, evidence)
+    near = [c for c in better if _near(c, best, sign)] or [max(better, key=lambda c: sign * c.rung.score)]
+    return Choice(min(near, key=lambda c: c.plan.keeps), best, evidence)
+
+
+def _evidence(others: list[Climbed], baseline: Climbed, training: Training, sign: float) -> Evidence:
+    """Ask whether rungs are better than the best constant: by rows, or by folds if the measure is no mean of rows."""
+    task, losses = training.task, [c.losses for c in others if c.losses is not None]
+    if len(losses) < len(others):
+        scores = np.array([c.rung.scores for c in others])
+        return compare_in_folds(sign * scores, sign * np.array(baseline.rung.scores), len(training.folds) // training.passes)
+    truth: Any = np.searchsorted(task.labels, training.y) if isinstance(task, Classes) else training.y
+    weight = 1.0 if training.weight is None else training.weight / training.weight.mean()
+    return compare_rows(weight * np.array(losses), weight * constant_losses(task.measure.name, truth))
+
+
+def _near(climbed: Climbed, best: Climbed, sign: float) -> bool:
+    """Tell whether a rung is within one standard error of the best, by differences on the same rows or in the same folds."""
+    if climbed.losses is not None and best.losses is not None:
+        return climbed is best or paired_error(climbed.losses, best.losses).within_one_error
+    scores = (-sign * np.array(c.rung.scores) for c in (climbed, best))
+    return climbed is best or paired_error(*scores).within_one_error
 
 
 def ask_separable(training: Training, until: float | None) -> tuple[tuple[tuple[Label, Separability], ...], list[Note]]:
@@ -308,7 +469,10 @@ def ask_separable(training: Training, until: float | None) -> tuple[tuple[tuple[
     A note counts those that time did not suffice for.
     """
     deadline = min(time.perf_counter() + SEPARABILITY_SECONDS, np.inf if until is None else until)
-    asked = training.classes[1:] if training.classes.size == 2 else training.classes
+    if not isinstance(training.task, Classes):
+        return (), []
+    classes = training.task.labels
+    asked = classes[1:] if classes.size == 2 else classes
     found: list[tuple[Label, Separability]] = []
     with Interruptible():
         for label in asked.tolist():
@@ -320,32 +484,36 @@ def ask_separable(training: Training, until: float | None) -> tuple[tuple[tuple[
     return tuple(found), [Note("no time", count=rest)] if rest else []
 
 
-def learning_curve(winner: Climbed, training: Training, until: float | None) -> tuple[tuple[int, float, float], ...]:
-    """Return rows learnt from, mean score and its standard error, for growing parts of three folds; nothing is tuned.
+def learning_curve(winner: Climbed, training: Training, until: float | None) -> tuple[tuple[int, float, float, float], ...]:
+    """Return rows learnt from, mean score of unseen rows, its standard error, and mean score of the rows learnt from.
 
-    It ends where the next point, which takes about twice as long as the last one, would not be there in time.
+    They are measured on growing parts of three folds; nothing is tuned. It ends where the next point, which takes about twice
+    as long as the last one, would not be there in time.
     """
-    plan, classes = RUNGS[winner.rung.name], training.classes
+    plan, task = winner.plan, training.task
     X, y = training.rows_for(plan), training.y
-    points: list[tuple[int, float, float]] = []
+    points: list[tuple[int, float, float, float]] = []
     spent = winner.rung.fit_seconds if until is not None else 0.0
+    measure = MEASURES["accuracy"] if task.measure.needs == "probabilities" else task.measure
     with Interruptible():
         for share in CURVE:
             began = time.perf_counter()
             if until is not None and began + 2.0 * spent > until:
                 break
-            sizes, scores = [], []
+            sizes, scores, seen = [], [], []
             for fold in range(min(CURVE_FOLDS, len(training.folds))):
                 rows, held = training.split_for(plan, fold)
-                part = rows[sample_of(y[rows], max(int(share * rows.size), 2 * classes.size), training.setting.seed)]
-                if np.unique(y[part]).size < classes.size:
+                least = 2 * math.prod(task.shape) if task.shape else LEAST_ROWS
+                part = rows[task.sample(y[rows], max(int(share * rows.size), least), training.setting.seed)]
+                if not task.complete(y[part]):
                     continue
                 with quietly():
-                    model = clone(winner.model).fit(X[part], y[part])
-                scores.append(training.measure(model, X, held))
+                    model = clone(winner.model).fit(X[part], y[part], **training.weights_for(plan, part))
+                scores.append(training.score(training.judged(model, X, held), measure=measure)[0])
+                seen.append(training.score(training.judged(model, X, part[:RESEEN]), measure=measure)[0])
                 sizes.append(part.size)
             if len(scores) > 1:
                 error = float(np.std(scores, ddof=1) / np.sqrt(len(scores)))
-                points.append((int(np.mean(sizes)), float(np.mean(scores)), error))
+                points.append((int(np.mean(sizes)), float(np.mean(scores)), error, float(np.mean(seen))))
             spent = time.perf_counter() - began
     return tuple(points)

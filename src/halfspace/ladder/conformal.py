@@ -316,7 +316,9 @@ def _pairs(inputs: FloatArray, centre: FloatArray, scale: FloatArray) -> FloatAr
 
 def _spread_of(residuals: FloatArray, inputs: FloatArray) -> tuple[FloatArray, FloatArray, FloatArray]:
     """Return centre, scale and weights of log |residual|, by the ridge that leave-one-out chooses: large without a pattern."""
-    centre, scale = inputs.mean(axis=0), inputs.std(axis=0)
+    largest = np.abs(inputs).max(axis=0, initial=0.0)
+    unit = np.where(largest > 0.0, largest, 1.0)  # squares of the inputs themselves might overflow, or vanish
+    centre, scale = unit * (inputs / unit).mean(axis=0), unit * (inputs / unit).std(axis=0)
     scale = np.where(scale > 0.0, scale, 1.0)
     size = np.abs(residuals)
     if not size.any() or size.size < 3:

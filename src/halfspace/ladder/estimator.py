@@ -1,66 +1,43 @@
-"""The ladder as a scikit-learn classifier: baseline, perceptron, large margin, kernel; the simplest that is as good wins."""
+"""The ladder of classes: baseline, perceptron, large margin, prototypes, kernel; the simplest that is as good wins."""
 
-import sys
-import time
 from collections.abc import Callable
-from functools import partial
-from typing import Any, ClassVar, Self
+from typing import Any, ClassVar
 
 import numpy as np
-from sklearn.base import BaseEstimator, ClassifierMixin, clone
-from sklearn.utils import check_consistent_length
+from sklearn.base import ClassifierMixin
 from sklearn.utils.validation import check_is_fitted
 
-from halfspace._learnt import Learnt
-from halfspace._memory import bytes_of, memory_limit
-from halfspace._typing import FloatArray, Labels, Matrix
-from halfspace.certificates import Certificate, Verdict
+from halfspace._typing import FloatArray, IntArray, Labels, Matrix
 from halfspace.certificates.calibration import Calibration
-from halfspace.certificates.pipeline import Pipeline
-from halfspace.ladder.climbing import (
-    Climbed,
-    Training,
-    ask_separable,
-    blocks,
-    choose_winner,
-    climb,
-    labels_of,
-    learning_curve,
-    undisturbed,
-)
-from halfspace.ladder.preparing import (
-    admit_classes,
-    admit_encoded,
-    as_matrix,
-    checked_labels,
-    checked_plans,
-    dense_if_small,
-    input_groups,
-    split,
-    take,
-    training_for,
-)
-from halfspace.ladder.rungs import RUNGS, Plan
-from halfspace.ladder.values import Progress, Rung, TestResult, summarise_outcome, summarise_result
-from halfspace.models.parameters import restored_on_error
+from halfspace.certificates.log_odds import LogOdds
+from halfspace.certificates.operating import Demand, OperatingPoint
+from halfspace.ladder.base import BaseLadder
+from halfspace.ladder.climbing import Climbed, Training, ask_separable, blocks, undisturbed
+from halfspace.ladder.conformal import Sets
+from halfspace.ladder.plans import Plan
+from halfspace.ladder.preparing import admit_classes, checked_labels, class_task
+from halfspace.ladder.rungs import RUNGS
+from halfspace.ladder.tasks import Classes, labels_of
+from halfspace.ladder.values import Progress, TestResult
 from halfspace.notes import Note
 from halfspace.rows.labels import read_classes
-from halfspace.rows.threads import one_blas_thread
-from halfspace.solvers.outcome import Outcome, Reason
-from halfspace.tables import TableEncoder
 
 __all__ = ["Ladder"]
 
+TIED = 1e-4
+"""Log-odds below this are no more than the end of a search: the first of two classes is as good as the second."""
 
-class Ladder(Learnt, ClassifierMixin, BaseEstimator):
+
+class Ladder(ClassifierMixin, BaseLadder):
     """From a table to the simplest model that is good enough, with its proof.
 
     The rungs are the majority class, nearest neighbours, the averaged perceptron, Adaline, the AdaTron with C chosen by
     cross-validation, four prototypes per class (GLVQ; GMLVQ, with a metric of their own, says which columns matter in
     `relevances_`), and the kernel AdaTron with C and gamma chosen. All are scored in the same repeated stratified folds
-    (those that tune, nested), and the winner is the simplest within one standard error of the best. Simple means: keeps little;
-    nearest neighbours, which keep every example, count as the least simple. Rungs that can no longer win are skipped. The
-    held-out rows are used once, at the end.
+    (those that tune, nested), and the winner is the simplest within one standard error of the best, if there is evidence that
+    anything is better than the majority class. Simple means: keeps little; nearest neighbours, which keep every example, count
+    as the least simple. Rungs that can no longer win are skipped. The held-out rows are used once, at the end; then the
+    winner learns from all rows. `RegressionLadder` does the same for numbers.
 
     Parameters
     ----------
@@ -79,8 +56,26 @@ class Ladder(Learnt, ClassifierMixin, BaseEstimator):
         Folds; fewer if the smallest class has fewer examples.
     n_repeats : int or "auto", default "auto"
         Passes through the folds; "auto": 2 up to 100 training rows, else 1.
-    scoring : {"auto", "accuracy", "balanced_accuracy"}, default "auto"
-        "auto": balanced accuracy, with balanced class weights, when one class has more than 80 % of the examples.
+    scoring : str, default "auto"
+        "accuracy", "balanced_accuracy", "roc_auc", "average_precision", "f1" or "log_loss". "auto": accuracy, or balanced
+        accuracy when one class has more than 80 % of the examples.
+    positive : label, optional
+        The class that ROC, precision and F1 are about; the second of two by default.
+    cost : str, optional
+        What mistakes cost, "FN=5,FP=1" of two classes or by class "spam=5,ham=1": labels have the least expected cost.
+    threshold : str, optional
+        A demand such as "recall>=0.95" ("precision", "specificity"), for two classes: the label of the positive class starts
+        at the probability that reaches it on rows left out.
+    class_weight : dict, "balanced" or None, default None
+        Weights of the classes in learning, and what it costs to miss them unless `cost` or `threshold` says so. None: balanced
+        in learning if the scoring is balanced accuracy, else all the same.
+    refit : bool, default True
+        Whether the winner learns from all rows after the test; the scores told are those measured before.
+    yardstick : bool, default False
+        Whether to measure scikit-learn's boosted trees in the same folds; they never win. `halfspace fit` does.
+    novelty : bool, default False
+        Whether to learn what the training rows look like (`novelty_`), so that rows unlike them can be told. `halfspace fit`
+        does.
     max_time : float, optional
         Time limit in seconds, from the call on; the best rung so far is kept, and at least the majority class.
     max_memory : int or str, optional
@@ -109,20 +104,30 @@ class Ladder(Learnt, ClassifierMixin, BaseEstimator):
         Rows to numbers.
     certificate_ : Certificate
         The winner's proof, about the encoded training rows; `verify(X, y)` checks it.
+    evidence_ : Evidence or None
+        Whether any rung is better than the majority class; None if that was no rung.
     test_result_ : TestResult or None
         Score, interval and confusion matrix on the held-out rows.
+    test_outputs_ : ndarray, shape (n_test,) or (n_test, K)
+        Outputs for the held-out rows, before the refit.
+    yardstick_ : Yardstick or None
+        What boosted trees reach.
+    novelty_ : Novelty or None
+        Tells rows unlike the training rows, given encoded: `ladder.novelty_.p_values(ladder.encode(X))`.
     separability_ : tuple of (label, Separability)
         Whether a plane separates a class from the rest: for the second of two classes, or for each of more.
     out_of_fold_ : ndarray, shape (n_train,) or (n_train, K)
         The winner's outputs for training rows it had not seen, averaged over the repeats; NaN where there is none. Of so many
         classes that they do not fit the memory limit, none are kept.
-    calibration_ : Calibration
-        Slopes of the probabilities.
+    calibration_ : LogOdds
+        From outputs to probabilities, fitted to `out_of_fold_`.
+    operating_point_ : OperatingPoint
+        From probabilities to labels: the most probable class, or what the score, costs or a threshold ask for.
     train_, test_, learnt_ : ndarray
-        Numbers of the training rows, of the rows held out, and of those that the winner learnt from: all training rows, or
-        the sample that a costly rung takes of very many. The certificate is about the last.
-    learning_curve_ : tuple of (int, float, float)
-        Rows, score and standard error; empty unless `curve`.
+        Numbers of the training rows, of the rows held out, and of those that the winner learnt from: all rows, the training
+        rows without a refit, or the sample that a costly rung takes of very many. The certificate is about the last.
+    learning_curve_ : tuple of (int, float, float, float)
+        Rows, score of rows not seen, its standard error, score of the rows learnt from; empty unless `curve`.
     outcome_, verdict_, notes_ : Outcome, str, tuple of Note
         Why the climb stopped, the result in a sentence, what to know about the data.
     classes_, n_features_in_, scoring_, n_splits_, n_repeats_, seconds_
@@ -139,23 +144,15 @@ class Ladder(Learnt, ClassifierMixin, BaseEstimator):
     """
 
     learnt: ClassVar[dict[str, Any]] = {
-        "encoder_": "model:TableEncoder",
-        "n_features_in_": "=d",
-        "?feature_names_in_": "names(d)",
         "classes_": "distinct(c)",
-        "estimator_": "model",
-        "rungs_": [Rung],
-        "?notes_": [Note],
         "test_result_": TestResult | None,
-        "outcome_": Outcome,
-        "calibration_": Calibration,
-        "train_": "i8(a)",
-        "test_": "i8(b)",
-        "learnt_": "i8(e)",
-        "out_of_fold_": "f8(a) | f8(a,c) | f8(0,c)",
+        "calibration_": LogOdds | Calibration,
+        "?operating_point_": OperatingPoint | None,
+        "out_of_fold_": "f8(a) | f8(a,c) | f8(0,c) | f8(0)",
+        "?test_outputs_": "f8(b) | f8(b,c) | f8(0,c) | f8(0)",
     }
-    left_out: ClassVar[frozenset[str]] = frozenset({"on_progress"})
-    learns_more: ClassVar[bool] = True
+    task = "classify"
+    plans: ClassVar[dict[str, Plan]] = RUNGS
 
     def __init__(
         self,
@@ -168,6 +165,13 @@ class Ladder(Learnt, ClassifierMixin, BaseEstimator):
         n_splits: int = 5,
         n_repeats: Any = "auto",
         scoring: str = "auto",
+        positive: Any = None,
+        cost: str | None = None,
+        threshold: str | None = None,
+        class_weight: Any = None,
+        refit: bool = True,
+        yardstick: bool = False,
+        novelty: bool = False,
         max_time: float | None = None,
         max_memory: Any = None,
         curve: bool = False,
@@ -176,186 +180,141 @@ class Ladder(Learnt, ClassifierMixin, BaseEstimator):
         verbose: int = 0,
         random_state: int = 0,
     ) -> None:
-        self.rungs = rungs
-        self.encoder = encoder
-        self.kernel = kernel
-        self.kernel_rows = kernel_rows
-        self.test_size = test_size
-        self.n_splits = n_splits
-        self.n_repeats = n_repeats
-        self.scoring = scoring
-        self.max_time = max_time
-        self.max_memory = max_memory
-        self.curve = curve
-        self.n_jobs = n_jobs
-        self.on_progress = on_progress
-        self.verbose = verbose
-        self.random_state = random_state
+        super().__init__(
+            rungs=rungs,
+            encoder=encoder,
+            kernel=kernel,
+            kernel_rows=kernel_rows,
+            test_size=test_size,
+            n_splits=n_splits,
+            n_repeats=n_repeats,
+            scoring=scoring,
+            refit=refit,
+            yardstick=yardstick,
+            novelty=novelty,
+            max_time=max_time,
+            max_memory=max_memory,
+            curve=curve,
+            n_jobs=n_jobs,
+            on_progress=on_progress,
+            verbose=verbose,
+            random_state=random_state,
+        )
+        self.positive = positive
+        self.cost = cost
+        self.threshold = threshold
+        self.class_weight = class_weight
 
-    def __sklearn_tags__(self) -> Any:
-        """Say that sparse matrices and missing values are welcome."""
-        tags = super().__sklearn_tags__()
-        tags.input_tags.sparse = True
-        tags.input_tags.allow_nan = True
-        return tags
+    def _read_targets(self, X: Any, y: Any) -> Labels:
+        labels = checked_labels(y)
+        classes, _ = read_classes(labels, type(self).__name__)
+        admit_classes(classes.size, X)
+        return labels
 
-    def fit(self, X: Any, y: Labels) -> Self:
-        """Climb.
-
-        Parameters
-        ----------
-        X : array, sparse matrix or table, shape (n, d)
-            Rows; anything the encoder takes.
-        y : array, shape (n,)
-            Labels of two or more classes.
-        """
-        with restored_on_error(self), one_blas_thread(), memory_limit(self.max_memory, bytes_of(X)):
-            began = time.perf_counter()
-            plans = checked_plans(self)
-            y = checked_labels(y)
-            classes, _ = read_classes(y, type(self).__name__)
-            admit_classes(classes.size, X)
-            check_consistent_length(X if hasattr(X, "shape") else np.asarray(X), y)
-            self.classes_, self._notes = classes, list[Note]()
-            self.train_, self.test_ = split(y, float(self.test_size), self.random_state)
-            if self.test_size and not self.test_.size:
-                self._notes.append(Note("no test"))
-            self.encoder_ = clone(TableEncoder() if self.encoder is None else self.encoder).fit(take(X, self.train_))
-            admit_encoded(self.encoder_, X, self.train_.size)
-            self.n_features_in_ = self.encoder_.n_features_in_
-            if hasattr(self.encoder_, "feature_names_in_"):
-                self.feature_names_in_ = self.encoder_.feature_names_in_
-            reading = time.perf_counter()
-            Z = dense_if_small(as_matrix(self.encoder_.transform(take(X, self.train_))))
-            end = None if self.max_time is None else began + float(self.max_time)
-            after = self._seconds_after(time.perf_counter() - reading)
-            deadline = None if end is None else end - after
-            training, notes = training_for(self, Z, y[self.train_], deadline, partial(self._report, began))
-            self.scoring_ = "balanced_accuracy" if training.setting.balanced else "accuracy"
-            self.n_repeats_, self.n_splits_ = training.passes, len(training.folds) // training.passes
+    def _task_of(self, y: Labels, *, note: bool) -> Classes:
+        task, notes = class_task(self, y)
+        if note:
+            self.classes_ = task.labels
             self._notes.extend(notes)
-            done, self.rungs_, reason = climb(plans, training, by_name=self.rungs is not None)
-            if not done:  # no rung was asked for that takes no time
-                done, kept, _ = climb([RUNGS["majority"]], training, by_name=True)
-                self.rungs_ = (*kept, *self.rungs_)
-            self._conclude(done, training, reason, (X, y), None if end is None else end - 0.5 * after)
-            self.seconds_ = time.perf_counter() - began
-            return self
+        return task
 
-    def _report(self, began: float, plan: Plan, fold: int, score: float, message: str = "") -> None:
-        """Report progress to the callback and to standard error."""
-        folds, seconds = self.n_splits_ * self.n_repeats_, time.perf_counter() - began
-        if self.on_progress is not None:
-            self.on_progress(Progress(plan.name, plan.title, fold, folds, seconds, score, message))
-        if self.verbose > 1 or (self.verbose and (fold == folds or (fold == 0 and message))):
-            news = ", ".join(filter(None, (f"fold {fold} of {folds}, score {score:.4f}" if fold else "", message))) or "begins"
-            sys.stderr.write(f"[Ladder] {plan.title}: {news}, {seconds:.1f} s\n")
-
-    def _seconds_after(self, encoding: float) -> float:
-        """Return what to leave for the end: to encode the rows held out, as those to learn from were, to test, to calibrate."""
-        limit = float(self.max_time or 0.0)
-        return min(0.05 * limit + encoding * self.test_.size / self.train_.size + 0.5, 0.3 * limit)
-
-    def _conclude(
-        self, done: list[Climbed], training: Training, reason: Reason, given: tuple[Any, Labels], until: float | None
-    ) -> None:
-        """Choose the winner, calibrate it, decide whether the classes are separable, and score the held-out rows once."""
-        X, y = given
-        winner, best = choose_winner(done)
-        self.winner_, self.best_, self.estimator_ = winner.rung.name, best.rung.name, winner.model
-        self.learnt_ = self.train_[winner.rows]
-        self.out_of_fold_ = winner.outputs if training.watched.size == training.y.size else winner.outputs[:0]
+    def _calibrate(self, winner: Climbed, training: Training) -> None:
         with undisturbed():
-            self.calibration_ = Calibration.of(winner.outputs, np.searchsorted(self.classes_, training.y[training.watched]))
+            y, outputs = training.y[training.watched], winner.outputs
+            if winner.plan.name == training.task.baseline:  # the same for every row: what differs between folds says nothing
+                outputs = training.task.outputs(winner.model, training.X[training.watched])
+                self.out_of_fold_ = outputs[: self.out_of_fold_.shape[0]]
+            self.calibration_ = LogOdds.of(outputs, np.searchsorted(self.classes_, y))
+            demand = self._demand()
+            P = self.calibration_.probabilities(outputs)
+            self.operating_point_ = OperatingPoint.choose(demand, P, y, self.classes_, self.positive)
+
+    def _demand(self) -> Demand:
+        """Return what the labels are to reach: by cost or threshold, else by class weights, else by the score."""
+        if self.cost or self.threshold or self.class_weight is None:
+            return Demand.read(self.scoring_, self.cost or "", self.threshold or "")
+        if isinstance(self.class_weight, str):
+            return Demand.read("balanced_accuracy")
+        costs = (f"{label}={min(max(weight, 1e-9), 1e9)!r}" for label, weight in self.class_weight.items())
+        return Demand.read(cost=",".join(costs))
+
+    def _about_classes(self, training: Training, until: float | None) -> list[Note]:
         self.separability_, notes = ask_separable(training, until)
-        self.learning_curve_ = learning_curve(winner, training, until) if self.curve and reason == "converged" else ()
-        self.test_result_ = None
-        if self.test_.size:
-            with undisturbed():
-                predicted = self.predict(take(X, self.test_))
-                self.test_result_ = TestResult.measure(predicted, y[self.test_], self.classes_, self.scoring_)
-        self.outcome_ = summarise_outcome(reason, self.rungs_)
-        self.verdict_ = summarise_result(winner.rung, best.rung, self.test_result_, self.scoring_)
-        self.notes_ = (*self._notes, *notes, *getattr(self.encoder_, "notes_", ()))
-        del self._notes
+        return notes
 
-    @property
-    def certificate_(self) -> Certificate:
-        """The winner's proof, about the encoded training rows."""
-        check_is_fitted(self, "estimator_")
-        proof: Certificate = self.estimator_.certificate_
-        return proof
+    def _tested(self, y: Labels) -> TestResult:
+        outputs, measure = self.test_outputs_, self.measure_
+        P = self.calibration_.probabilities(outputs)
+        self.operating_point_ = self.operating_point_.tested(P, y, self.classes_)
+        given = P if measure.needs == "probabilities" else outputs
+        return TestResult.measure(self.labels_of(outputs), y, self.classes_, measure, given)
 
-    @property
-    def relevances_(self) -> tuple[tuple[str, float], ...]:
-        """Each column's share of the metric that the winner has learnt, largest first; empty if it has learnt none.
+    def _guarantee(self, winner: Climbed, training: Training, fold: IntArray) -> Sets:
+        return Sets.of(winner.first, np.searchsorted(self.classes_, training.y), fold)
 
-        A column that was encoded as several inputs has their sum. The encoder has brought the inputs to a common scale, so
-        shares compare; a column can still be relevant and yet decide little where all classes agree in it.
+    def predict_set(self, X: Any, level: float = 0.9) -> Any:
+        """Return which classes each row may have, bool, shape (n, K): at the level asked for, its true class is among them.
+
+        Cross-validation+ (Romano, Sesia and Candès, 2020): for rows like those of the fit, the set holds the true class with a
+        probability of at least 1 - 2 (1 - level) less a small term (`halfspace.ladder.conformal`), in practice about `level`.
+        It is an average over rows, not a promise for each kind of row. No set is empty.
         """
-        check_is_fitted(self, "estimator_")
-        found = getattr(self.estimator_, "relevances_", None)
-        if found is None:
-            return ()
-        shares = np.atleast_2d(found).mean(axis=0)
-        sums = [(str(name), float(shares[a:b].sum())) for name, a, b in input_groups(self.encoder_, shares.size)[1] if b > a]
-        return tuple(sorted(sums, key=lambda column: -column[1]))
+        return self.set_of(self.encode(X), level)
 
-    def encode(self, X: Any) -> Matrix:
-        """Return rows as the winner sees them, shape (n, D)."""
-        check_is_fitted(self, "estimator_")
-        return as_matrix(self.encoder_.transform(X))
+    def set_of(self, Z: Matrix, level: float) -> Any:
+        """Return what `predict_set` does for encoded rows Z, shape (n, D)."""
+        outputs = self._asked_folds(Z)
+        kept: Sets = self.conformal_
+        return kept.members(outputs, level)
+
+    def labels_of(self, outputs: FloatArray) -> Labels:
+        """Return the labels that the winner's outputs stand for, shape (n,), by probabilities and operating point."""
+        return labels_of(self._log_odds(outputs), self.classes_)
+
+    def _log_odds(self, outputs: FloatArray) -> FloatArray:
+        """Return log w_k p_k of every class, shape (n, K), of two classes the difference, shape (n,), from outputs."""
+        point = getattr(self, "operating_point_", None)
+        if point is None:  # of a model of an earlier version
+            return outputs
+        logs: FloatArray = np.log(self.calibration_.probabilities(outputs)) + np.log(point.weights / point.weights.max())
+        if logs.shape[1] > 2:
+            return logs
+        odds: FloatArray = logs[:, 1] - logs[:, 0]
+        return np.where(np.abs(odds) < TIED, 0.0, odds)
 
     def decision_function(self, X: Any) -> FloatArray:
-        """Return the winner's outputs, shape (n,) for two classes and (n, K) for more."""
+        """Return log-odds, shape (n,) for two classes and (n, K) for more: the label is the sign, or the largest.
+
+        They are the logarithms of the probabilities times the weights of the operating point; monotone in the winner's own
+        outputs, which are `ladder.estimator_.decision_function(ladder.encode(X))`.
+        """
         Z = self.encode(X)
-        outputs: FloatArray = self.estimator_.decision_function(Z)
-        return outputs
+        return self._log_odds(self.estimator_.decision_function(Z))
 
     def predict(self, X: Any) -> Labels:
         """Return the predicted labels, shape (n,)."""
         check_is_fitted(self, "estimator_")
         Z = self.encode(X)
-        labels = [
-            labels_of(self.estimator_.decision_function(Z[rows]), self.classes_) for rows in blocks(Z, self.classes_.size)
-        ]
-        return np.concatenate(labels)
+        labels = [self.labels_of(self.estimator_.decision_function(Z[rows])) for rows in blocks(Z, self.classes_.size)]
+        joined: Labels = np.concatenate(labels)
+        return joined
 
     def predict_proba(self, X: Any) -> FloatArray:
-        """Return the probabilities of the classes, shape (n, K): monotone in the outputs, largest for the predicted class."""
+        """Return the probabilities of the classes, shape (n, K): monotone in the outputs."""
         check_is_fitted(self, "estimator_")
-        return self.calibration_.probabilities(self.decision_function(X))
-
-    def verify(self, X: Any, y: Labels) -> Verdict:
-        """Check everything that predicts against the X and y that were given to `fit`.
-
-        The winner's certificate holds and is about the numbers that predict; the encoder is the one that the training rows
-        make; the probabilities are those that the outputs for rows left out make. Those outputs, like the scores of the rungs,
-        are reported by the run and not proved.
-        """
-        check_is_fitted(self, "estimator_")
-        y, fitted = checked_labels(y), self.train_.size + self.test_.size
-        if y.size != fitted:
-            return Verdict.of((False, f"there are {y.size:,} labels, but the ladder was fitted to {fitted:,}"))
-        if not (self.train_.size and self.learnt_.size and 0 <= self.train_.min() <= self.train_.max() < y.size):
-            return Verdict.of((False, "it claims to have learnt from rows that there are not"))
-        about = np.searchsorted(self.train_, self.learnt_)
-        if about.max() >= self.train_.size or not np.array_equal(self.train_[about], self.learnt_):
-            return Verdict.of((False, "the winner learnt from rows that are no training rows"))
-        around = self.encoder_, self.classes_, self.calibration_, self.out_of_fold_
-        model = getattr(self.estimator_, "estimator_", self.estimator_)
-        with one_blas_thread():
-            return Pipeline(*around, vars(model), self.certificate_).verify(take(X, self.train_), y[self.train_], about)
+        P: FloatArray = self.calibration_.probabilities(self.estimator_.decision_function(self.encode(X)))
+        return P
 
     @classmethod
     def check_learnt(cls, fitted: dict[str, Any], sizes: dict[str, int]) -> None:
         """Refuse parts that are fitted to different tables, and probabilities that would not be any."""
-        encoder, winner = vars(fitted["encoder_"]), vars(fitted["estimator_"])
-        if encoder.get("n_features_in_") != sizes["d"] or "classes_" not in winner:
-            raise ValueError("Ladder: its parts are not fitted to the same table")
-        width = len(encoder["columns_"]) if encoder["largest_"] is not None else encoder["groups_"][-1][2]
-        if winner.get("n_features_in_", width) != width or not np.array_equal(winner["classes_"], fitted["classes_"]):
-            raise ValueError("Ladder: the winner knows other features or classes")
-        for curve in fitted["calibration_"]:
-            if not (0.0 < curve.slope < np.inf and 0.0 <= curve.noise < 1.0):
-                raise ValueError("Ladder: its probabilities would not be any")
+        cls.check_parts(fitted, sizes)
+        if not np.array_equal(vars(fitted["estimator_"]).get("classes_"), fitted["classes_"]):
+            raise ValueError("Ladder: the winner knows other classes")
+        fair = fitted["calibration_"]
+        if isinstance(fair, LogOdds):
+            sound = fair.sound(fitted["classes_"].size)
+        else:
+            sound = all(0.0 < curve.slope < np.inf and 0.0 <= curve.noise < 1.0 for curve in fair)
+        if not sound:
+            raise ValueError("Ladder: its probabilities would not be any")

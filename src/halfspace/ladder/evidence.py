@@ -19,13 +19,13 @@ Folds      A measure that is no mean over rows (the area under a ROC curve) has 
            from), with n_splits - 1 degrees of freedom.
 """
 
-from typing import NamedTuple
+from typing import Annotated, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy import stats
 
-from halfspace._typing import FloatArray
+from halfspace._typing import FloatArray, Labels
 
 __all__ = [
     "LEVEL",
@@ -59,9 +59,9 @@ class Evidence(NamedTuple):
         Nominal level of the claim.
     """
 
-    gains: FloatArray
-    errors: FloatArray
-    p_values: FloatArray
+    gains: Annotated[FloatArray, "f8(_r)"]
+    errors: Annotated[FloatArray, "f8(_r)"]
+    p_values: Annotated[FloatArray, "f8(_r)"]
     level: float = LEVEL
 
     @property
@@ -104,7 +104,7 @@ class Difference(NamedTuple):
         return f"{self.mean:+.4f} ± {self.error:.4f} on the same rows"
 
 
-def row_losses(measure: str, truth: FloatArray, predicted: FloatArray) -> FloatArray:
+def row_losses(measure: str, truth: Labels, predicted: Labels) -> FloatArray:
     """Return the loss of every row, shape (n,), whose mean is what the measure is about.
 
     Parameters
@@ -138,7 +138,7 @@ def row_losses(measure: str, truth: FloatArray, predicted: FloatArray) -> FloatA
     return mean
 
 
-def _weights(measure: str, truth: FloatArray) -> FloatArray:
+def _weights(measure: str, truth: Labels) -> FloatArray:
     """Return the weights of rows with class numbers, shape (n,): 1, or n/(K n_class)."""
     if measure == "accuracy":
         return np.ones(truth.size)
@@ -150,7 +150,7 @@ def _weights(measure: str, truth: FloatArray) -> FloatArray:
     return weights
 
 
-def constant_losses(measure: str, truth: FloatArray) -> FloatArray:
+def constant_losses(measure: str, truth: Labels) -> FloatArray:
     """Return the losses of the best constant prediction in hindsight, shape (n,).
 
     Parameters are those of `row_losses`: the largest class, the shares of the classes, the mean, or the median.

@@ -25,7 +25,8 @@ from sklearn.model_selection import KFold, StratifiedKFold
 
 from halfspace._typing import FloatArray, IntArray, Labels, Matrix
 from halfspace.ladder.evidence import LEVEL, row_losses
-from halfspace.ladder.preparing import input_groups, take
+from halfspace.ladder.preparing import input_groups
+from halfspace.tables.columns import take
 
 __all__ = ["Importance", "column_importance"]
 

@@ -18,6 +18,7 @@ from sklearn.metrics import average_precision_score, f1_score, roc_auc_score
 from halfspace._text import number
 from halfspace._typing import FloatArray, Label, Labels
 from halfspace.errors import InputError
+from halfspace.rows.labels import positive_number
 
 __all__ = ["MEASURES", "Measure", "measure_of"]
 
@@ -67,14 +68,22 @@ class Measure:
     percent: bool = False
     positive: Label | None = None
 
+    @property
+    def ranks(self) -> bool:
+        """Whether it is about one class against the rest, and no mean over rows."""
+        return self.name in RANKED
+
     def score(self, y: Labels, given: Labels, classes: Labels | None = None) -> float:
         """Return the score of what is given for rows with labels or numbers y (n,); of numbers there are no classes."""
         if self.name in RANKED:
             return self._one_class_against_rest(y, given, _known(classes))
-        mean = float(np.mean(self._parts(y, given, classes)))
+        return self.of_mean(float(np.mean(self._parts(y, given, classes))))
+
+    def of_mean(self, loss: float) -> float:
+        """Return the score that a mean of losses makes."""
         if self.name == "rmse":
-            return float(np.sqrt(mean))
-        return 1.0 - mean if self.greater else mean
+            return float(np.sqrt(loss))
+        return 1.0 - loss if self.greater else loss
 
     def losses(self, y: Labels, given: Labels, classes: Labels | None = None) -> FloatArray | None:
         """Return each row's loss, shape (n,), whose mean makes the score; None if the measure is no mean over rows."""
@@ -167,17 +176,6 @@ def measure_of(name: str, task: str | None = None, positive: Label | None = None
         msg = f"The score must be one of {', '.join(known)}. Got {name!r} instead."
         raise InputError(msg)
     return replace(MEASURES[name], positive=positive)
-
-
-def positive_number(classes: Labels, positive: Label | None) -> int:
-    """Return the number of the positive class: the named one, or the last."""
-    if positive is None:
-        return classes.size - 1
-    found = np.flatnonzero([label == positive or str(label) == str(positive) for label in classes.tolist()])
-    if found.size != 1:
-        msg = f"The positive class must be one of {', '.join(map(str, classes.tolist()))}. Got {positive!r} instead."
-        raise InputError(msg)
-    return int(found[0])
 
 
 def _known(classes: Labels | None) -> Labels:

@@ -6,18 +6,19 @@ from typing import Any
 
 import numpy as np
 from scipy import sparse
-from sklearn.model_selection import train_test_split
 from sklearn.utils import check_array, column_or_1d
 
 from halfspace._memory import admit, bytes_of, parsed, room
 from halfspace._typing import IntArray, Labels, Matrix
 from halfspace.certificates.calibration import ENOUGH
 from halfspace.errors import InputError
-from halfspace.ladder.climbing import Training, make_folds
-from halfspace.ladder.rungs import RUNGS, Plan, Setting
+from halfspace.ladder.climbing import Training
+from halfspace.ladder.measures import MEASURES, measure_of
+from halfspace.ladder.plans import Plan, Setting
+from halfspace.ladder.tasks import Classes, Rows, Task, make_folds
 from halfspace.models.parameters import require, require_choice, require_number, require_switch
 from halfspace.notes import Note
-from halfspace.tables.columns import as_table
+from halfspace.rows.labels import example_weights
 
 IMBALANCED = 0.8
 """Above this share of the largest class, accuracy says little."""
@@ -27,7 +28,7 @@ LARGEST = 1e70
 """Largest encoded number: squares of rows stay within what the models accept."""
 ENCODED_BYTES = 24
 """Bytes of an encoded number: itself, a fold's copy, and what a model makes of that."""
-KEPT = 0.25
+KEPT, MOST_RUNGS = 0.25, 10
 """Share of the room that outputs for unseen rows may take, of all rungs together."""
 FLOPS = 2e9
 """Operations of a factorisation in a second, where the machine is slow."""
@@ -51,10 +52,11 @@ def admit_encoded(encoder: Any, X: Any, n: int) -> None:
         admit("Ladder", needed + row * n, f"{n:,} training rows of {width:,} encoded inputs", remedy, X)
 
 
-def checked_plans(ladder: Any) -> list[Plan]:
-    """Refuse parameters that cannot be used; return the rungs requested."""
-    require_choice(ladder, "scoring", "auto", "accuracy", "balanced_accuracy")
-    require_switch(ladder, "curve")
+def checked_plans(ladder: Any, rungs: dict[str, Plan]) -> list[Plan]:
+    """Refuse parameters that cannot be used; return those of the rungs that are requested."""
+    require_choice(ladder, "scoring", "auto", *(m.name for m in MEASURES.values() if m.task == ladder.task))
+    for switch in ("curve", "refit", "yardstick", "novelty"):
+        require_switch(ladder, switch)
     verbose = isinstance(ladder.verbose, int | np.integer) and int(ladder.verbose) >= 0
     require(ladder, "verbose", "a whole number >= 0", holds=verbose)
     require(ladder, "on_progress", "a function, or None", holds=ladder.on_progress is None or callable(ladder.on_progress))
@@ -72,38 +74,27 @@ def checked_plans(ladder: Any) -> list[Plan]:
     listed = isinstance(ladder.rungs, Collection) and not isinstance(ladder.rungs, str)
     encodes = ladder.encoder is None or (hasattr(ladder.encoder, "transform") and not isinstance(ladder.encoder, type))
     require(ladder, "encoder", "a transformer, or None", holds=encodes)
-    names = list(RUNGS) if ladder.rungs is None else list(ladder.rungs) if listed else []
-    known = bool(names) and all(isinstance(name, str) and name in RUNGS for name in names)
-    require(ladder, "rungs", f"a list of some of {', '.join(RUNGS)}", holds=known)
-    return [plan for name, plan in RUNGS.items() if name in names]
+    names = list(rungs) if ladder.rungs is None else list(ladder.rungs) if listed else []
+    known = bool(names) and all(isinstance(name, str) and name in rungs for name in names)
+    require(ladder, "rungs", f"a list of some of {', '.join(rungs)}", holds=known)
+    return [plan for name, plan in rungs.items() if name in names]
 
 
-def checked_labels(y: Any) -> Labels:
+def checked_labels(y: Any, owner: str = "Ladder") -> Labels:
     """Return the labels as an array, shape (n,), or say what is wrong with them."""
     if y is None:
-        msg = "Ladder requires y to be passed, but the target y is None."
+        msg = f"{owner} requires y to be passed, but the target y is None."
         raise InputError(msg)
     if hasattr(y, "iloc") and y.ndim == 2 and y.shape[1] == 1:
         y = y.iloc[:, 0]
     if not isinstance(getattr(y, "dtype", np.dtype(float)), np.dtype):  # pandas' own types would become floats
         if hasattr(y, "isna") and y.isna().any():
-            msg = "Ladder: Input y contains NaN: labels are missing. Leave their rows out."
+            msg = f"{owner}: Input y contains NaN: labels are missing. Leave their rows out."
             raise InputError(msg)
         y = np.array(y.tolist())
-    y = check_array(y, ensure_2d=False, dtype=None, input_name="y", estimator="Ladder")
+    y = check_array(y, ensure_2d=False, dtype=None, input_name="y", estimator=owner)
     labels: Labels = column_or_1d(y, warn=True)
     return labels
-
-
-def take(X: Any, rows: IntArray) -> Any:
-    """Return some rows of an array, a sparse matrix or a table."""
-    if hasattr(X, "iloc"):
-        return X.iloc[rows]
-    if hasattr(X, "take") and hasattr(X, "schema"):  # pyarrow
-        return X.take(rows)
-    if hasattr(X, "__arrow_c_stream__"):
-        return as_table(X).take(rows)
-    return (X.tocsr() if hasattr(X, "tocsr") else np.asarray(X))[rows]
 
 
 def as_matrix(X: Any) -> Matrix:
@@ -127,40 +118,55 @@ def input_groups(encoder: Any, width: int) -> tuple[list[str], list[tuple[str, i
     return names, list(getattr(encoder, "groups_", [(name, k, k + 1) for k, name in enumerate(names)]))
 
 
-def split(y: Labels, share: float, seed: int) -> tuple[IntArray, IntArray]:
-    """Return the rows to learn from and those held out, in proportion; classes of fewer than four examples are learnt from."""
-    everyone = np.arange(y.size)
-    _, first, target, counts = np.unique(y, return_index=True, return_inverse=True, return_counts=True)
-    # Numbered as they first occur, so that the rows held out do not depend on the names of the classes.
-    order = np.argsort(first)
-    target, counts = np.argsort(order)[target], counts[order]
-    common = everyone[counts[target] >= 4]
-    wanted = round(share * y.size)
-    kinds = int((counts >= 4).sum())
-    if wanted < max(kinds, 1) or common.size - wanted < kinds or kinds < 2:
-        return everyone, everyone[:0]
-    _, test = train_test_split(common, test_size=wanted, stratify=target[common], random_state=seed)
-    test = np.sort(test)
-    for number in np.flatnonzero(counts - np.bincount(target[test], minlength=counts.size) < 2):
-        test = np.setdiff1d(test, np.flatnonzero(target == number)[:2])  # two of each class are learnt from
-    return np.setdiff1d(everyone, test), test
+def checked_rows(ladder: Any, given: dict[str, Any], y: Labels) -> Rows:
+    """Return what `fit` was given about its rows besides X and targets y (n,), checked."""
+    unknown = sorted(set(given) - {"sample_weight", "groups", "times"})
+    if unknown:
+        msg = f"{type(ladder).__name__}.fit takes sample_weight, groups and times besides X and y. Got {unknown[0]!r} instead."
+        raise TypeError(msg)
+    owner, weight, n = type(ladder).__name__, given.get("sample_weight"), y.size
+    if weight is not None:
+        weight = example_weights(None, weight, np.zeros(1), np.zeros(n, dtype=np.int64), owner)
+        if np.unique(y[weight > 0]).size < 2:
+            msg = f"{owner}: the rows with a sample_weight above 0 have one class or number only; at least 2 are needed."
+            raise InputError(msg)
+    others = []
+    for name in ("groups", "times"):
+        values = given.get(name)
+        values = None if values is None else np.asarray(values)
+        if values is not None and (values.shape != (n,) or values.dtype.kind == "O"):
+            msg = (
+                f"{owner}: {name} must be {n} values of one kind, one for each row. Got {values.dtype} of shape {values.shape}."
+            )
+            raise InputError(msg)
+        others.append(values)
+    rows = Rows(weight, *others)
+    if rows.group is not None and rows.time is not None:
+        msg = f"{owner}: rows are kept together by groups or validated forwards in time, not both; leave one out."
+        raise InputError(msg)
+    if rows.group is not None and np.unique(rows.group).size < 3:
+        msg = f"{owner}: groups must have at least 3 different values, so that some can be learnt from and some tested."
+        raise InputError(msg)
+    return rows
 
 
-def training_for(
-    ladder: Any, Z: Matrix, y: Labels, deadline: float | None, report: Callable[..., None]
-) -> tuple[Training, list[Note]]:
-    """Choose scoring and folds for encoded rows Z, shape (n, D), and say in notes what was special."""
-    notes = []
+def admit_sizes(Z: Matrix) -> None:
+    """Refuse encoded rows with numbers that squares do not fit in."""
     largest = float(np.abs(Z.data if sparse.issparse(Z) else Z).max(initial=0.0))
     if not largest <= LARGEST:
         msg = (
             f"Ladder: encoded rows hold {largest:.3g}, but at most {LARGEST:g} is expected; use TableEncoder(scale='standard')."
         )
         raise InputError(msg)
+
+
+def class_task(ladder: Any, y: Labels) -> tuple[Classes, list[Note]]:
+    """Choose scoring and class weights for training labels y, shape (n,), and say in notes what was special."""
+    notes = []
     classes, counts = np.unique(y, return_counts=True)
     share = counts.max() / y.size
-    balanced = ladder.scoring == "balanced_accuracy" or (ladder.scoring == "auto" and share > IMBALANCED)
-    if balanced and ladder.scoring == "auto":
+    lopsided = ladder.scoring == "auto" and share > IMBALANCED
+    if lopsided:
         notes.append(Note("balanced", count=round(100 * share)))
     several = counts[counts > 1]
     if not several.size:
@@ -168,28 +174,51 @@ def training_for(
         raise InputError(msg)
     if several.size < counts.size:
         notes.append(Note("single rows", count=counts.size - several.size))
-    splits = int(min(ladder.n_splits, max(2, several.min())))
-    repeats = int((2 if y.size <= FEW_ROWS else 1) if ladder.n_repeats == "auto" else ladder.n_repeats)
-    training = Training(
+    name = ("balanced_accuracy" if lopsided else "accuracy") if ladder.scoring == "auto" else ladder.scoring
+    balanced = name == "balanced_accuracy" and ladder.class_weight is None
+    example_weights(ladder.class_weight, None, classes, np.zeros(1, dtype=np.int64), type(ladder).__name__)
+    return Classes(
+        classes, measure_of(name, "classify", ladder.positive), "balanced" if balanced else ladder.class_weight
+    ), notes
+
+
+def training_for(
+    ladder: Any, task: Task, data: tuple[Matrix, Labels, Rows], deadline: float | None, report: Callable[..., None]
+) -> Training:
+    """Choose the folds for encoded rows Z, shape (n, D), with targets y, shape (n,)."""
+    Z, y, rows = data
+    admit_sizes(Z)
+    alone = rows.group is None and rows.time is None
+    splits = int(ladder.n_splits)
+    if rows.group is not None:
+        splits = min(splits, np.unique(rows.group).size)
+    elif isinstance(task, Classes) and alone:
+        counts = np.unique(y, return_counts=True)[1]
+        splits = int(min(splits, max(2, counts[counts > 1].min())))
+    elif alone:
+        splits = max(2, min(splits, y.size // 2))
+    repeats = int((2 if y.size <= FEW_ROWS else 1) if ladder.n_repeats == "auto" else ladder.n_repeats) if alone else 1
+    outputs = (*task.shape, 1)[0]
+    balanced = task.measure.name == "balanced_accuracy"
+    return Training(
         X=Z,
         scored=_rotated(Z, None if deadline is None else 0.1 * (deadline - time.perf_counter())),
         y=y,
-        classes=classes,
-        folds=make_folds(y, splits, repeats, int(ladder.random_state)),
+        task=task,
+        folds=make_folds(task, y, splits, repeats, int(ladder.random_state), rows),
         passes=repeats,
-        setting=Setting(balanced, ladder.kernel, ladder.n_jobs, int(ladder.random_state)),
+        setting=Setting(task.weight, balanced, ladder.kernel, ladder.n_jobs, int(ladder.random_state)),
         most_rows=int(ladder.kernel_rows),
         deadline=deadline,
         report=report,
-        watched=_watched(y.size, classes.size, Z),
+        watched=_watched(y.size, outputs, Z),
+        weight=rows.weight,
     )
-    return training, notes
 
 
-def _watched(n: int, K: int, Z: Matrix) -> IntArray:
+def _watched(n: int, outputs: int, Z: Matrix) -> IntArray:
     """Return the rows whose outputs are kept, shape (m,): all, or of very many classes as many as calibration reads."""
-    outputs = 1 if K == 2 else K
-    step = 1 if 8.0 * n * outputs * len(RUNGS) <= KEPT * room(Z) else max(1, n * outputs // ENOUGH)
+    step = 1 if 8.0 * n * outputs * MOST_RUNGS <= KEPT * room(Z) else max(1, n * outputs // ENOUGH)
     return np.arange(n)[::step]
 
 

@@ -2,7 +2,8 @@
 
 Accuracy comes with the exact interval of Clopper and Pearson (1934), which covers the truth in at least 95 % of cases. The
 interval of balanced accuracy is the normal one from the variances of the classes' shares, with two right and two wrong answers
-added to each class (Agresti and Coull, 1998) so that no share is without variance.
+added to each class (Agresti and Coull, 1998) so that no share is without variance. Errors of numbers have Student's interval of
+the mean of their losses; other measures have the middle 95 % of a thousand bootstrap samples of the held-out rows.
 """
 
 from collections.abc import Iterable
@@ -12,13 +13,20 @@ from typing import Annotated, Any, NamedTuple, Self
 import numpy as np
 from scipy import stats
 
-from halfspace._typing import IntArray, Label, Labels
+from halfspace._typing import FloatArray, IntArray, Label, Labels
 from halfspace.certificates import Separability
+from halfspace.ladder.evidence import Evidence
+from halfspace.ladder.measures import MEASURES, Measure
+from halfspace.ladder.tasks import Task
 from halfspace.solvers.outcome import Outcome, Reason
 
-__all__ = ["Progress", "Rung", "TestResult", "renumbered", "summarise_outcome", "summarise_result"]
+__all__ = ["NumberTest", "Progress", "Rung", "TestResult", "renumbered", "summarise_outcome", "summarise_result"]
 
 LEVEL = 0.95
+DRAWS = 1_000
+"""Bootstrap samples of the held-out rows."""
+MOST_DRAWN = 20_000
+"""Most held-out rows of which bootstrap samples are drawn; of more, the interval is that of a part, narrowed by the root."""
 
 
 @dataclass(frozen=True)
@@ -47,6 +55,10 @@ class Rung:
         Why the rung was skipped; empty if it was climbed.
     note : str
         What to know about it, e.g. that it was fitted to a sample.
+    train_score : float
+        Mean score on rows that the model of a fold had learnt from.
+    measures : dict
+        Mean and standard error by other measures, by their names.
     """
 
     name: str
@@ -62,6 +74,13 @@ class Rung:
     params: Annotated[dict[str, Any], "plain"] = field(default_factory=dict)
     skipped: str = ""
     note: str = ""
+    train_score: Annotated[float, "number"] = float("nan")
+    measures: Annotated[dict[str, Any], "plain"] = field(default_factory=dict)
+
+    def memorises(self, measure: Measure) -> bool:
+        """Whether rows that it learnt from have at most a fifth of the loss of others, by more than three standard errors."""
+        unseen, seen = abs(measure.best - self.score), abs(measure.best - self.train_score)
+        return bool(seen <= 0.2 * unseen and unseen - seen > 3.0 * self.error)
 
     @property
     def climbed(self) -> bool:
@@ -91,6 +110,8 @@ class TestResult:
         Share of right predictions.
     confusion : ndarray, shape (K, K)
         Counts; rows are the true classes, columns the predicted ones.
+    measures : dict
+        Other measures, by their names.
     """
 
     __test__ = False  # not a test of pytest's
@@ -102,26 +123,84 @@ class TestResult:
     scoring: str
     accuracy: Annotated[float, "number"]
     confusion: Annotated[IntArray, "i8(c,c)"]
+    measures: Annotated[dict[str, Any], "plain"] = field(default_factory=dict)
 
     @classmethod
-    def measure(cls, predicted: Labels, y: Labels, classes: Labels, scoring: str) -> Self:
-        """Compare predictions with the truth."""
+    def measure(cls, predicted: Labels, y: Labels, classes: Labels, measure: Measure, given: Any = None) -> Self:
+        """Compare predictions with the truth; `given` are outputs or probabilities, for measures of these."""
         K = classes.size
         pairs = np.searchsorted(classes, y) * K + np.searchsorted(classes, predicted)
         confusion = np.bincount(pairs, minlength=K * K).reshape(K, K)
         right, n = int(np.trace(confusion)), int(y.size)
-        if scoring == "accuracy":
+        accuracy = right / n
+        if measure.name == "accuracy":
             exact = stats.binomtest(right, n).proportion_ci(LEVEL, method="exact")
-            return cls(right / n, float(exact.low), float(exact.high), n, scoring, right / n, confusion)
-        sizes = confusion.sum(axis=1)
-        there = sizes > 0
-        shares = np.diag(confusion)[there] / sizes[there]
-        steady = (np.diag(confusion)[there] + 2.0) / (sizes[there] + 4.0)
-        score = float(shares.mean())
-        error = float(np.sqrt(np.sum(steady * (1.0 - steady) / (sizes[there] + 4.0)))) / shares.size
-        spread, centre = float(stats.norm.ppf(0.5 + LEVEL / 2.0)) * error, float(steady.mean())
-        low, high = max(min(score, centre - spread), 0.0), min(max(score, centre + spread), 1.0)
-        return cls(score, low, high, n, scoring, right / n, confusion)
+            found = (accuracy, float(exact.low), float(exact.high))
+        elif measure.name == "balanced_accuracy":
+            found = _balanced(confusion)
+        else:
+            found = _bootstrapped(measure, y, predicted if measure.needs == "labels" else given, classes)
+        others = {name: MEASURES[name].score(y, predicted, classes) for name in ("accuracy", "balanced_accuracy")}
+        return cls(*found, n, measure.name, accuracy, confusion, others)
+
+
+def _balanced(confusion: IntArray) -> tuple[float, float, float]:
+    """Return balanced accuracy with its interval."""
+    sizes = confusion.sum(axis=1)
+    there = sizes > 0
+    shares = np.diag(confusion)[there] / sizes[there]
+    steady = (np.diag(confusion)[there] + 2.0) / (sizes[there] + 4.0)
+    score = float(shares.mean())
+    error = float(np.sqrt(np.sum(steady * (1.0 - steady) / (sizes[there] + 4.0)))) / shares.size
+    spread, centre = float(stats.norm.ppf(0.5 + LEVEL / 2.0)) * error, float(steady.mean())
+    return score, max(min(score, centre - spread), 0.0), min(max(score, centre + spread), 1.0)
+
+
+def _bootstrapped(measure: Measure, y: Labels, given: Any, classes: Labels) -> tuple[float, float, float]:
+    """Return a score with the middle 95 % of its bootstrap samples."""
+    rng, n = np.random.default_rng(0), min(y.size, MOST_DRAWN)
+    score = measure.score(y, given, classes)
+    draws = (rng.integers(y.size, size=n) for _ in range(DRAWS))
+    drawn = np.array([measure.score(y[rows], given[rows], classes) for rows in draws])
+    if not np.isfinite(drawn).any():
+        return score, float("nan"), float("nan")
+    low, high = np.nanquantile(drawn, [0.5 - LEVEL / 2.0, 0.5 + LEVEL / 2.0])
+    narrower = np.sqrt(n / y.size)
+    return score, float(score + narrower * min(low - score, 0.0)), float(score + narrower * max(high - score, 0.0))
+
+
+@dataclass(frozen=True)
+class NumberTest:
+    """The one look at the held-out rows of a regression.
+
+    Parameters
+    ----------
+    score, low, high : float
+        The score and its 95 % interval.
+    n : int
+        Held-out rows.
+    scoring : str
+        Name of the measure.
+    measures : dict
+        All measures of numbers, by their names.
+    """
+
+    score: Annotated[float, "number"]
+    low: Annotated[float, "number"]
+    high: Annotated[float, "number"]
+    n: int
+    scoring: str
+    measures: Annotated[dict[str, Any], "plain"] = field(default_factory=dict)
+
+    @classmethod
+    def measure(cls, predicted: FloatArray, y: FloatArray, measure: Measure) -> Self:
+        """Compare predictions with the truth."""
+        losses = np.asarray(measure.losses(y, predicted))
+        mean, n = float(losses.mean()), int(y.size)
+        spread = float(stats.t.ppf(0.5 + LEVEL / 2.0, n - 1) * losses.std(ddof=1) / np.sqrt(n)) if n > 1 else float("inf")
+        low, high = sorted(measure.of_mean(end) for end in (max(mean - spread, 0.0), mean + spread))
+        named = {other.name: other.score(y, predicted) for other in MEASURES.values() if other.task == "regress"}
+        return cls(measure.of_mean(mean), low, high, n, measure.name, named)
 
 
 class Progress(NamedTuple):
@@ -144,22 +223,28 @@ def renumbered(proofs: Iterable[tuple[Label, Separability]], rows: IntArray) -> 
     ]
 
 
-def _percent(share: float) -> str:
-    return f"{100 * share:.1f} %"
-
-
-def summarise_result(winner: Rung, best: Rung, test: TestResult | None, scoring: str) -> str:
+def summarise_result(
+    winner: Rung, best: Rung, test: TestResult | NumberTest | None, task: Task, evidence: Evidence | None = None
+) -> str:
     """Say which rung won, why, and how it did on the held-out rows."""
-    measure = "accuracy" if scoring == "accuracy" else "balanced accuracy"
-    found = f"The {winner.title} wins: {measure} {_percent(winner.score)} ± {_percent(winner.error)} in cross-validation"
-    if winner is not best:
-        found += f", within one standard error of the best ({best.title}, {_percent(best.score)}), and it is simpler"
-    if winner.name == "majority":
-        found += "; nothing that was tried beats always predicting the largest class"
+    measure = task.measure
+    said = f"{measure.title} {measure.written(winner.score)} ± {measure.written(winner.error)} in cross-validation"
+    chance = evidence is not None and not evidence.claimed
+    named = f"the {winner.title}"
+    found = f"{evidence} ".replace("a constant prediction", named) if chance else ""
+    found += f"T{named[1:]} {'is kept' if chance else 'wins'}: {said}"
+    if measure.task == "regress" and measure.name != "r2" and "r2" in winner.measures:
+        found += f" (R² {MEASURES['r2'].written(winner.measures['r2'][0])})"
+    if winner is not best and not chance:
+        found += f", within one standard error of the best ({best.title}, {measure.written(best.score)}), and it is simpler"
+    found += "."
+    if winner.memorises(measure):
+        seen, unseen = measure.written(winner.train_score), measure.written(winner.score)
+        found += f" It memorises: {seen} on rows that it saw, {unseen} on rows that it did not."
     if test is None:
-        return found + ". No rows were held out to test it."
-    interval = f"95 % interval {_percent(test.low)} to {_percent(test.high)}"
-    return f"{found}. On {test.n:,} held-out rows, used once: {_percent(test.score)} ({interval})."
+        return found + " No rows were held out to test it."
+    interval = f"95 % interval {measure.written(test.low)} to {measure.written(test.high)}"
+    return f"{found} On {test.n:,} held-out rows, used once: {measure.written(test.score)} ({interval})."
 
 
 def summarise_outcome(reason: Reason, rungs: Iterable[Rung]) -> Outcome:

@@ -83,7 +83,8 @@ class ValidationDisplay:
         else:
             msg = f"ValidationDisplay needs a fitted search that keeps the scores of its points; got {type(search).__name__}."
             raise InputError(msg)
-        return found.plot(ax)
+        drawn: Self = found.plot(ax)
+        return drawn
 
     @classmethod
     def from_scores(

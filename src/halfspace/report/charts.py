@@ -237,14 +237,17 @@ def reliability_chart(bins: Sequence[ReliabilityBin]) -> str:
     return chart.svg()
 
 
-def learning_chart(points: Sequence[tuple[int, float, float]], scoring: str) -> str:
-    """Draw the score, with its standard error, against the number of training rows."""
-    x = Axis.over([n for n, _, _ in points], "training rows", zero=True)
-    y = Axis.over([score + sign * error for _, score, error in points for sign in (-1, 1)], scoring)
-    text = "; ".join(f"{n:,} rows: {number(score)} ± {number(error, 2)}" for n, score, error in points)
+def learning_chart(points: Sequence[tuple[int, float, float, float]], scoring: str) -> str:
+    """Draw the score of unseen rows, with its standard error, and that of rows learnt from, against their number."""
+    x = Axis.over([n for n, *_ in points], "training rows", zero=True)
+    y = Axis.over([value for _, score, error, seen in points for value in (score - error, score + error, seen)], scoring)
+    text = "; ".join(
+        f"{n:,} rows: {number(score)} ± {number(error, 2)}, seen {number(seen)}" for n, score, error, seen in points
+    )
     chart = Chart("learning", "Score by number of training rows", f"{text}.", x, y)
-    chart.line([(n, score) for n, score, _ in points])
-    for n, score, error in points:
+    chart.line([(n, score) for n, score, *_ in points])
+    chart.line([(n, seen) for n, *_, seen in points], "dashed")
+    for n, score, error, _ in points:
         chart.whisker((n, score - error), (n, score + error))
         chart.point(n, score)
     return chart.svg()

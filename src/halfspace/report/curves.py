@@ -12,7 +12,7 @@ from sklearn.metrics import average_precision_score, precision_recall_curve, roc
 
 from halfspace._text import number, shown
 from halfspace._typing import FloatArray, IntArray, Labels
-from halfspace.ladder.operating import OperatingPoint, Share
+from halfspace.certificates.operating import OperatingPoint, Share
 from halfspace.report.charts import Axis, Chart
 
 __all__ = ["class_table", "precision_recall_chart", "roc_chart"]

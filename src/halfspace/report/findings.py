@@ -156,7 +156,7 @@ class Findings:
     influence: tuple[Influence, ...] = ()
     hardest: tuple[Example, ...] = ()
     reliability: tuple[ReliabilityBin, ...] = ()
-    learning_curve: tuple[tuple[int, float, float], ...] = ()
+    learning_curve: tuple[tuple[int, float, float, float], ...] = ()
     claim: Claim | None = None
     notes: tuple[str, ...] = ()
     missing: dict[str, str] = field(default_factory=dict)

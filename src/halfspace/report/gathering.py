@@ -13,13 +13,14 @@ from halfspace._text import shown
 from halfspace._typing import IntArray, Labels, Matrix
 from halfspace.errors import InputError
 from halfspace.ladder.mislabelled import find_mislabelled
-from halfspace.ladder.preparing import input_groups, take
+from halfspace.ladder.preparing import input_groups
 from halfspace.ladder.values import renumbered
 from halfspace.notes import Note, sentences
 from halfspace.report import outputs
 from halfspace.report.claims import claim, command
 from halfspace.report.findings import Balance, Contradictions, Findings
 from halfspace.report.influence import find_influence, linear_weights
+from halfspace.tables.columns import take
 
 __all__ = ["balance", "contradictions", "gather"]
 

@@ -11,9 +11,9 @@ from sklearn.metrics import accuracy_score, balanced_accuracy_score
 
 from halfspace._text import shown
 from halfspace._typing import FloatArray, IntArray, Labels, Matrix
-from halfspace.ladder.climbing import labels_of
-from halfspace.ladder.preparing import take
+from halfspace.ladder.tasks import labels_of
 from halfspace.report.findings import Influence
+from halfspace.tables.columns import take
 
 __all__ = ["find_influence", "linear_weights", "permutation", "weights"]
 

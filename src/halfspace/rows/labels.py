@@ -7,10 +7,10 @@ import numpy as np
 from sklearn.utils.class_weight import compute_class_weight
 from sklearn.utils.multiclass import check_classification_targets
 
-from halfspace._typing import FloatArray, IntArray, Labels
+from halfspace._typing import FloatArray, IntArray, Label, Labels
 from halfspace.errors import InputError
 
-__all__ = ["class_numbers", "example_weights", "given_classes", "mean_per_class", "read_classes"]
+__all__ = ["class_numbers", "example_weights", "given_classes", "mean_per_class", "positive_number", "read_classes"]
 
 LARGEST = 1e50
 """Largest weight, and (inverted) smallest class weight: beyond, products with the data could overflow."""
@@ -86,6 +86,17 @@ def class_numbers(y: Labels, classes: Labels, owner: str) -> IntArray:
         msg = f"{owner}.partial_fit: labels outside `classes`: {unknown}. The classes are {classes.tolist()}."
         raise InputError(msg)
     return target
+
+
+def positive_number(classes: Labels, positive: Label | None) -> int:
+    """Return the number of the positive class: the named one, or the last."""
+    if positive is None:
+        return classes.size - 1
+    found = np.flatnonzero([label == positive or str(label) == str(positive) for label in classes.tolist()])
+    if found.size != 1:
+        msg = f"The positive class must be one of {', '.join(map(str, classes.tolist()))}. Got {positive!r} instead."
+        raise InputError(msg)
+    return int(found[0])
 
 
 def mean_per_class(values: Labels, target: IntArray) -> float:

@@ -18,7 +18,18 @@ import numpy as np
 from joblib import cpu_count, effective_n_jobs
 from threadpoolctl import ThreadpoolController
 
-__all__ = ["CHUNK_ENTRIES", "alone", "beside", "each", "in_chunks", "libraries", "n_workers", "one_blas_thread", "side_by_side"]
+__all__ = [
+    "CHUNK_ENTRIES",
+    "alone",
+    "beside",
+    "each",
+    "in_chunks",
+    "libraries",
+    "n_threads",
+    "n_workers",
+    "one_blas_thread",
+    "side_by_side",
+]
 
 T = TypeVar("T")
 
@@ -57,6 +68,11 @@ def alone() -> Iterator[None]:
         yield
     finally:
         _here.alone = before
+
+
+def n_threads() -> int:
+    """Return how many threads share a pass over data that is made from here."""
+    return 1 if _here.alone else int(cpu_count())
 
 
 def in_chunks(work: Callable[[int, int], Any], n: int, entries: float) -> list[Any]:

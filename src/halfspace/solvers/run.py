@@ -27,6 +27,8 @@ PIECE = 1 << 23
 """Entries to read in a step, between two looks at the clock: under ten milliseconds."""
 QUANTUM = 2e-3
 """Seconds of the least share of a problem's time: less would be spent on beginning."""
+SHORT = 1e-2
+"""Seconds up to which a problem looks at the clock after every round."""
 RESUME = "warm_start=True goes on from here."
 
 
@@ -52,6 +54,8 @@ class Budget(NamedTuple):
     """When `max_time` began to count, on the clock of `time.perf_counter`; None: with the run."""
     reserve: float = 0.0
     """Seconds of `max_time`, at most half of it, that are left to what follows the run: the proof."""
+    piece: int = 1 << 62
+    """Rounds between two looks at the clock, at most: few where many problems share little time."""
 
     @property
     def seconds(self) -> float:
@@ -184,7 +188,7 @@ class _Clock:
 
     def most(self) -> int:
         """Return how many rounds the next step may take."""
-        most = max(self.budget.max_iter - self.at.round, 1)
+        most = min(max(self.budget.max_iter - self.at.round, 1), self.budget.piece)
         return min(most, self.every - self.at.round % self.every) if self.every else most
 
     def count(self, table: Sequence[Any]) -> Progress:
@@ -349,11 +353,12 @@ class Shares:
 
     def next(self) -> Budget:
         """Return the budget of the next problem; its clock begins now."""
-        now, still, seconds = time.perf_counter(), next(self.waiting, 1), None
+        now, still, seconds, piece = time.perf_counter(), next(self.waiting, 1), None, self.budget.piece
         if self.deadline is not None:
             left = max(self.deadline - now, 0.0)
             seconds = min(left, max(self.at_once / still * left, QUANTUM))
-        return Budget(self.budget.max_iter, seconds, self.cancelled, now)
+            piece = 1 if seconds <= SHORT else piece
+        return Budget(self.budget.max_iter, seconds, self.cancelled, now, piece=piece)
 
 
 def _solve_all(works: Sequence[Work[E]], answers: dict[int, E], waiting: list[int], shares: Shares, workers: int) -> None:

@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from halfspace._matrices import LARGEST_WHOLE, rounded
-from halfspace._typing import FloatArray
+from halfspace._typing import FloatArray, IntArray
 from halfspace.errors import InputError
 
 __all__ = [
@@ -25,6 +25,7 @@ __all__ = [
     "moments_of",
     "numbers_of",
     "parts_of",
+    "take",
     "texts_of",
     "would_round",
 ]
@@ -52,6 +53,17 @@ def is_table(X: Any) -> bool:
     """Tell whether X is a table with named columns: pyarrow, pandas, polars, or any other with an Arrow interface."""
     interfaces = ("__arrow_c_stream__", "__arrow_c_array__", "iloc")
     return getattr(X, "ndim", 2) == 2 and any(hasattr(X, name) for name in interfaces)
+
+
+def take(X: Any, rows: IntArray) -> Any:
+    """Return some rows of an array, a sparse matrix or a table."""
+    if hasattr(X, "iloc"):
+        return X.iloc[rows]
+    if hasattr(X, "take") and hasattr(X, "schema"):  # pyarrow
+        return X.take(rows)
+    if hasattr(X, "__arrow_c_stream__"):
+        return as_table(X).take(rows)
+    return (X.tocsr() if hasattr(X, "tocsr") else np.asarray(X))[rows]
 
 
 def as_table(X: Any) -> Any:

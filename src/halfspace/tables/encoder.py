@@ -10,6 +10,7 @@ from sklearn.base import BaseEstimator, TransformerMixin
 from sklearn.utils import check_array
 from sklearn.utils.validation import check_is_fitted, validate_data
 
+from halfspace._clock import in_time
 from halfspace._learnt import Learnt
 from halfspace._matrices import admitted
 from halfspace._text import listed, plural
@@ -177,9 +178,10 @@ class TableEncoder(Learnt, TransformerMixin, BaseEstimator):
     def _learn(self, table: Any, columns: tuple[str, ...]) -> dict[str, Any]:
         """Learn one recipe per column; refuse a table of which nothing is left."""
         options = recipes.Options(self.scale, int(self.max_categories), self.keep_text)
-        learned = recipes.learn_matrix(table, self.scale) or [
-            recipes.learn(_column(table, j), name, options) for j, name in enumerate(columns)
-        ]
+        learned = recipes.learn_matrix(table, self.scale) or []
+        for j, name in enumerate(columns) if not learned else ():
+            in_time(j, len(columns))
+            learned.append(recipes.learn(_column(table, j), name, options))
         dropped = tuple((name, one.reason) for name, one in zip(columns, learned, strict=True) if one.recipe is None)
         if len(dropped) == len(columns):
             reasons = "; ".join(f"{name!r}: {reason}" for name, reason in dropped[:5])
@@ -263,10 +265,11 @@ class TableEncoder(Learnt, TransformerMixin, BaseEstimator):
         """Write the outputs of a block of rows into `out`, which holds zeros; return what happened in each column."""
         if recipes.write_matrix(self.recipes_, block, out):
             return [recipes.Counts()] * len(self.recipes_)
-        return [
-            recipes.write(recipe, _column(block, recipe["column"]), name, out[:, first:end])
-            for recipe, (name, first, end) in zip(self.recipes_, self.groups_, strict=True)
-        ]
+        counts = []
+        for k, (recipe, (name, first, end)) in enumerate(zip(self.recipes_, self.groups_, strict=True)):
+            in_time(k, len(self.recipes_))
+            counts.append(recipes.write(recipe, _column(block, recipe["column"]), name, out[:, first:end]))
+        return counts
 
     def _scattered(self, block: Any) -> tuple[Matrix, list[recipes.Counts]]:
         """Return the outputs of a block of rows with text as a CSR matrix, and what happened in each column."""

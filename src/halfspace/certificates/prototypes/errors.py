@@ -45,6 +45,8 @@ WIDE = 1024
 rows are judged alike. Wider ones are taken as they are: most of a wide sparse matrix is zeros."""
 
 
+POWERS = 20
+"""Products by which the norm of a large metric is approached from below."""
 TINY = float(np.finfo(np.float64).tiny)
 """A product that underflows is off by less than this."""
 
@@ -114,9 +116,9 @@ def survey(X: Matrix, target: IntArray, given: Prototypes, beta: float | None, s
     e = exponent(*_reaches(X, centre), given.W - centre)  # distances are compared with each other: their units do not matter
     omega = None if given.omega is None else scaled(given.omega, exponent(given.omega))
     given = given._replace(W=scaled(given.W - centre, e), omega=omega)
-    norms = [_norm(omega) for omega, _ in given.metrics()]
-    inverse = 1.0 / np.where((lengths := _lengths(given, norms)) > 0.0, lengths, 1.0)
-    certain, possible, parts, pulls = 0, 0, [], _Pulls(given, max(norms))
+    norms = [_norms(omega) for omega, _ in given.metrics()]
+    inverse = 1.0 / np.where((lengths := _lengths(given, [most for _, most in norms])) > 0.0, lengths, 1.0)
+    certain, possible, parts, pulls = 0, 0, [], _Pulls(given, max(least for least, _ in norms))
     for rows, block in _blocks(X, centre, given.target.size, e):
         found = _measure(block, target[rows], given)
         gap, tie = found.d_minus - found.d_plus, 2.0 * found.slack
@@ -175,9 +177,22 @@ def _lambda(rows: Any, omega: FloatArray | None) -> Any:
     return image if omega is None else image * omega if omega.ndim == 1 else image @ omega
 
 
-def _norm(omega: FloatArray | None) -> float:
-    """Return the largest factor by which Ω lengthens a row."""
-    return 1.0 if omega is None else float(np.abs(omega).max() if omega.ndim == 1 else np.linalg.norm(omega, 2))
+def _norms(omega: FloatArray | None) -> tuple[float, float]:
+    """Return bounds from below and above on the largest factor by which Ω lengthens a row; equal but for a large matrix.
+
+    Of a large one the singular values would take longer than all else: what it does to a row, and to that again, is below
+    the factor, and the root of the largest row sum times the largest column sum is above.
+    """
+    if omega is None:
+        return 1.0, 1.0
+    if omega.ndim == 1 or min(omega.shape) <= WIDE:
+        exact = float(np.abs(omega).max() if omega.ndim == 1 else np.linalg.norm(omega, 2))
+        return exact, exact
+    most = min(np.linalg.norm(omega), np.sqrt(np.abs(omega).sum(axis=0).max() * np.abs(omega).sum(axis=1).max()))
+    v = omega[np.argmax(np.square(omega).sum(axis=1))]
+    for _ in range(POWERS):
+        v = omega.T @ (omega @ (v / (np.linalg.norm(v) or 1.0)))
+    return float(np.sqrt(np.linalg.norm(v)) * (1.0 - 1e-9)), float(most * (1.0 + 1e-9))
 
 
 def _measure(block: Any, target: IntArray, given: Prototypes) -> _Found:
@@ -187,7 +202,7 @@ def _measure(block: Any, target: IntArray, given: Prototypes) -> _Found:
         z, v = _project(block, omega), _project(given.W[members], omega)
         D[members] = block_squares(v)[:, None] - np.asarray(z @ (2.0 * v.T)).T + block_squares(z)
         images.append(z)
-        size = max(size, _norm(omega) if omega is None or omega.ndim == 1 else float(np.linalg.norm(omega)))
+        size = max(size, _norms(omega)[1] if omega is None or omega.ndim == 1 else float(np.linalg.norm(omega)))
     np.maximum(D, 0.0, out=D)
     reach = size * (np.sqrt(block_squares(block)) + np.sqrt(block_squares(given.W).max()))
     terms = given.W.shape[1] + (0 if given.omega is None else given.omega.shape[0 if given.omega.ndim == 1 else -2]) + 8

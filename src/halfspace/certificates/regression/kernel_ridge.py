@@ -42,6 +42,7 @@ class _Measured(NamedTuple):
     distance: FloatArray
     blur: FloatArray
     residuals: FloatArray  # (n, m)
+    unsure: FloatArray  # (n, m) how far rounding may have moved them
 
 
 @dataclass(frozen=True, eq=False)
@@ -131,9 +132,10 @@ class KernelRidgeGap(Certificate):
         sums = nothing, nothing, nothing, nothing
         draft = cls(*sums, float(ridge), kernel, coefficients, c, free, clamp, sample_weight)
         with np.errstate(all="ignore"):
-            found = draft._measured(X, Y, slack=4.0)
-            errors = draft._left_out(X, found.residuals)[0] if left_out_error is None else left_out_error
-        if not all(np.isfinite(part).all() for part in (*found[:3], errors)):
+            part, X, Y = draft._with_weight(X, Y)
+            found = part._measured(X, Y, slack=4.0)  # noqa: SLF001  (its own part)
+            errors = part._left_out(X, found)[0] if left_out_error is None else left_out_error  # noqa: SLF001
+        if not all(np.isfinite(number).all() for number in (*found[:3], errors)):
             msg = "KernelRidgeGap: examples, targets or weights are so large that squares overflow. Scale them."
             raise InputError(msg)
         return replace(draft, objective=found.objective, gap=found.gap, distance=found.distance, left_out_error=errors)
@@ -168,14 +170,15 @@ class KernelRidgeGap(Certificate):
         if not shaped:
             return shaped
         try:
-            found = self._measured(X, y, slack=1.0)
-            errors, tolerance = self._left_out(X, found.residuals)
+            part, X, Y = self._with_weight(X, y)
+            found = part._measured(X, Y, slack=1.0)  # noqa: SLF001  (its own part)
+            errors, room = part._left_out(X, found)  # noqa: SLF001
         except InputError as error:  # the kernel is indefinite, or was made for other data
             return Verdict.of((False, str(error)))
-        if not all(np.isfinite(part).all() for part in (*found, errors)):
+        if not all(np.isfinite(number).all() for number in (*found, errors)):
             return Verdict.of((False, "examples, targets or weights are so large that squares overflow"))
         close = np.abs(found.objective - self.objective) <= CLOSE * found.objective + 2.0 * found.blur
-        same = np.abs(errors - self.left_out_error) <= tolerance * errors
+        same = np.abs(errors - self.left_out_error) <= room
         return Verdict.of(
             (bool(close.all()), f"the objective is {found.objective}, not {self.objective}"),
             (bool((self.gap >= found.gap).all()), f"the gap can be {found.gap}, not only {self.gap}"),
@@ -185,6 +188,14 @@ class KernelRidgeGap(Certificate):
 
     def _weights(self) -> FloatArray:
         return np.ones(self.coefficients.shape[1]) if self.sample_weight is None else self.sample_weight
+
+    def _with_weight(self, X: Matrix, Y: FloatArray) -> tuple[Self, Matrix, FloatArray]:
+        """Return what is claimed of the examples that have weight, and these: of the others nothing is."""
+        used = np.flatnonzero(self._weights())
+        if used.size == X.shape[0]:
+            return self, X, Y
+        X = X[used][:, used] if self.kernel.is_precomputed else X[used]
+        return replace(self, coefficients=self.coefficients[:, used], sample_weight=self._weights()[used]), X, Y[used]
 
     def _measured(self, X: Matrix, Y: FloatArray, slack: float) -> _Measured:
         """Measure on the data; bounds give away `slack` times what rounding can have changed."""
@@ -204,20 +215,25 @@ class KernelRidgeGap(Certificate):
         misfit = np.abs(self.ridge * (a - s / total * a.sum(axis=0) * self.free) - s * r) + slack * unsure
         gap = (misfit**2 / share).sum(axis=0) + self.ridge * (rest * size.radius) ** 2
         gap *= 1.0 + 4.0 * EPS * (X.shape[0] + 8)
-        return _Measured(objective, gap, np.sqrt(gap / self.ridge) * (1.0 + 8.0 * EPS), blur, r)
+        return _Measured(objective, gap, np.sqrt(gap / self.ridge) * (1.0 + 8.0 * EPS), blur, r, error)
 
     def residuals(self, X: Matrix, y: Labels) -> tuple[FloatArray, FloatArray]:
         """Return the residuals of examples left out, for targets y (n, 1), and how far rounding may have moved each, (n,)."""
-        left_out, tolerance = self._residuals_left_out(X, self._measured(X, y, slack=1.0).residuals)
-        return left_out[:, 0], tolerance * np.abs(left_out[:, 0])
+        found = self._measured(X, y, slack=1.0)
+        scale, tolerance = self._own_share(X)
+        left_out = scale * found.residuals[:, 0]
+        return left_out, tolerance * np.abs(left_out) + scale * found.unsure[:, 0]
 
-    def _left_out(self, X: Matrix, residuals: FloatArray) -> tuple[FloatArray, float]:
-        """Return the mean squared error of examples left out, shape (m,), and the relative difference that is allowed for."""
-        s, (left_out, tolerance) = self._weights(), self._residuals_left_out(X, residuals)
-        return (s[:, None] * np.square(left_out)).sum(axis=0) / s.sum(), tolerance
+    def _left_out(self, X: Matrix, found: _Measured) -> tuple[FloatArray, FloatArray]:
+        """Return the mean squared error of examples left out, and how far off a claim may be, both of shape (m,)."""
+        scale, tolerance = self._own_share(X)
+        shares = (self._weights() / self._weights().sum())[:, None]
+        errors = (shares * np.square(scale[:, None] * found.residuals)).sum(axis=0)
+        unsure = 4.0 * np.sqrt((shares * np.square(scale[:, None] * found.unsure)).sum(axis=0))
+        return errors, tolerance * errors + unsure * (2.0 * np.sqrt(errors) + unsure)
 
-    def _residuals_left_out(self, X: Matrix, residuals: FloatArray) -> tuple[FloatArray, float]:
-        """Return the residuals of examples left out, shape (n, m), 0 without weight, and the relative difference allowed."""
+    def _own_share(self, X: Matrix) -> tuple[FloatArray, float]:
+        """Return what residuals grow by when left out, shape (n,), 0 without weight, and the relative difference allowed."""
         s = self._weights()
         used = np.flatnonzero(s)
         root = np.sqrt(s[used])
@@ -233,9 +249,9 @@ class KernelRidgeGap(Certificate):
         along = linalg.cho_solve((factor, True), root, check_finite=False)
         inverse = np.diag(linalg.lapack.dpotri(factor, lower=1)[0])
         M = inverse - along**2 / (root @ along) if self.free else inverse
-        left_out = np.zeros(residuals.shape)
-        left_out[used] = residuals[used] / (self.ridge * M)[:, None]
-        return left_out, max(CLOSE_LEFT_OUT, 64.0 * EPS * spread)
+        scale = np.zeros(s.size)
+        scale[used] = 1.0 / (self.ridge * M)
+        return scale, max(CLOSE_LEFT_OUT, 64.0 * EPS * spread)
 
 
 @dataclass(frozen=True, eq=False)

@@ -4,9 +4,16 @@ With a prior N(0, I/α) on the weights and Gaussian noise of variance 1/β the p
 and  P m = βX̃ᵀSy. The log evidence is  ½ (D log α - log|P| + n log(β/2π) - β‖y - X̃m‖² - α‖m‖²); where α or β maximise it,
 α‖m‖² = γ  or  β‖y - X̃m‖² = n - γ,  with  γ = D - α tr Σ  the effective number of weights (MacKay 1992, section 4).
 
+Where the variance of the noise is integrated over, with ν degrees of freedom (the examples, less one for a free constant), β is
+1/s²: β‖y - X̃m‖² + α‖m‖² = ν. The evidence is then that of λ = α/β alone,  Γ(ν/2) (π ν/β)^(-ν/2) |λ P⁻¹β|^½,  over √n if the
+constant is free; where λ maximises it at the best variance,  α‖m‖² n/ν = γ.
+
 The checker never forms P, whose condition number is that of the data squared: with the triangle of a QR factorisation of
 √(βS) (X̃, y) above √α (I, 0), P = TᵀT, and mean, covariance and determinant follow from T. What rounding of the data does to
 them grows with the condition number of T, and with the ratio of the targets to the noise; a claim gives that away.
+
+Where columns are many and examples few, all that they say is in the span of the examples: with  X̃ = LQᵀ  the same is done
+for the few coordinates Qᵀw, and along all other directions the posterior is the prior:  Σ = I/α + Q (Σ_L - I/α) Qᵀ.
 """
 
 from dataclasses import dataclass
@@ -14,6 +21,7 @@ from typing import Annotated, Any, NamedTuple, Self
 
 import numpy as np
 from scipy import linalg, sparse
+from scipy.special import gammaln
 
 from halfspace._typing import FloatArray, Labels, Matrix
 from halfspace.certificates.arithmetic import EPS, held, some_weight
@@ -24,6 +32,8 @@ from halfspace.certificates.regression.ridge import fits, line_residuals, read_t
 __all__ = ["GaussianPosterior", "Sums"]
 
 BLOCK = 1 << 20
+WIDE = 1024
+"""Columns from which the span of the examples is taken, where that has at most half as many dimensions."""
 FINEST = 1e-9
 """No claim is finer than this: sums in another order must confirm it."""
 COARSEST = 0.1
@@ -41,25 +51,47 @@ class Sums(NamedTuple):
     """Mean that was subtracted, shape (d,); 0 if the constant is not free."""
     y_mean: float
 
+    @property
+    def wide(self) -> bool:
+        """Whether the span of the examples is small among very many weights."""
+        k, D = self.triangle.shape[0], self.triangle.shape[1] - 1
+        return bool(D > WIDE and 2 * k <= D)
+
 
 class _Posterior(NamedTuple):
     """The posterior that belongs to two precisions."""
 
     T: FloatArray
-    """Triangle with TᵀT = P."""
+    """Triangle with TᵀT = P; of wide sums, of P along Q."""
     mean: FloatArray
     covariance: FloatArray
     least: float
     """β‖y - X̃m‖² + α‖m‖²."""
+    alpha: float
+    Q: FloatArray | None = None
+    """Orthonormal directions that span the examples, shape (D, k), of wide sums."""
+
+    def length(self, v: FloatArray) -> float:
+        """Return √(vᵀPv)."""
+        if self.Q is None:
+            return float(np.linalg.norm(self.T @ v))
+        along = self.Q.T @ v
+        return float(np.hypot(np.linalg.norm(self.T @ along), np.sqrt(self.alpha) * np.linalg.norm(v - self.Q @ along)))
 
     @classmethod
     def of(cls, sums: Sums, alpha: float, beta: float) -> Self:
         D = sums.triangle.shape[1] - 1
+        if sums.wide:
+            Q, L = np.linalg.qr(sums.triangle[:, :D].T)
+            part = cls.of(sums._replace(triangle=np.column_stack([L.T, sums.triangle[:, D]])), alpha, beta)
+            covariance = Q @ (part.covariance - np.eye(Q.shape[1]) / alpha) @ Q.T
+            covariance[np.diag_indices(D)] += 1.0 / alpha
+            return cls(part.T, Q @ part.mean, covariance, part.least, alpha, Q)
         stacked = np.vstack([np.sqrt(beta) * sums.triangle, np.sqrt(alpha) * np.eye(D, D + 1)])
         R = np.asarray(np.linalg.qr(stacked, mode="r"))
         T = R[:D, :D]
         inverse = linalg.solve_triangular(T, np.eye(D), check_finite=False)
-        return cls(T, inverse @ R[:D, D], inverse @ inverse.T, float(R[D, D] ** 2))
+        return cls(T, inverse @ R[:D, D], inverse @ inverse.T, float(R[D, D] ** 2), alpha)
 
 
 @dataclass(frozen=True, eq=False)
@@ -94,6 +126,8 @@ class GaussianPosterior(Certificate):
     means : ndarray, shape (d + 2,), or None
         What doubts are measured from: the means of the features and of the targets, if the constant is free, else 0; and the
         sum of the weights of the examples. None in files of earlier versions.
+    freedom : float or None
+        Degrees of freedom of an unknown variance of the noise, which is integrated over; None if β is taken as known.
 
     Examples
     --------
@@ -117,10 +151,12 @@ class GaussianPosterior(Certificate):
     clamp: Annotated[float, "finite", "asked"]
     sample_weight: Annotated[FloatArray | None, "finite(n) >= 0 | none", "asked"]
     means: Annotated[FloatArray | None, "finite(e) | none"] = None
+    freedom: Annotated[float | None, "finite > 0 | none"] = None
 
     def __str__(self) -> str:
         count = f"{self.weights.size} weight{'' if self.weights.size == 1 else 's'}"
-        return f"posterior of {count}, log evidence {self.log_evidence:.6g}, to {self.precision:.1g}"
+        noise = "" if self.freedom is None else f" and the noise ({self.freedom:.6g} degrees of freedom)"
+        return f"posterior of {count}{noise}, log evidence {self.log_evidence:.6g}, to {self.precision:.1g}"
 
     @classmethod
     def of(
@@ -135,6 +171,7 @@ class GaussianPosterior(Certificate):
         free: bool = False,
         clamp: float = 0.0,
         sample_weight: FloatArray | None = None,
+        freedom: float | None = None,
     ) -> Self:
         """Claim a posterior from the sums it was made of; what rounding can have changed in them is given away."""
         d = sums.x_mean.size
@@ -142,12 +179,12 @@ class GaussianPosterior(Certificate):
         with np.errstate(all="ignore"):  # a claim that is not finite is refused
             truth = _Posterior.of(sums, alpha, beta)
             gamma = float(weights.size - alpha * np.trace(truth.covariance))
-            evidence = _log_evidence(sums, alpha, beta, truth)
+            evidence = _log_evidence(sums, (alpha, beta), truth, freedom, free=free)
             fields = (alpha, beta, maximised, held(weights), held(covariance), constant, free, gamma, evidence)
-            about = clamp, sample_weight, np.append(sums.x_mean, [sums.y_mean, sums.total])
+            about = clamp, sample_weight, np.append(sums.x_mean, [sums.y_mean, sums.total]), freedom
             claim = cls(*fields, 0.0, *about)
             found = max(value for value, _ in claim._errors(sums, truth))
-            precision = max(FINEST, 8.0 * (found + _lost(sums, beta, truth.T)))
+            precision = max(FINEST, 8.0 * (found + _lost(sums, beta, truth)))
         return cls(*fields, precision, *about)
 
     def read(self, X: Matrix, y: Labels | None) -> tuple[Any, Labels]:
@@ -158,6 +195,7 @@ class GaussianPosterior(Certificate):
         """Check what was maximised and fitted, how precise it is, and that some example has weight."""
         return [
             ({*self.maximised} <= {"alpha", "beta"}, "what was maximised is neither alpha nor beta"),
+            (self.freedom is None or "beta" not in self.maximised, "beta is both integrated over and maximised"),
             (self.free or self.constant == 0.0, "the constant is not 0 though it was not fitted"),
             (self.precision <= COARSEST, f"the equations are not claimed to hold to {COARSEST:g}"),
             some_weight(self.sample_weight),
@@ -167,7 +205,8 @@ class GaussianPosterior(Certificate):
         """Return the posterior."""
         means = {} if self.means is None else {"means": self.means}
         doubt = {"covariance": self.covariance, "noise precision": self.beta, "clamp": self.clamp, "free constant": self.free}
-        return {**line(self), **doubt, **means}
+        freedom = {} if self.freedom is None else {"degrees of freedom": self.freedom}
+        return {**line(self), **doubt, **means, **freedom}
 
     def confirm(self, X: Matrix, y: Labels) -> Verdict:
         """Recompute the sums, and every equation."""
@@ -177,7 +216,7 @@ class GaussianPosterior(Certificate):
         s = np.ones(y.shape[0]) if self.sample_weight is None else self.sample_weight
         sums = _sums(X, y[:, 0], s, self)
         truth = _Posterior.of(sums, self.alpha, self.beta)
-        errors, lost = self._errors(sums, truth), _lost(sums, self.beta, truth.T)
+        errors, lost = self._errors(sums, truth), _lost(sums, self.beta, truth)
         loosest = max(FINEST, 64.0 * (max(value for value, _ in errors) + lost))
         return Verdict.of(
             *((bool(value + lost <= self.precision), text) for value, text in errors),
@@ -194,12 +233,12 @@ class GaussianPosterior(Certificate):
         constant = float(sums.y_mean - sums.x_mean @ m[: sums.x_mean.size]) if self.free else 0.0
         scale = abs(sums.y_mean) + float(np.abs(sums.x_mean * m[: sums.x_mean.size]).sum()) or 1.0
         gamma = D - self.alpha * np.trace(truth.covariance)
-        evidence = _log_evidence(sums, self.alpha, self.beta, truth)
+        evidence = _log_evidence(sums, (self.alpha, self.beta), truth, self.freedom, free=self.free)
         spread = sums.total * (1.0 + abs(np.log(self.beta))) + truth.least + D * (1.0 + abs(np.log(self.alpha)))
         deviations = np.sqrt(np.diag(truth.covariance))
-        off = np.linalg.norm(truth.T @ (m - truth.mean))
+        off = truth.length(m - truth.mean)
         signal = np.sqrt(self.beta) * np.linalg.norm(sums.triangle[:, D])
-        seen = min(signal, np.sqrt(D) + np.linalg.norm(truth.T @ truth.mean))
+        seen = min(signal, np.sqrt(D) + truth.length(truth.mean))
         found = [
             (np.divide(off, seen) if off else 0.0, "mean"),
             (np.abs((self.covariance - truth.covariance) / np.outer(deviations, deviations)).max(), "covariance"),
@@ -212,28 +251,43 @@ class GaussianPosterior(Certificate):
             size = np.append(np.abs(true[:-1]) + np.delete(spread, np.s_[sums.x_mean.size : D]) / np.sqrt(sums.total), true[-1])
             away = np.abs(self.means - true) if self.means.shape == true.shape else np.full(1, np.inf)
             found.append(((away / np.where(size > 0.0, size, 1.0)).max(), "means"))
+        share = 1.0
+        if self.freedom is not None:
+            share = sums.total / self.freedom
+            found.append((abs(self.freedom - (sums.total - self.free)) / sums.total, "number of degrees of freedom"))
+            found.append((abs(truth.least - self.freedom) / self.freedom, "variance of the noise"))
         if "alpha" in self.maximised:
-            found.append((abs(gamma - self.alpha * (m @ m)) / D, "largest evidence by alpha"))
+            found.append((abs(gamma - share * self.alpha * (m @ m)) / D, "largest evidence by alpha"))
         if "beta" in self.maximised:
             error = np.square(sums.triangle[:, D] - sums.triangle[:, :D] @ m).sum()
             found.append((abs(sums.total - gamma - self.beta * error) / sums.total, "largest evidence by beta"))
         return [(float(value), f"the {name} is off by {value:.2g}") for value, name in found]
 
 
-def _lost(sums: Sums, beta: float, T: FloatArray) -> float:
+def _lost(sums: Sums, beta: float, truth: _Posterior) -> float:
     """Return what rounding of the data can change in the posterior, relative to its numbers; infinite if there is none."""
-    if not np.isfinite(T).all():
+    if not np.isfinite(truth.T).all():
         return float("inf")
-    singular = np.linalg.svd(T, compute_uv=False)
+    singular, D = np.linalg.svd(truth.T, compute_uv=False), sums.triangle.shape[1] - 1
+    spare = 0.0
+    if truth.Q is not None:  # a variance below that of the prior is a difference
+        singular = np.append(singular, np.sqrt(truth.alpha))
+        spare = 4.0 * np.sqrt(D) * EPS / (truth.alpha * float(np.diag(truth.covariance).min()))
     scale = np.sqrt(beta * sums.total)
     x, y = scale * np.linalg.norm(sums.x_mean), scale * abs(sums.y_mean) + np.sqrt(beta) * np.linalg.norm(sums.triangle[:, -1])
-    return float(np.sqrt(T.shape[0]) * EPS * ((singular[0] + x) / singular[-1] + y / np.sqrt(sums.total)))
+    return spare + float(np.sqrt(D) * EPS * ((singular[0] + x) / singular[-1] + y / np.sqrt(sums.total)))
 
 
-def _log_evidence(sums: Sums, alpha: float, beta: float, truth: _Posterior) -> float:
-    """Return the log probability of the targets."""
+def _log_evidence(
+    sums: Sums, precisions: tuple[float, float], truth: _Posterior, freedom: float | None, *, free: bool
+) -> float:
+    """Return the log probability of the targets, for known precisions α and β or with that of the noise integrated over."""
+    alpha, beta = precisions
     determinant = float(np.log(np.abs(np.diag(truth.T) / np.sqrt(alpha))).sum())  # of T, α taken out
-    return float(0.5 * (sums.total * np.log(beta / (2 * np.pi)) - truth.least) - determinant)
+    if freedom is None:
+        return float(0.5 * (sums.total * np.log(beta / (2 * np.pi)) - truth.least) - determinant)
+    constant = 0.5 * np.log(sums.total) if free else 0.0
+    return float(gammaln(freedom / 2) - 0.5 * freedom * np.log(np.pi * truth.least / beta) - determinant - constant)
 
 
 def _sums(X: Matrix, y: FloatArray, s: FloatArray, claim: GaussianPosterior) -> Sums:

@@ -35,6 +35,8 @@ SAMPLE = 100
 """Examples per centre that K-means sees."""
 ROUNDS = 20
 """Iterations of K-means: good centres will do."""
+RATE = 2e9
+"""Products of entries of rows and centres in a second."""
 LARGEST = 2.0
 """Cells with more examples than this many times the mean are cut again."""
 
@@ -87,15 +89,15 @@ def _centres(X: Matrix, count: int, rng: np.random.Generator) -> FloatArray:
     return np.asarray(found.cluster_centers_, dtype=np.float64)
 
 
-def cut(X: Matrix, count: int, seed: int) -> tuple[FloatArray, IntArray]:
-    """Cut examples into about `count` cells, none much larger than the others where the data allow that.
+def cut(X: Matrix, count: int, seed: int, seconds: float = np.inf) -> tuple[FloatArray, IntArray]:
+    """Cut examples into about `count` cells, none much larger than the others where the data, and the seconds, allow that.
 
     Returns the centres, shape (cells, d), of those that have examples, and the cell of each example, shape (n,).
     """
     rng, most = np.random.default_rng(seed), max(1, int(LARGEST * X.shape[0] / count))
     centres = _centres(X, count, rng)
     cells = nearest_centres(X, centres)
-    for _ in range(6):
+    for _ in range(int(min(6.0, 0.1 * seconds * RATE / (X.shape[0] * X.shape[1] * (8 + count))))):
         sizes = np.bincount(cells, minlength=centres.shape[0])
         large = np.flatnonzero(sizes > most)
         if large.size == 0:
@@ -187,7 +189,8 @@ def learn_cells(
 ) -> CellsLearnt:
     """Cut the examples of positive weight into about `n_cells` cells and learn a machine for each; `reporter` hears of all."""
     used = np.flatnonzero(s > 0)
-    centres, found = cut(data.X if used.size == s.size else data.X[used], n_cells, seed)
+    left = budget.left()
+    centres, found = cut(data.X if used.size == s.size else data.X[used], n_cells, seed, np.inf if left is None else left)
     cells = np.full(s.size, -1)
     cells[used] = found
     by_cell = np.split(used[np.argsort(found, kind="stable")], np.cumsum(np.bincount(found))[:-1])

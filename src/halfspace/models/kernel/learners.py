@@ -21,7 +21,7 @@ from halfspace.certificates import (
 from halfspace.certificates.margins.ballot import Ballot
 from halfspace.kernels import Kernel
 from halfspace.kernels.gram import LazyGram
-from halfspace.models.kernel.prediction import Expansion, Measured, measured, stacked
+from halfspace.models.kernel.prediction import Expansion, Measured, fit_single, measured, stacked
 from halfspace.models.parameters import Examples
 from halfspace.rows.orders import Orders
 from halfspace.solvers.kernel.perceptron import KernelPresenting, Training, overlaps
@@ -116,8 +116,8 @@ class Unbounded:
         self, X: Matrix, task: Task, orders: Orders, seconds: float | None, before: FloatArray | None = None
     ) -> KernelPresenting:
         """Return what presents these examples: with the whole kernel matrix if there is room and time, in blocks otherwise."""
-        setting, dtype = self.setting, np.float32 if X.dtype == np.float32 else np.float64
-        gram = LazyGram(setting.kernel, X, np.sqrt(setting.shift), stored=0.0)
+        setting, gram = self.setting, LazyGram(self.setting.kernel, X, np.sqrt(self.setting.shift), stored=0.0)
+        dtype = np.float32 if X.dtype == np.float32 and fit_single(gram.diagonal) else np.float64
         whole = gram.whole(dtype, setting.room, seconds)
         method = KernelPresenting(gram, task, orders, whole, before, self._remembering, dtype=dtype)
         self.signs, self.whole = method.signs, whole is not None

@@ -122,6 +122,7 @@ class KernelPlan(NamedTuple):
     sweep: bool
     room: int
     rate: float = 1.0  # of sweeps
+    seconds: float = np.inf  # for each problem, about
 
 
 class Work(NamedTuple):
@@ -218,7 +219,7 @@ class Claims(NamedTuple):
         """Return how a task is solved; `start` are the strengths of its examples, `tol` is that of the plan by default."""
         plan, used = self.plan, np.flatnonzero(task.s > 0)
         c = np.full(used.size, np.inf) if np.isinf(plan.C) else plan.C * task.s[used]
-        problem = KernelProblem(gram, task.rows[used], task.sign[used], c, plan.free, plan.room)
+        problem = KernelProblem(gram, task.rows[used], task.sign[used], c, plan.free, plan.room, plan.seconds)
         if start is not None:
             start = np.clip(np.abs(start[used]), 0.0, c)
             start = problem.y * (balanced(start, problem) if plan.free else start)
@@ -237,7 +238,10 @@ class Claims(NamedTuple):
         reporter: Reporter | None = None,
     ) -> tuple[list[Run], list[KernelAnswer], list[KernelGap]]:
         """Solve all tasks within a budget; those whose proof rounding made too wide go on."""
-        works = [self.work(gram, *each) for each in zip(tasks, seeds, starts, strict=True)]
+        left = budget.left()
+        share = np.inf if left is None else left * n_workers(n_jobs, len(tasks)) / len(tasks)
+        timed = self._replace(plan=self.plan._replace(seconds=share))
+        works = [timed.work(gram, *each) for each in zip(tasks, seeds, starts, strict=True)]
         runners = [work.runner(reporter, k, len(works)) for k, work in enumerate(works, 1)]
         runs = [runners[0](budget, None)] if len(runners) == 1 else run_all(runners, budget, n_jobs)
         answers = [work.answer(done) for work, done in zip(works, runs, strict=True)]

@@ -15,10 +15,17 @@ from halfspace.models.multiclass import support_table
 from halfspace.models.parameters import Examples, require, usable_rows
 from halfspace.models.planes.prediction import PredictingMixin
 
-__all__ = ["Expansion", "KernelPlaneMixin", "Measured", "measured", "stacked"]
+__all__ = ["Expansion", "KernelPlaneMixin", "Measured", "fit_single", "measured", "stacked"]
 
 BLOCK = 1 << 22
 """Kernel values held at a time while predicting."""
+SINGLE = 1e-30, 1e30
+"""Where the largest kernel value is between these, single precision holds what matters, and sums of many values are finite."""
+
+
+def fit_single(diagonal: FloatArray) -> bool:
+    """Tell whether kernel values fit single precision, from those of rows with themselves (n,): no other is larger."""
+    return SINGLE[0] < float(np.max(diagonal, initial=0.0)) < SINGLE[1]
 
 
 class Expansion(NamedTuple):
@@ -50,7 +57,13 @@ class Expansion(NamedTuple):
             return np.asarray(part.toarray() if sparse.issparse(part) else part, dtype=np.float64)
         if self.rows.size == 0:
             return np.zeros((X.shape[0], 0))
-        return self.kernel.matrix(X, self.support)
+        return self.kernel.matrix(X, self.support, dtype=self._kind(X))
+
+    def _kind(self, X: Matrix) -> Any:
+        """Return the precision for rows of X: single if all numbers are, and kernel values neither overflow nor vanish."""
+        both = X, self.support
+        single = all(rows.dtype == np.float32 and fit_single(self.kernel.exact_diagonal(rows)) for rows in both)
+        return np.float32 if single else np.float64
 
     def blocks(self, X: Matrix) -> list[slice]:
         """Cut the rows of X into blocks of some million kernel values."""
@@ -60,9 +73,7 @@ class Expansion(NamedTuple):
     def outputs(self, X: Matrix) -> FloatArray:
         """Return the outputs on rows of X, shape (n, K)."""
         if self.rows.size and not self.kernel.is_precomputed:
-            single = X.dtype == self.support.dtype == np.float32
-            kind = np.float32 if single else np.float64
-            quick = combined(self.kernel, self.support, self.coefficients, X, kind, self.groups)
+            quick = combined(self.kernel, self.support, self.coefficients, X, self._kind(X), self.groups)
             if quick is not None:
                 return quick + self.bias
         parts = [self.values(X[rows]) @ self.coefficients.T for rows in self.blocks(X)]

@@ -44,6 +44,9 @@ from halfspace.solvers.run import Budget, Progress, Run, run, run_all
 
 __all__ = ["AdaTron"]
 
+LEAST_SEARCH = 0.02
+"""Seconds below which the search for a proof that no plane exists is not begun."""
+
 
 class AdaTron(PlaneMixin, ClassifierMixin, CallbackSupportMixin, BaseEstimator):
     """The plane of maximal margin (C = inf), or of the best trade between margin and errors: a linear support vector machine.
@@ -217,7 +220,13 @@ class AdaTron(PlaneMixin, ClassifierMixin, CallbackSupportMixin, BaseEstimator):
         reporter = Reporter(self, *given, self._so_far, int(self.max_iter) + 1)
 
         def inseparable(k: int) -> bool:
-            proof = prove_inseparable(fitting, tasks[k], intercept=self.intercept != "none", deadline=deadline)
+            until = deadline
+            if deadline is not None:  # every problem may ask, and leaves the others their share
+                share = (deadline - time.perf_counter()) / K
+                until = time.perf_counter() + share
+                if share < LEAST_SEARCH:
+                    return False
+            proof = prove_inseparable(fitting, tasks[k], intercept=self.intercept != "none", deadline=until)
             if proof is not None:
                 proofs[k] = proof
             return proof is not None

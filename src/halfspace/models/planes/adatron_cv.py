@@ -1,6 +1,7 @@
 """The AdaTron whose cap is chosen by cross-validation."""
 
 import time
+import warnings
 from collections.abc import Sequence
 from typing import Any, ClassVar, Self
 
@@ -137,12 +138,13 @@ class AdaTronCV(CrossValidated):
             tasks = tasks_of(data, s)
             budget = budget_of(asked, began, (1 + len(tasks)) * data.entries)
             self.scores_ = self._scores(data, s, caps, budget)
-            self.mean_scores_ = self.scores_.mean(axis=1)
-            folds = self.scores_.shape[1]
-            self.standard_errors_ = self.scores_.std(axis=1, ddof=1) / np.sqrt(folds)
-            best = max(range(len(caps)), key=lambda m: (self.mean_scores_[m], -caps[m]))
-            spare = self.standard_errors_[best] if self.one_standard_error else 0.0
-            self.C_ = min(C for C, mean in zip(caps, self.mean_scores_, strict=True) if mean >= self.mean_scores_[best] - spare)
+            with np.errstate(invalid="ignore"), warnings.catch_warnings(action="ignore", category=RuntimeWarning):
+                self.mean_scores_ = np.nanmean(self.scores_, axis=1)  # NaN: there was no time for it
+                self.standard_errors_ = np.nanstd(self.scores_, axis=1, ddof=1) / np.sqrt(self.scores_.shape[1])
+            known = [m for m in range(len(caps)) if np.isfinite(self.mean_scores_[m])]
+            best = max(known, key=lambda m: (self.mean_scores_[m], -caps[m]))
+            spare = np.nan_to_num(self.standard_errors_[best]) if self.one_standard_error else 0.0
+            self.C_ = min(caps[m] for m in known if self.mean_scores_[m] >= self.mean_scores_[best] - spare)
             self.estimator_ = self._model(self.C_, n_jobs=self.n_jobs)
             self.estimator_.verbose = self.verbose
             names = {"n_features_in_", "feature_names_in_"}
@@ -151,18 +153,22 @@ class AdaTronCV(CrossValidated):
             return self
 
     def _scores(self, data: Examples, s: FloatArray, caps: list[float], budget: Budget) -> FloatArray:
-        """Return the score of every cap in every fold."""
+        """Return the score of every cap in every fold; NaN where the time was over before, but for one."""
         folds, left = [test for _, test in self._folds(data)], budget.left()
         shares = Shares.of(budget._replace(max_time=left and 0.8 * left), n_workers(self.n_jobs, len(folds)), len(folds))
 
         def work(test: IntArray) -> list[float]:
             own = shares.next()
+            if own.max_time == 0.0 and begun:
+                return [np.nan] * len(caps)
+            begun.append(True)
             kept = s.copy()
             kept[test] = 0.0
             models = [self._model(C, n_jobs=1).set_params(tol=self.tol if self.cv_tol is None else self.cv_tol) for C in caps]
             climb(models, Fitting.of(data, kept), tasks_of(data, kept), (None, None), own, certify=False)
-            return [self._score(model, data, test) for model in models]
+            return [self._score(model, data, test) if hasattr(model, "classes_") else np.nan for model in models]
 
+        begun: list[bool] = []
         with one_blas_thread():
             return np.array(side_by_side(work, folds, self.n_jobs)).T
 

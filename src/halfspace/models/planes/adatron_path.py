@@ -80,10 +80,15 @@ def read_caps(Cs: Any, owner: str) -> list[float]:
 def climb(
     models: list[AdaTron], fitting: Fitting, tasks: list[Task], given: tuple[Any, Any], budget: Budget, *, certify: bool
 ) -> None:
-    """Fit the models in the order of their caps, each from where the one before ended, and leave the others their share."""
+    """Fit the models in the order of their caps, each from where the one before ended, and leave the others their share.
+
+    Those that need no proof are left as they are once the time is over, but for the first.
+    """
     before: dict[str, Any] = {}
     for k, model in enumerate(sorted(models, key=lambda model: float(model.C))):
         left = budget.left()
+        if k and left == 0.0 and not certify:
+            return
         share = budget._replace(max_time=left and left / (len(models) - k), began=time.perf_counter(), reserve=0.0)
         model.n_features_in_ = fitting.data.X.shape[1]
         learn = model._learn if certify else model._solve  # noqa: SLF001  (a model and its path are one)

@@ -196,7 +196,7 @@ class PerceptronCommittee(PredictingMixin, ClassifierMixin, BaseEstimator):
         check_common(self)
 
     def _train(self, data: Examples, s: FloatArray, began: float) -> list[_Member]:
-        """Train the members, each with a seed of its own; Ctrl-C keeps those that were trained."""
+        """Train the members, each with a seed of its own; Ctrl-C and the time limit keep those that were trained."""
         seed = int(check_random_state(self.random_state).randint(np.iinfo(np.int32).max))
         seeds = np.random.SeedSequence(seed).spawn(int(self.n_members))
         workers = n_workers(self.n_jobs or 1, len(seeds))
@@ -206,6 +206,8 @@ class PerceptronCommittee(PredictingMixin, ClassifierMixin, BaseEstimator):
             return side_by_side(lambda chance: self._train_one(data, s, chance, shares), seeds, workers)
         members: list[_Member] = []
         for chance in seeds:
+            if members and shares.deadline is not None and shares.over():
+                break
             members.append(self._train_one(data, s, chance, shares))
             if members[-1].outcome.reason == "interrupted":
                 break
@@ -238,6 +240,8 @@ class PerceptronCommittee(PredictingMixin, ClassifierMixin, BaseEstimator):
         reasons = [member.outcome.reason for member in members]
         done = sum(member.outcome.converged for member in members)
         sentence = f"{done} of {len(members)} members separate the examples they were shown."
+        if len(members) < self.n_members:
+            sentence += f" There was no time for {self.n_members - len(members)} more." * ("interrupted" not in reasons)
         if done == len(members):
             return Outcome("converged", sentence)
         if "interrupted" in reasons:

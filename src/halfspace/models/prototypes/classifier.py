@@ -120,8 +120,8 @@ class PrototypeClassifier(Certified, ClassifierMixin, CallbackSupportMixin, Base
         metric = float(self.metric_eta0) if self._learns_metric else 0.0
         return Rates(float(self.eta0) / steepest, metric / steepest, float(self.beta))
 
-    def _first_metric(self, W: FloatArray, n_classes: int, rng: Any) -> FloatArray:
-        """Return the metric to start with, for first prototypes W, shape (P, d)."""
+    def _first_metric(self, W: FloatArray, n_classes: int, rng: Any, n_rows: int = 0) -> FloatArray:
+        """Return the metric to start with, for first prototypes W, shape (P, d), and so many rows, if that is known."""
         return np.ones(W.shape[1])
 
     # ------------------------------------------------------------ learning from a data set
@@ -206,7 +206,7 @@ class PrototypeClassifier(Certified, ClassifierMixin, CallbackSupportMixin, Base
             tally, epochs, seed, state = self._tally, self._epochs, self._seed, self._state
         else:
             W, labels = starting_prototypes(self, data, s, rng)
-            omega = self._first_metric(W, data.classes.size, rng)
+            omega = self._first_metric(W, data.classes.size, rng, data.y.size)
             tally, epochs, seed, state = None, 0, int(rng.randint(np.iinfo(np.int32).max)), None
         self._seed = seed
         optimizer = getattr(self, "optimizer", "online")

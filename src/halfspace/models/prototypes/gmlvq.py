@@ -6,13 +6,19 @@ import numpy as np
 from sklearn.base import ClassNamePrefixFeaturesOutMixin, TransformerMixin
 from sklearn.utils.validation import check_is_fitted
 
-from halfspace._memory import admit
+from halfspace._memory import admit, room
 from halfspace._typing import FloatArray, Matrix
 from halfspace.errors import InputError
 from halfspace.models.parameters import is_count, read_matrix, require, require_number, require_switch, usable_rows
 from halfspace.models.prototypes.classifier import DESCENT, PrototypeClassifier
+from halfspace.solvers.outcome import Outcome
+from halfspace.solvers.run import Run
 
 __all__ = ["GMLVQ"]
+
+WIDE, PRODUCTS, STORED = 100, 2.5e8, 300
+"""Columns from which a time limit may cut the rank; products m (n + m) d in a second, for some steps and the proof;
+and products that take as long as all that a descent stores of a metric."""
 
 
 class GMLVQ(ClassNamePrefixFeaturesOutMixin, TransformerMixin, PrototypeClassifier):
@@ -157,13 +163,25 @@ class GMLVQ(ClassNamePrefixFeaturesOutMixin, TransformerMixin, PrototypeClassifi
             msg = "GMLVQ(per_class=True) learns by the batch optimiser only: use optimizer='batch' or 'auto'."
             raise InputError(msg)
 
-    def _first_metric(self, W: FloatArray, n_classes: int, rng: Any) -> FloatArray:
-        d = W.shape[1]
+    def _first_metric(self, W: FloatArray, n_classes: int, rng: Any, n_rows: int = 0) -> FloatArray:
+        d, metrics = W.shape[1], n_classes if self.per_class else 1
         m = d if self.rank is None else min(int(self.rank), d)
-        metrics = n_classes if self.per_class else 1
+        if self.rank is None and self.max_time is not None and d > WIDE and n_rows:
+            products, n = float(self.max_time) * PRODUCTS / (d * metrics), float(n_rows + STORED)
+            m = min(
+                m, max(1, int(0.5 * (np.sqrt(n * n + 4.0 * products) - n))), max(1, int(room(W) / (8 * DESCENT * metrics * d)))
+            )
         admit("GMLVQ", 8.0 * DESCENT * metrics * m * d, f"a metric of {m:,} x {d:,} numbers", "give a smaller rank", W)
         omega = (np.eye(d) if m == d else _directions(W, m, rng)) / np.sqrt(m)
         return np.tile(omega, (n_classes, 1, 1)) if self.per_class else omega
+
+    def _explained(self, method: Any, end: Run, n: int) -> Outcome:
+        outcome = super()._explained(method, end, n)
+        m, d = self.omega_.shape[-2:]
+        if self.rank is not None or m == d:
+            return outcome
+        hurry = f"The metric has rank {m}, for max_time={self.max_time:g} allows no more of {d:,} columns."
+        return Outcome(outcome.reason, f"{outcome.sentence} {hurry}", outcome.remedy or "Raise max_time, or give a rank.")
 
     @property
     def lambda_(self) -> FloatArray:

@@ -131,7 +131,7 @@ class GRLVQ(OneToOneFeatureMixin, TransformerMixin, PrototypeClassifier):
         super()._check_parameters()
         require_number(self, "metric_eta0", least=0.0)
 
-    def _first_metric(self, W: FloatArray, n_classes: int, rng: Any) -> FloatArray:
+    def _first_metric(self, W: FloatArray, n_classes: int, rng: Any, n_rows: int = 0) -> FloatArray:
         return np.full(W.shape[1], 1.0 / np.sqrt(W.shape[1]))
 
     @property

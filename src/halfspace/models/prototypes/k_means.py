@@ -48,6 +48,8 @@ _LEARNT_FROM: WeakKeyDictionary[Any, tuple[Any, Any]] = WeakKeyDictionary()
 
 QUICK = 3e7
 """Distances of rows and prototypes that are computed in a second, where the machine is slow."""
+DRAWN = 2e-3
+"""Seconds to draw one prototype far from the others, at least."""
 SPARE = 0.75
 """Part of the time left that a start may take by prediction."""
 
@@ -84,7 +86,10 @@ class _First:
         return self.drawn.copy()
 
     def _spread(self, X: Matrix, n_clusters: int, random_state: Any) -> Any:
-        """Draw rows far apart, as scikit-learn does; of so many that it would take too long, from a sample."""
+        """Draw rows far apart, as scikit-learn does; of so many that it would take too long, from a sample, or any rows."""
+        if n_clusters * DRAWN > SPARE * self.left:
+            some = X[np.sort(random_state.choice(X.shape[0], n_clusters, replace=False))]
+            return some.toarray() if hasattr(some, "toarray") else some
         tried, weight = X.shape[0] * n_clusters * (2.0 + np.log(n_clusters)) * (1.0 + X.shape[1] / 8), self.sample_weight
         most = max(int(X.shape[0] * min(1.0, SPARE * self.left * QUICK / tried)), n_clusters)
         if most < X.shape[0]:

@@ -3,7 +3,7 @@
 from typing import Any, ClassVar, Self
 
 import numpy as np
-from scipy import linalg
+from scipy import linalg, stats
 from sklearn.base import BaseEstimator, RegressorMixin
 from sklearn.callback import CallbackSupportMixin, with_callbacks
 from sklearn.utils import check_random_state
@@ -14,12 +14,12 @@ from halfspace._typing import FloatArray, Matrix
 from halfspace.certificates.regression.posterior import GaussianPosterior, Sums
 from halfspace.errors import InputError
 from halfspace.models.certified import Certified
-from halfspace.models.parameters import UNLABELLED, require_number, restored_on_error
+from halfspace.models.parameters import UNLABELLED, require, require_choice, require_number, restored_on_error
 from halfspace.models.regression.base import Regression, RegressionMixin, read_regression, table
 from halfspace.rows.design import Design
 from halfspace.rows.threads import one_blas_thread
 from halfspace.solvers.outcome import Outcome
-from halfspace.solvers.regression.posterior import Posterior, gathered, infer, joined
+from halfspace.solvers.regression.posterior import Posterior, gathered, infer, integrated, joined
 
 __all__ = ["BayesianRegression"]
 
@@ -38,6 +38,10 @@ class BayesianRegression(Certified, RegressionMixin, RegressorMixin, CallbackSup
     noise_precision : float, optional
         β, the precision of the noise; `alpha_` of scikit-learn's BayesianRidge (in this package `alpha_` always means the
         strengths of examples). None: the one that maximises the evidence.
+    noise : {"evidence", "unknown"}, default "evidence"
+        The noise's precision is taken as known, given or of the largest evidence; or its variance σ² is integrated over too,
+        with the prior 1/σ². Predictions are then Student's t, with wider intervals from few examples, and `prior_precision`
+        is in units of the noise's: λ = α/β.
     intercept : {"free", "clamped", "none"}, default "free"
         The constant: without a prior, at the mean of the data, as in scikit-learn; the weight of one more input, with the same
         prior; or none.
@@ -51,9 +55,12 @@ class BayesianRegression(Certified, RegressionMixin, RegressorMixin, CallbackSup
     intercept_ : float
         Posterior mean of the constant.
     covariance_ : ndarray, shape (D, D)
-        Posterior covariance of the weights, the clamped one last if there is one.
+        Posterior covariance of the weights, the clamped one last if there is one; of unknown noise the squared scale of
+        their t distribution.
     prior_precision_, noise_precision_ : float
-        α and β, as given or found.
+        α and β, as given or found; of unknown noise β = 1/s², where ν s²/σ² is chi-square with ν degrees of freedom.
+    degrees_of_freedom_ : float
+        ν of unknown noise: the examples, less one for a free constant; infinite if the noise is taken as known.
     gamma_ : float
         Effective number of weights: how many the data determine rather than the prior.
     log_evidence_ : float
@@ -78,6 +85,7 @@ class BayesianRegression(Certified, RegressionMixin, RegressorMixin, CallbackSup
         "coef_": "finite8(d)",
         "covariance_": "finite8(w,w)",
         **dict.fromkeys(("intercept_", "prior_precision_", "noise_precision_", "gamma_", "log_evidence_"), "number"),
+        "?degrees_of_freedom_": "number",
         "_floor": "number",
         "_clamp": "finite in 0..1e51",
         "_sums": {"triangle": "finite8(k,v)", "total": "finite > 0", "x_mean": "finite8(d)", "y_mean": "finite"},
@@ -98,11 +106,13 @@ class BayesianRegression(Certified, RegressionMixin, RegressorMixin, CallbackSup
         *,
         prior_precision: float | None = None,
         noise_precision: float | None = None,
+        noise: str = "evidence",
         intercept: str = "free",
         intercept_scaling: float = 1.0,
     ) -> None:
         self.prior_precision = prior_precision
         self.noise_precision = noise_precision
+        self.noise = noise
         self.intercept = intercept
         self.intercept_scaling = intercept_scaling
 
@@ -141,9 +151,12 @@ class BayesianRegression(Certified, RegressionMixin, RegressorMixin, CallbackSup
     def _learn(self, X: Matrix, y: Any, sample_weight: Any, *, afresh: bool) -> Self:
         """Gather the sums of these examples, join them with the earlier ones, and infer."""
         self._check_intercept()
+        require_choice(self, "noise", "evidence", "unknown")
         for name in ("prior_precision", "noise_precision"):
             if getattr(self, name) is not None:
                 require_number(self, name)
+        known = self.noise_precision is None or self.noise == "evidence"
+        require(self, "noise_precision", "None with noise='unknown'", holds=known)
         data = read_regression(self, X, y, sample_weight, reset=afresh, multi=False)
         D = data.design.D
         admit("BayesianRegression", PAIR_BYTES * D * D, f"the covariance of {D:,} weights", "give fewer features", X)
@@ -154,11 +167,24 @@ class BayesianRegression(Certified, RegressionMixin, RegressorMixin, CallbackSup
             sums = gathered(data.design, data.centred[:, 0], float(data.y_mean[0]))
             self._remember(data, sums if afresh else joined(Sums(**self._sums), sums), afresh=afresh)
             try:
-                self._store(infer(Sums(**self._sums), self._floor, *self._given()))
+                self._store(self._inferred(Sums(**self._sums)))
             except np.linalg.LinAlgError as error:
                 msg = f"BayesianRegression: numbers of these sizes cannot be computed with ({error}). Scale the features."
                 raise InputError(msg) from error
         return self
+
+    def _inferred(self, sums: Sums) -> Posterior:
+        """Return the posterior of the sums over all examples, and set how many degrees of freedom the noise has."""
+        self.degrees_of_freedom_ = np.inf
+        if self.noise == "evidence":
+            return infer(sums, self._floor, *self._given())
+        self.degrees_of_freedom_ = sums.total - self._free
+        if not self.degrees_of_freedom_ > 0.0:
+            msg = "BayesianRegression(noise='unknown') with a free constant needs more than one example to know of noise."
+            raise InputError(msg)
+        prior = self._given()[0]
+        found = infer(sums, self._floor, prior, None if prior is None else 1.0)
+        return integrated(sums, found, self._floor, self.degrees_of_freedom_)
 
     def _given(self) -> tuple[float | None, float | None]:
         """Return the precisions that were given."""
@@ -186,6 +212,7 @@ class BayesianRegression(Certified, RegressionMixin, RegressorMixin, CallbackSup
         constant = sums.y_mean - sums.x_mean @ self.coef_ if self._free else self._clamp * found.mean[d:].sum()
         self.intercept_ = float(constant)
         unset = tuple(name for name, given in zip(("alpha", "beta"), self._given(), strict=True) if given is None)
+        unset = unset if self.noise == "evidence" else unset[: len(unset) - 1]  # the noise is integrated over
         self.certificate_ = GaussianPosterior.of(
             sums,
             alpha=found.alpha,
@@ -196,6 +223,7 @@ class BayesianRegression(Certified, RegressionMixin, RegressorMixin, CallbackSup
             free=self._free,
             clamp=self._clamp,
             sample_weight=self._weights,
+            freedom=None if self.degrees_of_freedom_ == np.inf else self.degrees_of_freedom_,
         )
         self.gamma_, self.log_evidence_ = self.certificate_.gamma, self.certificate_.log_evidence
         sound = self.certificate_.well_formed()
@@ -216,12 +244,54 @@ class BayesianRegression(Certified, RegressionMixin, RegressorMixin, CallbackSup
         X : array or CSR matrix, shape (n, d)
             Examples.
         return_std : bool, default False
-            The deviations hold the noise, the doubt about the weights, and with a free intercept that about the constant.
+            The deviations hold the noise, the doubt about the weights, and with a free intercept that about the constant;
+            those of Student's t with two degrees of freedom or fewer are infinite.
         """
         X = self._read(X)
-        mean = self._means(X)
         if not return_std:
-            return mean
+            return self._means(X)
+        mean, scale = self._believed(X)
+        return mean, scale * self._wider()
+
+    def interval(self, X: Matrix, coverage: float = 0.9) -> tuple[FloatArray, FloatArray]:
+        """Return the ends, each of shape (n,), of central intervals that hold a new target with this probability.
+
+        That is a belief, right if prior, line and Gaussian noise are: of unknown noise quantiles of Student's t, else of the
+        normal distribution.
+
+        Parameters
+        ----------
+        X : array or CSR matrix, shape (n, d)
+            Examples.
+        coverage : float, default 0.9
+            Between 0 and 1.
+
+        Examples
+        --------
+        >>> import numpy as np
+        >>> X, y = np.array([[0.0], [1.0], [2.0], [3.0]]), np.array([1.0, 3.0, 5.0, 7.5])
+        >>> low, high = BayesianRegression(noise="unknown").fit(X, y).interval(np.array([[1.5]]))
+        >>> low.round(2).tolist(), high.round(2).tolist()
+        ([3.64], [4.61])
+        """
+        number = isinstance(coverage, int | float | np.number) and not isinstance(coverage, bool)
+        if not (number and 0.0 < coverage < 1.0):
+            msg = f"BayesianRegression.interval: coverage must be between 0 and 1. Got {coverage!r} instead."
+            raise InputError(msg)
+        mean, scale = self._believed(self._read(X))
+        half = scale * stats.t.ppf(0.5 + 0.5 * coverage, getattr(self, "degrees_of_freedom_", np.inf))
+        return mean - half, mean + half
+
+    def _wider(self) -> float:
+        """Return by how much a standard deviation is larger than the scale of its t distribution; 1 of a normal one."""
+        freedom = getattr(self, "degrees_of_freedom_", np.inf)
+        if freedom == np.inf:
+            return 1.0
+        return float(np.sqrt(freedom / (freedom - 2.0))) if freedom > 2.0 else np.inf
+
+    def _believed(self, X: Matrix) -> tuple[FloatArray, FloatArray]:
+        """Return mean and scale of the predictions for checked X, each of shape (n,)."""
+        mean = self._means(X)
         centre = np.asarray(self._sums["x_mean"])
         design = Design(X, np.ones(X.shape[0]), self._clamp, centre)
 
@@ -267,11 +337,13 @@ class BayesianRegression(Certified, RegressionMixin, RegressorMixin, CallbackSup
         rng = check_random_state(random_state)
         values, vectors = linalg.eigh(self.covariance_)
         d, D = self.n_features_in_, values.size
-        moves = rng.standard_normal((n, D)) * np.sqrt(np.maximum(values, 0.0)) @ vectors.T
+        freedom = getattr(self, "degrees_of_freedom_", np.inf)
+        spread = np.ones(n) if freedom == np.inf else np.sqrt(freedom / rng.chisquare(freedom, n))  # a noise for each draw
+        moves = spread[:, None] * rng.standard_normal((n, D)) * np.sqrt(np.maximum(values, 0.0)) @ vectors.T
         coefs = self.coef_ + moves[:, :d]
         if not self._free:
             return coefs, self.intercept_ + self._clamp * moves[:, d:].sum(axis=1)
-        own = rng.standard_normal(n) / np.sqrt(self.noise_precision_ * self._sums["total"])
+        own = spread * rng.standard_normal(n) / np.sqrt(self.noise_precision_ * self._sums["total"])
         return coefs, self._sums["y_mean"] - coefs @ self._sums["x_mean"] + own
 
     def summary(self) -> str:
@@ -293,7 +365,7 @@ class BayesianRegression(Certified, RegressionMixin, RegressorMixin, CallbackSup
         centre = np.append(self._sums["x_mean"], np.zeros(variances.size - d))
         free = centre @ self.covariance_ @ centre + 1.0 / (self.noise_precision_ * self._sums["total"])
         constant = free if self._free else self._clamp**2 * variances[d:].sum()
-        deviations = np.sqrt(np.append(variances[:d], constant))
+        deviations = self._wider() * np.sqrt(np.append(variances[:d], constant))
         noise, prior = 1.0 / np.sqrt(self.noise_precision_), 1.0 / np.sqrt(self.prior_precision_)
         last = (
             f"{self._rows:,} examples, {self.gamma_:.5g} effective weights, noise {noise:.5g}, prior {prior:.5g}, "

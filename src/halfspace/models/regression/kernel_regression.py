@@ -1,6 +1,7 @@
 """Kernel ridge regression: the Adaline in a kernel's space, its width and ridge chosen by exact leave-one-out."""
 
 import time
+from functools import partial
 from typing import Any, ClassVar, NamedTuple, Self
 
 import numpy as np
@@ -13,6 +14,7 @@ from halfspace.certificates.expansion import indefiniteness
 from halfspace.certificates.regression.kernel_ridge import KernelRidgeCells, KernelRidgeGap
 from halfspace.errors import InputError
 from halfspace.kernels import Kernel, as_kernel
+from halfspace.kernels.gram import VALUES
 from halfspace.kernels.products import doubled
 from halfspace.models.certified import Certified
 from halfspace.models.kernel.cells import Cells, cut
@@ -35,9 +37,13 @@ __all__ = ["KernelRegression"]
 
 
 COARSE = 4
-"""Of many rows, this share of one rules out widths first."""
+"""Of many rows, this share of one rules out widths first, then half of them."""
 MANY = 1_000
 """Rows from which that pays."""
+DECOMPOSED, SOLVED, BEGUN = 2e-10, 4e-10, 3e-3
+"""Seconds for an eigendecomposition and for a solution with its proof, over the cube of the rows; and to begin with a cell."""
+SMALL, FEWEST = 250, 50
+"""Examples that a cell has at least for want of time, and those of the smallest sample."""
 
 
 class _Scored(NamedTuple):
@@ -56,8 +62,8 @@ class KernelRegression(Certified, RegressionMixin, MultiOutputMixin, RegressorMi
     """Kernel ridge regression, the Adaline in a kernel's space: min Σ s_i (y_i - f(x_i) - c)² + λ‖f‖².
 
     One eigendecomposition per width gives the exact leave-one-out error for every λ, so width and ridge are chosen without
-    folds; widths that a quarter of the rows rules out (by more than two standard errors of the difference) are left. Beyond
-    `kernel_rows` examples both are chosen on a sample, and the space is cut into cells with a machine each.
+    folds; widths that a quarter or half of the rows rule out (by more than two standard errors of the difference) are left.
+    Beyond `kernel_rows` examples both are chosen on a sample, and the space is cut into cells with a machine each.
 
     Parameters
     ----------
@@ -80,7 +86,7 @@ class KernelRegression(Certified, RegressionMixin, MultiOutputMixin, RegressorMi
     kernel_rows : int, default 4000
         Most examples of one machine; of more, cells of about this many examples are made.
     full_grid : bool, default False
-        Score every width on all rows, also those that a quarter of them rules out.
+        Score every width on all rows, also those that a part of them rules out.
     max_time : float, optional
         Time limit in seconds; the search stops at two thirds of it and the best point so far is fitted.
     n_jobs : int, optional
@@ -199,19 +205,56 @@ class KernelRegression(Certified, RegressionMixin, MultiOutputMixin, RegressorMi
                 )
                 raise InputError(msg)
             rng = check_random_state(self.random_state)
+            everyone, (learnt, most) = used.size, self._affordable(used.size, data.X, widths, began)
+            if learnt < everyone:
+                used = np.sort(rng.choice(used, learnt, replace=False))
+                weights = np.zeros(data.Y.shape[0])
+                weights[used] = data.design.s[used]
+                data = read_regression(self, X, y, weights)
             rows = used
-            if used.size > self.kernel_rows:
+            if used.size > most:
                 self._refuse_precomputed(widths, used.size)
-                rows = np.sort(rng.choice(used, int(self.kernel_rows), replace=False))
+                rows = np.sort(rng.choice(used, most, replace=False))
             kernel = self._search(data, rows, widths, rng, began)
             seed = int(rng.randint(1 << 30))
             by_cell, centres = [used], None
-            if used.size > self.kernel_rows:
-                centres, found = cut(data.X[used], -(-used.size // int(self.kernel_rows)), seed)
+            if used.size > most:
+                centres, found = cut(data.X[used], -(-used.size // most), seed)
                 by_cell = np.split(used[np.argsort(found, kind="stable")], np.cumsum(np.bincount(found))[:-1])
             self._solve(data, kernel, by_cell, centres)
-            self._explain(widths, len(by_cell))
+            outcome = self._explained(widths, len(by_cell))
+            if learnt < everyone:
+                sample = (
+                    f"Learnt from a sample of {learnt:,} of {everyone:,} examples: max_time={self.max_time:g} allows no more."
+                )
+                outcome = Outcome("time budget spent", f"{sample} {outcome.sentence}", "Raise max_time.")
+            self.outcome_ = outcome
             return self
+
+    def _affordable(self, n: int, X: Matrix, widths: list[Width], began: float) -> tuple[int, int]:
+        """Return of how many of n examples to learn, and how many a function may know: n and `kernel_rows`, or what fits.
+
+        Cells become smaller first, as long as they have SMALL examples; then a sample is drawn.
+        """
+        most = int(self.kernel_rows)
+        if self.max_time is None:
+            return n, most
+        left = began + float(self.max_time) - time.perf_counter()
+        entries = getattr(X, "nnz", X.size) / X.shape[0]
+        given = len(widths) == 1 and not isinstance(self.ridge, str)
+
+        def seconds(n: int, r: int) -> float:
+            coarse = r > MANY and not self.full_grid
+            searched = 0.0 if given else len(widths) / COARSE**3 + min(len(widths), 3) if coarse else len(widths)
+            matrix, cells = r * r * (2.0 + entries / 32) / VALUES, -(-n // r)
+            cutting = 4e-9 * n * cells * X.shape[1] if cells > 1 else 0.0
+            return float(searched * (matrix + DECOMPOSED * r**3) + cells * (3.0 * matrix + SOLVED * r**3 + BEGUN) + cutting)
+
+        wanted = [r for k in range(40) if (r := int(most * 0.8**k)) >= min(most, FEWEST)]
+        for r in wanted if not widths[0].kernel.is_precomputed else wanted[:1]:
+            if (r >= min(SMALL, most) or r >= n) and seconds(n, min(r, n)) <= left:
+                return n, r
+        return next((r for r in wanted if r <= n and seconds(r, r) <= left), min(n, FEWEST)), most
 
     def _check_parameters(self) -> None:
         self._check_intercept()
@@ -283,9 +326,12 @@ class KernelRegression(Certified, RegressionMixin, MultiOutputMixin, RegressorMi
 
         kept = list(range(len(widths)))
         if rows.size > MANY and len(widths) > 1 and not self.full_grid:
-            few = np.sort(rng.choice(rows, rows.size // COARSE, replace=False))
-            kept = _not_ruled_out(side_by_side(lambda k: score(k, few), kept, self.n_jobs))
-            found.clear()
+            for part in (COARSE, 2):
+                few = np.sort(rng.choice(rows, rows.size // part, replace=False))
+                if len(kept) > 1:
+                    coarse = side_by_side(partial(score, some=few), kept, self.n_jobs)
+                    kept = [kept[j] for j in _not_ruled_out(coarse)]
+                found.clear()
         side_by_side(lambda k: score(k, rows), kept, self.n_jobs)
         reporter.close()
         best = min(sorted(found), key=lambda k: float(found[k].errors.mean(axis=1).min()))
@@ -345,13 +391,12 @@ class KernelRegression(Certified, RegressionMixin, MultiOutputMixin, RegressorMi
         self._cells = Cells(centres, by_cell, bias, np.ones((len(by_cell), m), dtype=bool))
         self.certificate_ = KernelRidgeCells(centres, cells, tuple(map(proof, by_cell, fits)), data.sample_weight)
 
-    def _explain(self, widths: list[Width], cells: int) -> None:
+    def _explained(self, widths: list[Width], cells: int) -> Outcome:
         """Say how width and ridge were chosen, and what was solved."""
         about = f" in {cells} cells, an approximation" if cells > 1 else ""
         sentence = f"Solved by Cholesky{about}: {str(self.certificate_).splitlines()[0]}."
         if not self.history_:
-            self.outcome_ = Outcome("solved", sentence)
-            return
+            return Outcome("solved", sentence)
         errors, remedy = self.history_["errors"], ""
         k, at = np.unravel_index(int(np.nanargmin(errors)), errors.shape)
         width = "" if np.isnan(self.history_["gammas"][k]) else f"gamma {self.history_['gammas'][k]:.4g} and "
@@ -364,7 +409,7 @@ class KernelRegression(Certified, RegressionMixin, MultiOutputMixin, RegressorMi
             remedy = (
                 f"The best gamma is the {'smallest' if k == 0 else 'largest'} of those tried: give gammas that reach further."
             )
-        self.outcome_ = Outcome("solved", sentence, remedy)
+        return Outcome("solved", sentence, remedy)
 
     def predict(self, X: Matrix) -> FloatArray:
         """Return the predicted targets, shape (n,) or (n, m).

@@ -126,6 +126,14 @@ class LogTarget(Certified, MetaEstimatorMixin, RegressorMixin, BaseEstimator):
             Examples.
         """
         check_is_fitted(self)
+        return self._in_units(self.regressor_.predict(X))
+
+    @property
+    def left_out_(self) -> FloatArray:
+        """Prediction for every example by a model of log y that has not seen it, shape (n,), if that is a kernel's."""
+        return self._in_units(self.regressor_.left_out_)
+
+    def _in_units(self, logs: FloatArray) -> FloatArray:
+        """Return means of the target, shape (n,), from predictions of log y."""
         low, high = self.range_
-        logs: FloatArray = np.clip(self.regressor_.predict(X), low - (high - low), high + (high - low))
-        return np.asarray(self.factor_ * np.exp(logs))
+        return np.asarray(self.factor_ * np.exp(np.clip(logs, low - (high - low), high + (high - low))))

@@ -15,7 +15,6 @@ Precision The matrix is in single precision, and h too while steps run. The gap 
 """
 
 import math
-from collections.abc import Callable
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -24,6 +23,7 @@ from halfspace._dispatch import compiled_as_written
 from halfspace._typing import FloatArray, Matrix
 from halfspace.kernels import RBF, Kernel, Laplacian
 from halfspace.kernels.fast.activations import exp2
+from halfspace.kernels.gram import VALUES
 from halfspace.kernels.products import distances, doubled, squared_distances
 from halfspace.solvers.kernel.pair_steps import Box, climb_free, climb_pairs, gap_at, middle
 
@@ -207,20 +207,29 @@ class WidthMatrices:
         self.clamped = np.float32(clamp * clamp)
         kind = type(kernels[0])
         self.radial = kind in {RBF, Laplacian} and all(type(kernel) is kind for kernel in kernels)
-        self._D = self._distances(distances if kind is Laplacian else squared_distances) if self.radial else None
+        self._measure = distances if kind is Laplacian else squared_distances
+        self._D: Any = None
 
     @staticmethod
     def megabytes(n: int, workers: int) -> float:
         """Return the memory that n examples and some threads need."""
         return 4e-6 * n * n * (1.0 + workers * (1.0 + (SHARE * SHARE if n > PLAIN else 0.0)))
 
-    def _distances(self, measure: Callable[[Any, Any], Any]) -> Any:
+    def seconds(self) -> float:
+        """Predict the seconds until the first matrix is there."""
+        entries = self.X.nnz / self.n if hasattr(self.X, "nnz") else self.X.shape[1]
+        return self.n * self.n * (1.0 + entries / 64) / VALUES
+
+    def prepare(self) -> None:
+        """Compute the distances that all widths need."""
+        if not self.radial:
+            return
         X, n = doubled(self.X), self.n
         D, step = np.empty((n, n), np.float32), max(1, BLOCK // n)
         for first in range(0, n, step):
-            D[first : first + step] = measure(X[first : first + step], X)
+            D[first : first + step] = self._measure(X[first : first + step], X)
         np.fill_diagonal(D, 0.0)
-        return D
+        self._D = D
 
     def memory(self) -> Any:
         """Return room for one matrix, for a thread to keep."""

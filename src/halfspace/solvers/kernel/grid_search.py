@@ -209,6 +209,10 @@ def search_grid(grid: GridRun, workers: int, seconds: float | None = None) -> No
     """Solve a grid, in threads; a limit or a keyboard interrupt keeps what is done, and `grid.reason` says so."""
     matrices, folds, widths = grid.matrices, range(len(grid.folds)), range(len(grid.matrices.kernels))
     deadline = None if seconds is None else time.perf_counter() + seconds
+    if seconds is not None and matrices.seconds() > seconds:
+        grid.reason = "time budget spent"
+        return
+    matrices.prepare()
 
     def search(methods: list[WidthSearch]) -> None:
         left = None if deadline is None else max(deadline - time.perf_counter(), 0.0)

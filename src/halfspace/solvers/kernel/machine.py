@@ -25,15 +25,18 @@ import numpy as np
 
 from halfspace._typing import FloatArray, IntArray
 from halfspace.kernels.gram import LazyGram
+from halfspace.rows.threads import n_threads
 from halfspace.solvers.kernel.pair_steps import Box, climb_free, climb_pairs, gap_at, middle
 from halfspace.solvers.kernel.working_set import WorkingSet, in_double, working_set
 from halfspace.solvers.linear.soft_margin import best_bias, stretched
 from halfspace.solvers.outcome import Reason
 
-__all__ = ["KernelAnswer", "KernelMachine", "KernelProblem", "State", "hard_gap"]
+__all__ = ["Climb", "KernelAnswer", "KernelMachine", "KernelProblem", "State", "hard_gap", "soft_plan"]
 
-SMALLEST = 1500
-"""Examples of the smallest level."""
+SMALLEST, FEWEST = 1500, 16
+"""Examples of the smallest level; and where there is little time."""
+SINGLE = 0.5
+"""Time for a kernel value in single precision, where one in double takes 1."""
 NEAR = 0.25
 """Examples with a potential this near to 1 join the working set."""
 GROWTH = 256
@@ -55,6 +58,8 @@ class KernelProblem(NamedTuple):
     c: FloatArray
     free: bool
     room: int = 20_000  # largest working set
+    seconds: float = np.inf  # about how long it may take: the smallest level is one that leaves time for its proof
+    total: float = 0.0  # sum of the signed strengths with a free bias; other than 0 in a problem of one class (`one_class.py`)
 
     def bounds(self) -> tuple[FloatArray, FloatArray]:
         """Return the lowest and the highest signed strengths."""
@@ -101,12 +106,12 @@ class Level:
         self.work: WorkingSet = working_set(problem.gram, self.order, problem.room)
 
     def values(self, m: int) -> tuple[float, float, float]:
-        """Return bias, gap and primal value of the first m examples."""
-        h, b, lo, hi = self.h[:m], self.b[:m], self.lo[:m], self.hi[:m]
-        o = self.bias = _bias(h, self.y[:m], hi - lo, self.bias) if self.problem.free else 0.0
-        r = h - o
-        loss = float(np.where(r > 0.0, r * hi, r * lo).sum())  # hi or lo is 0
-        return o, float(gap_at(h, b, lo, hi, o)), 0.5 * float(b @ (self.y[:m] - h)) + loss
+        """Return bias, gap and primal value of the first m examples; of one class ½‖f‖², which is to be least."""
+        h, b, lo, hi, total = self.h[:m], self.b[:m], self.lo[:m], self.hi[:m], self.problem.total
+        o = self.bias = _bias(h, self.y[:m], hi - lo, self.bias, total) if self.problem.free else 0.0
+        r, half = h - o, 0.5 * float(b @ (self.y[:m] - h))
+        loss = 0.0 if total else float(np.where(r > 0.0, r * hi, r * lo).sum())  # hi or lo is 0
+        return o, float(gap_at(h, b, lo, hi, o)), half + loss
 
     def answer(self, error: FloatArray, o: float, gap: float, primal: float) -> KernelAnswer:
         """Return the strengths and the gradient, known up to `error`, in the order of the problem, and their values."""
@@ -180,9 +185,9 @@ def _terms(r: FloatArray, b: FloatArray, lo: FloatArray, hi: FloatArray) -> Floa
     return terms
 
 
-def _bias(h: FloatArray, y: FloatArray, c: FloatArray, guess: float) -> float:
+def _bias(h: FloatArray, y: FloatArray, c: FloatArray, guess: float, total: float) -> float:
     """Return the best bias; only examples near the last one are sorted, if it did not move far."""
-    needed = float(c[y > 0].sum())
+    needed = float(c[y > 0].sum()) - total
     for width in (1e-3, 3e-2):
         low = h < guess - width
         near = np.flatnonzero((h <= guess + width) ^ low)
@@ -193,7 +198,7 @@ def _bias(h: FloatArray, y: FloatArray, c: FloatArray, guess: float) -> float:
         if below < needed and k + 1 < slopes.size:
             flat = slopes[k] <= needed * (1.0 + 1e-12)  # all biases in between are as good: the middle
             return float(0.5 * (points[order[k]] + points[order[k + 1]]) if flat else points[order[k]])
-    return best_bias(y - h, y, c)
+    return best_bias(y - h, y, c, total)
 
 
 def hard_gap(y: FloatArray, b: FloatArray, h: FloatArray, *, free: bool) -> tuple[float, float, float]:
@@ -228,6 +233,7 @@ class State:
     reason: Reason | None = None
     answer: KernelAnswer | None = None  # none while there is something to refine
     course: list[tuple[float, float]] = field(default_factory=list)  # primal and dual value of rounds not yet told
+    due: float = 0.0  # kernel values, in double precision, that the plan will compute before its next look at the clock
     gap: float = np.inf  # relative, as single precision sees it
 
     def known_answer(self, *, hard: bool) -> KernelAnswer:
@@ -247,7 +253,10 @@ class State:
 
 
 def _rounds(state: State, level: Level, m: int, tol: float) -> Iterator[Climb | None]:
-    """Plan rounds on the first m examples up to a relative gap, as single precision sees it; None ends a round."""
+    """Plan rounds on the first m examples up to a relative gap, as single precision sees it.
+
+    None ends a round, or asks for a look at the clock before so many kernel values are computed as `state.due` says.
+    """
     o, gap, primal = level.values(m)
     work, first, moved, before = level.work, True, False, np.inf
     new = np.empty(0, dtype=np.int64)
@@ -271,7 +280,7 @@ def _rounds(state: State, level: Level, m: int, tol: float) -> Iterator[Climb | 
         before = gap
         shift = middle(h, held, lo, hi)[0] if level.problem.free else 0.0  # what is near 0 has digits to spare
         box = Box(work.K, work.diagonal, (h - shift).astype(work.K.dtype), held.copy(), lo, hi)
-        climb = Climb(box, target, members)
+        climb, state.due = Climb(box, target, members), 0.0
         yield climb
         change = box.b - held
         level.b[members], level.h[members], level.travelled[members] = box.b, box.h + shift, np.inf  # by steps without number
@@ -280,26 +289,45 @@ def _rounds(state: State, level: Level, m: int, tol: float) -> Iterator[Climb | 
         outside[members] = False
         rest = np.flatnonzero(outside)
         if rest.size and moved:
+            state.due = SINGLE * rest.size * np.count_nonzero(change)
+            yield None
+            if state.hurry:  # all of h will be computed anew
+                level.travelled[:] = np.inf
+                return
             level.h[rest] -= work.effect(change, rest)
             level.travelled[rest] += float(np.abs(change).sum())
         o, gap, primal = level.values(m)
         state.gap = gap / max(primal, 1e-300)
         state.course.append((primal, primal - gap))
+        state.due = SINGLE * members.size * min(m, GROWTH + members.size // 2)
         yield None
 
 
-def _soft(
+def _levels(problem: KernelProblem) -> list[int]:
+    """Return how many examples count on each level; the first are fewer where rows are so long, or time so short."""
+    n, smallest = problem.y.size, SMALLEST
+    while smallest > FEWEST and problem.gram.seconds(smallest * (smallest + 0.5 * n)) > 0.5 * problem.seconds:
+        smallest = max(smallest // 2, FEWEST)
+    sizes = [n]
+    while sizes[0] > smallest:
+        sizes.insert(0, -(-sizes[0] // 32) * 16)  # halves, in whole panels
+    return sizes
+
+
+def soft_plan(
     state: State, problem: KernelProblem, tol: float, rng: np.random.Generator, start: FloatArray | None
 ) -> Iterator[Climb | None]:
     """Plan a soft margin, to a relative gap of `tol` that is true in double precision."""
     n = problem.y.size
     level = state.level = Level(problem, rng.permutation(n), start)
-    state.answer, state.reason, sizes = None, None, [n]
-    while start is None and sizes[0] > SMALLEST:
-        sizes.insert(0, -(-sizes[0] // 32) * 16)  # halves, in whole panels
-    known = 0
-    for m in sizes:
+    state.answer, state.reason, known = None, None, 0
+    for m in _levels(problem) if start is None else [n]:
         support = np.flatnonzero(level.b)
+        if known:
+            state.due = SINGLE * (support.size * (m - known) + min(m, GROWTH + 2 * support.size) ** 2)
+            yield None
+            if state.hurry:
+                break
         level.h[known:m] = level.y[known:m] - level.work.entry(support, level.b[support], known, m)
         level.travelled[known:m] = float(np.abs(level.b).sum())
         yield from _rounds(state, level, m, 0.9 * tol if m == n else max(tol, 1e-2))
@@ -333,7 +361,7 @@ def _hard(
     if start is not None:
         cap = max(cap, 2.0 * float(np.abs(start).max()))
     while True:
-        for climb in _soft(state, problem._replace(c=np.full(problem.y.size, cap)), inner, rng, start):
+        for climb in soft_plan(state, problem._replace(c=np.full(problem.y.size, cap)), inner, rng, start):
             state.course = [(np.inf, 0.0)] * len(state.course)  # values of a soft margin are none of the hard one
             yield climb
         answer, solved = state.known_answer(hard=True), state.reason == "converged"
@@ -367,7 +395,7 @@ class KernelMachine:
 
     def start(self, before: FloatArray | None = None) -> State:
         """Return the state to begin with, or to go on from signed strengths."""
-        state, plan = State(), _hard if self.problem.hard else _soft
+        state, plan = State(), _hard if self.problem.hard else soft_plan
         state.plan = plan(state, self.problem, self.tol, np.random.default_rng(self.seed), before)
         return state
 
@@ -413,9 +441,9 @@ class KernelMachine:
         return b, level.bias
 
     def ending(self, state: State) -> float:
-        """Predict the seconds for the gradient in double precision: what the support gives to all examples, by two threads."""
+        """Predict the seconds for what is due, and for the gradient in double precision: what the support gives to all."""
         support = 0 if state.level is None else np.count_nonzero(state.level.b)
-        return 0.5 * self.problem.gram.seconds(float(self.problem.y.size) * support)
+        return self.problem.gram.seconds(float(self.problem.y.size) * support + state.due) / n_threads()
 
     def certify(self, state: State) -> KernelAnswer:
         """Return the strengths with their gradient in double precision, and both values."""

@@ -143,9 +143,10 @@ class KernelPushing(Pushing):
         return status
 
     def ending(self, pushes: Pushes) -> float:
-        """Predict the seconds for the outputs that all support vectors give to all examples."""
+        """Predict the seconds for the rows that are fetched next, and the outputs that all support vectors give to all."""
         held = np.any([(state.lower_alpha != 0) | (state.upper_alpha != 0) for state in pushes.states], axis=0)
-        return self.table.gram.seconds(float(held.size) * np.count_nonzero(held))
+        fetched = 0 if self.table.whole else TOGETHER
+        return self.table.gram.seconds(float(held.size) * (fetched + np.count_nonzero(held)))
 
     def certify(self, pushes: Pushes) -> FloatArray:
         """Return the coefficients of the most stable functions, shape (K, n), which `models` makes a certificate of."""

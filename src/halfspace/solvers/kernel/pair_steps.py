@@ -27,7 +27,7 @@ __all__ = ["Box", "climb_free", "climb_pairs", "gap_at", "middle", "pair_step"]
 LOW = 4095
 """Bits of a key that hold the index within a block."""
 NONE = np.int32(-(2**31))
-BIG = 3.0e38
+BIG, FAR = 3.0e38, 1e300
 FLAT, FLATTER = 1e-4, 1e-12
 """Least curvature of a pair, in units of the largest diagonal value, in single and double precision: below is noise."""
 LEAST = 1e-30
@@ -57,15 +57,18 @@ def gap_at(h: Any, b: FloatArray, lo: FloatArray, hi: FloatArray, o: float) -> f
 
 @compiled_as_written
 def middle(h: Any, b: FloatArray, lo: FloatArray, hi: FloatArray) -> tuple[float, float, float]:
-    """Return the bias half way between the largest h that may rise and the smallest that may fall, and these two."""
-    top, bottom = -np.inf, np.inf
+    """Return the bias half way between the largest h that may rise and the smallest that may fall, and these two.
+
+    Where none may, it is far away, but not at infinity, which has no meaning in code compiled like this.
+    """
+    top, bottom = -FAR, FAR
     for i in range(h.size):
         if b[i] < hi[i]:
             top = max(top, np.float64(h[i]))
         if b[i] > lo[i]:
             bottom = min(bottom, np.float64(h[i]))
-    if top == -np.inf or bottom == np.inf:
-        return (0.0 if top == bottom else (top if bottom == np.inf else bottom)), top, bottom
+    if top == -FAR or bottom == FAR:
+        return (0.0 if top == -bottom else (top if bottom == FAR else bottom)), top, bottom
     return 0.5 * (top + bottom), top, bottom
 
 

@@ -39,6 +39,8 @@ __all__ = ["Epochs", "KernelPresenting", "Training", "overlaps"]
 ROSENBLATT = Rosenblatt()
 BLOCK_VALUES = 1 << 26
 """Kernel values, at most, to bring the outputs up to date after a block."""
+LONG = 128
+"""Columns that make a kernel value take twice as long: of longer rows a block has fewer."""
 
 
 class Epochs:
@@ -129,8 +131,8 @@ class KernelPresenting:
     @property
     def piece(self) -> int:
         """Examples of a step, or of a block."""
-        n, K = self.gram.n, self.signs.shape[0]
-        return int(np.clip(BLOCK_VALUES // n, 16, 1024)) if self.whole is None else max(1, PIECE // (n * K))
+        n, K, longer = self.gram.n, self.signs.shape[0], 1.0 + self.gram.width / LONG
+        return int(np.clip(BLOCK_VALUES / (n * longer), 16, 1024)) if self.whole is None else max(1, PIECE // (n * K))
 
     def _present_block(self, state: State, memory: Any, rows: IntArray) -> None:
         """Present a block as a small problem of its own, then bring everyone's outputs up to date."""
@@ -160,9 +162,10 @@ class KernelPresenting:
         return None if training.state.active.any() else "converged"
 
     def ending(self, training: Training) -> float:
-        """Predict the seconds for the outputs that all support vectors give to all examples, and to count votes."""
+        """Predict the seconds for a block, for the outputs that all support vectors give to all, and to count votes."""
         votes = seconds_of_votes(self.gram.n, training.state) if isinstance(training.memory, Log) else 0.0
-        return votes + self.gram.seconds(float(self.gram.n) * np.count_nonzero(training.state.alpha.any(axis=0)))
+        block = self.piece if self.whole is None else 0
+        return votes + self.gram.seconds(float(self.gram.n) * (block + np.count_nonzero(training.state.alpha.any(axis=0))))
 
     def certify(self, training: Training) -> FloatArray:
         """Return the coefficients of the functions, shape (K, n), which `models` makes a certificate of."""

@@ -26,17 +26,23 @@ from halfspace.solvers.linear.soft_margin import balanced, best_bias
 from halfspace.solvers.outcome import Reason
 from halfspace.solvers.rules import sweep as presenting
 from halfspace.solvers.rules.adatron import AdaTron
+from halfspace.solvers.run import PIECE
 
 __all__ = ["KernelSweep"]
+
+VALUES = 1 << 20
+"""Values of the kernel matrix, of short rows, that are computed between two looks at the clock."""
 
 
 @dataclass
 class State:
     """Strengths and outputs, the fixed part of a free bias, and what the last sweep made of them."""
 
-    K: FloatArray
+    K: FloatArray  # its rows are computed first, in pieces
     task: presenting.Task  # the matrix with the clamped input that stands for a free bias
     state: presenting.State
+    rows: int = 0  # of K that are there
+    position: int = 0  # examples presented in this sweep
     fixed: float = 0.0
     answer: KernelAnswer | None = None
     gap: float = np.inf
@@ -55,22 +61,44 @@ class KernelSweep:
 
     def start(self, before: FloatArray | None = None) -> State:
         """Return the state to begin with, or to go on from signed strengths."""
-        problem = self.problem
-        K = problem.gram.block(problem.rows, problem.rows, np.float64)
-        clamped = K + K.diagonal().mean() if problem.free else K
+        problem, n = self.problem, self.problem.y.size
+        K = np.empty((n, n))
         target = (problem.y > 0).astype(np.int64)
-        task = presenting.Task(Gram(clamped), target, np.array([1]), clamped.diagonal().copy(), problem.c)
+        task = presenting.Task(Gram(K), target, np.array([1]), np.ones(n), problem.c)
         state = presenting.start(task)
         if before is not None:
             state.alpha[0] = np.minimum(np.abs(before), problem.c)
         return State(K, task, state)
 
     def step(self, state: State, most: int) -> tuple[FloatArray, ...]:
-        """Present every example once."""
+        """Compute some rows of the matrix; or present some examples, the last of which end a sweep."""
         del most
+        y, alpha = self.problem.y, state.state.alpha[0]
+        if state.rows < y.size:
+            self._fill(state)
+            return ()
+        if state.position == 0:
+            state.state.W[0] = state.task.X.K @ (alpha * y) + state.fixed
+        some = np.arange(state.position, min(state.position + max(1, PIECE // y.size), y.size))
+        presenting.sweep(AdaTron(self.rate), presenting.Forget(), state.task, state.state, 0, some)
+        state.position = (state.position + some.size) % y.size
+        return self._ended(state) if state.position == 0 else ()
+
+    def _fill(self, state: State) -> None:
+        """Compute some rows of the kernel matrix; after the last, the matrix that is swept over."""
+        problem, n = self.problem, self.problem.y.size
+        longer, rows = 1.0 + problem.gram.width / 64, problem.rows
+        last = min(state.rows + max(1, int(VALUES / (n * longer))), n)
+        everyone = rows[state.rows : last] if last - state.rows < n else rows
+        state.K[state.rows : last] = problem.gram.block(everyone, rows, np.float64)
+        state.rows = last
+        if last == n:
+            clamped = state.K + state.K.diagonal().mean() if problem.free else state.K
+            state.task = state.task._replace(X=Gram(clamped), q=clamped.diagonal().copy())
+
+    def _ended(self, state: State) -> tuple[FloatArray, ...]:
+        """Move the fixed part of a free bias after a sweep, and measure what it brought."""
         y, alpha, clamped = self.problem.y, state.state.alpha[0], state.task.X.K
-        state.state.W[0] = clamped @ (alpha * y) + state.fixed
-        presenting.sweep(AdaTron(self.rate), presenting.Forget(), state.task, state.state, 0, np.arange(y.size))
         if self.problem.free:
             state.fixed += float(clamped[0, 0] - state.K[0, 0]) * float(alpha @ y)
         primal, dual = self._measure(state, alpha)
@@ -81,7 +109,7 @@ class KernelSweep:
         """Return primal and dual value of the strengths, and note the answer."""
         problem, y, c = self.problem, self.problem.y, self.problem.c
         b = balanced(alpha, problem) * y if problem.free else alpha * y
-        h = y - state.K @ b
+        h = y - state.K @ b if b.any() else y.copy()
         if problem.hard:
             bias, primal, dual = hard_gap(y, b, h, free=problem.free)
             dual = min(dual, primal)
@@ -102,8 +130,9 @@ class KernelSweep:
 
     def certify(self, state: State) -> KernelAnswer:
         """Return the strengths with their gradient, and both values."""
-        if state.answer is None:  # interrupted before the first sweep was over
-            self.step(state, 1)
+        if state.answer is None:  # ended before the first sweep: what was presented, if the matrix is there
+            alpha = state.state.alpha[0]
+            self._measure(state, alpha if state.rows == alpha.size else np.zeros(alpha.size))
         if state.answer is None:
-            raise AssertionError("a sweep has an answer")
+            raise AssertionError("what is measured has an answer")
         return state.answer

@@ -146,14 +146,14 @@ def value(problem: Problem, w: FloatArray, alpha: FloatArray, v: FloatArray) -> 
     return Point(w, alpha, primal_value(problem, w), dual_value(problem, alpha, v))
 
 
-def best_bias(outputs: FloatArray, y: FloatArray, c: FloatArray) -> float:
-    """Return the bias that costs least for these outputs without bias, labels ±1 and caps, each of shape (n,)."""
+def best_bias(outputs: FloatArray, y: FloatArray, c: FloatArray, total: float = 0.0) -> float:
+    """Return the bias that costs least for outputs without it, labels ±1 and caps, each (n,), if Σ alpha_i y_i is `total`."""
     if np.isinf(c[0]):
         return -0.5 * float(outputs[y > 0].min() + outputs[y < 0].max())
     points = y - outputs
     order = np.argsort(points, kind="stable")
     slopes = np.cumsum(c[order])
-    needed = float(c[y > 0].sum())
+    needed = float(c[y > 0].sum()) - total
     k = min(int(np.searchsorted(slopes, needed * (1.0 - 1e-12))), points.size - 1)
     flat = k + 1 < points.size and slopes[k] <= needed * (1.0 + 1e-12)
     return float(0.5 * (points[order[k]] + points[order[k + 1]]) if flat else points[order[k]])

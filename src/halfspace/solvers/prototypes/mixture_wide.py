@@ -75,12 +75,13 @@ def sums(X: View, s: FloatArray, mixture: Mixture) -> Sums:
     plain, products = summing(X, s, mixture), _Products(X, s, mixture)
 
     def work(start: int, stop: int) -> list[Part]:
-        parts = []
+        parts, refused = list[Part](), start  # those from `refused` on, up to the first that is not, are summed together
         for first in range(start, stop, step):
-            last = min(first + step, stop)
-            part = products(first, last)
-            parts += plain(first, last) if part is None else [part]
-        return parts
+            part = products(first, min(first + step, stop))
+            if part is not None:
+                parts += [*(plain(refused, first) if refused < first else ()), part]
+                refused = first + step
+        return parts + (plain(refused, stop) if refused < stop else [])
 
     with one_blas_thread():
         return total(in_chunks(work, s.size, mixture.centres.size), s, d)

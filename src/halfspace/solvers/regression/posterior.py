@@ -5,9 +5,13 @@ Method     √S (X̃, y) = QR. With the singular values of R, those of the desig
            sums over them, and so is the evidence. The posterior of a batch is the prior of the next: the triangle of two
            batches is that of both triangles, one below the other, and, if each was taken about its own mean, of one row more,
            the difference of the means (Chan, Golub and LeVeque 1983).
+Noise      With a prior 1/σ² on an unknown variance σ² = 1/β, and the prior of the weights in units of it, λ = α/β, the variance
+           integrates out: ν s²/σ² is chi-square with ν degrees of freedom, ν s² = ‖y - X̃m‖² + λ‖m‖², and weights and
+           predictions are Student's t about the same means, with the scales that β = 1/s² gives.
 Guarantee  Nothing is squared, so no digits are lost that the data have; batches give what all examples at once give, to
            rounding. `GaussianPosterior` recomputes every equation.
-Reference  Bishop 2006, sections 3.3 and 3.5; Golub and Van Loan 2013, section 6.5; Chan, Golub and LeVeque 1983, equation 2.1.
+Reference  Bishop 2006, sections 3.3 and 3.5; of unknown noise Gelman et al. 2013, section 14.2. Golub and Van Loan 2013,
+           section 6.5; Chan, Golub and LeVeque 1983, equation 2.1.
 """
 
 from typing import NamedTuple
@@ -21,7 +25,7 @@ from halfspace.rows.design import Design
 from halfspace.solvers.regression.evidence import Found, Problem, least_ridge, log_evidence, maximise, precisions
 from halfspace.solvers.regression.spectrum import triangle
 
-__all__ = ["Posterior", "gathered", "infer", "joined"]
+__all__ = ["Posterior", "gathered", "infer", "integrated", "joined"]
 
 EPS = float(np.finfo(np.float64).eps)
 
@@ -71,11 +75,16 @@ def infer(sums: Sums, floor: float, alpha: float | None = None, beta: float | No
     found = Found(alpha / beta, "", 1) if given else maximise(task, alpha, beta)  # type: ignore[operator]
     noise = precisions(task, found.ridge, alpha, beta)
     prior = float(noise[0] * found.ridge) if alpha is None else alpha
-    damped = np.full(V.shape[0], prior)
+    damped = np.full(V.shape[1], prior)
     damped[: s.size] += noise[0] * s**2
+    if V.shape[1] < V.shape[0]:  # along all other directions there is the prior
+        covariance = (V * (1.0 / damped - 1.0 / prior)) @ V.T
+        covariance[np.diag_indices(V.shape[0])] += 1.0 / prior
+    else:
+        covariance = (V / damped) @ V.T
     return Posterior(
         V[:, : s.size] @ (noise[0] * s * b / damped[: s.size]),
-        (V / damped) @ V.T,
+        covariance,
         prior,
         float(noise[0]),
         task.terms(found.ridge)[0],
@@ -85,10 +94,21 @@ def infer(sums: Sums, floor: float, alpha: float | None = None, beta: float | No
     )
 
 
+def integrated(sums: Sums, found: Posterior, floor: float, freedom: float) -> Posterior:
+    """Return the posterior with the same λ = α/β, and β = 1/s² for `freedom` degrees of freedom of the noise."""
+    D, ridge = found.mean.size, found.alpha / found.beta
+    error = float(np.square(sums.triangle[:, D] - sums.triangle[:, :D] @ found.mean).sum())
+    beta = freedom / max(error + ridge * float(found.mean @ found.mean), floor)
+    return found._replace(alpha=ridge * beta, beta=beta, covariance=found.covariance * (found.beta / beta))
+
+
 def _decomposed(sums: Sums) -> tuple[FloatArray, FloatArray, FloatArray, float]:
-    """Return the singular values s (r,) above rounding, all right vectors V (D, D), b = Uᵀy (r,) and what is outside them."""
+    """Return the singular values s (r,) above rounding, right vectors V, b = Uᵀy (r,) and what is outside them.
+
+    All right vectors, shape (D, D); of wide sums those that span the examples, shape (D, k).
+    """
     D = sums.triangle.shape[1] - 1
-    U, s, Vt = linalg.svd(sums.triangle[:, :D])
+    U, s, Vt = linalg.svd(sums.triangle[:, :D], full_matrices=not sums.wide)
     subtracted = float(np.linalg.norm(sums.x_mean)) * np.sqrt(sums.total)
     s = s[s > max(sums.total, D) * EPS * max(s[0], subtracted)]
     along = U.T @ sums.triangle[:, D]

@@ -19,7 +19,7 @@ from scipy import stats
 from halfspace._text import listed, number, shown
 from halfspace._typing import FloatArray, IntArray, Label, Labels
 from halfspace.errors import InputError
-from halfspace.ladder.measures import positive_number
+from halfspace.rows.labels import positive_number
 
 __all__ = ["Demand", "OperatingPoint", "Share"]
 
@@ -63,6 +63,11 @@ class Demand(NamedTuple):
                 raise InputError(msg)
             return cls(f"{found[1]}>={least:g}", share=found[1], least=least)
         return cls(scoring if scoring in (BALANCED, F1) else ACCURATE)
+
+    @classmethod
+    def of_text(cls, text: str) -> Self:
+        """Read what `text` of a demand says."""
+        return cls.read(text) if "=" not in text else cls.read(threshold=text) if ">=" in text else cls.read(cost=text)
 
 
 def _cost(part: str, text: str) -> tuple[str, float]:

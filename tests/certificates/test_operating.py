@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 from scipy import stats
 
+from halfspace.certificates.operating import Demand, OperatingPoint
 from halfspace.errors import InputError
-from halfspace.ladder.operating import Demand, OperatingPoint
 
 CLASSES = np.array(["no", "yes"])
 

@@ -1,0 +1,102 @@
+"""The rungs for numbers, from the mean to kernel ridge.
+
+Where all targets are positive and skewed (prices, wages), rungs also try the logarithm of the target, and keep it if the
+squared error in the target's own units is less: of the rows left out of three inner folds (linear models), or left out one by
+one (kernel ridge, which knows these errors).
+"""
+
+import time
+from collections.abc import Callable
+from functools import partial
+from typing import Any
+
+import numpy as np
+from scipy import stats
+from sklearn.model_selection import KFold
+
+from halfspace import BayesianRegression, KernelRegression, LinearRegression
+from halfspace._typing import FloatArray, Matrix
+from halfspace.errors import InputError
+from halfspace.ladder.baselines import Mean, NeighbourMean, seconds_of_neighbours
+from halfspace.ladder.plans import Chosen, Plan, Setting
+from halfspace.models.regression.log_target import LogTarget
+
+__all__ = ["NUMBER_RUNGS"]
+
+SKEWED = 0.5
+"""Skewness of positive targets from which on their logarithm is tried, if it is less skewed."""
+FOLDS = 3
+WIDEST = 2_000
+"""Most inputs of Bayesian regression, which keeps a covariance of all pairs."""
+
+
+def _skewed(y: FloatArray) -> bool:
+    """Tell whether the logarithm of the targets is worth trying."""
+    if y.min() <= 0.0 or np.ptp(y) == 0.0:
+        return False
+    plain = float(stats.skew(y))
+    return plain > SKEWED and abs(float(stats.skew(np.log(y)))) < plain
+
+
+def _linear(make: Callable[[], Any], X: Matrix, y: FloatArray, _setting: Setting, sample_weight: Any = None) -> Chosen:
+    """Choose between the target and its logarithm for a quick model, by three inner folds."""
+    if not _skewed(y) or y.size < 2 * FOLDS:
+        return Chosen(make(), {})
+    errors = np.zeros(2)
+    for train, test in KFold(FOLDS, shuffle=True, random_state=0).split(y[:, None]):
+        weight = {} if sample_weight is None else {"sample_weight": sample_weight[train]}
+        for k, model in enumerate((make(), LogTarget(make()))):
+            predicted = model.fit(X[train], y[train], **weight).predict(X[test])
+            errors[k] += float(np.square(predicted - y[test]).sum())
+    return Chosen(LogTarget(make()), {"target": "log"}) if errors[1] < errors[0] else Chosen(make(), {})
+
+
+def _bayesian(X: Matrix, y: FloatArray, setting: Setting, sample_weight: Any = None) -> Chosen:
+    if X.shape[1] > WIDEST:
+        msg = f"its posterior has a covariance of all pairs of inputs: the ladder tries it up to {WIDEST:,} of them"
+        raise InputError(msg)
+    return _linear(BayesianRegression, X, y, setting, sample_weight)
+
+
+def _kernel(X: Matrix, y: FloatArray, setting: Setting, sample_weight: Any = None) -> Chosen:
+    """Fit kernel ridge to the target, and to its logarithm where that is worth trying; keep what errs less on rows left out."""
+    began, tries = time.perf_counter(), 1 + _skewed(y)
+    limit = None if setting.max_time is None else setting.max_time / tries
+    common: dict[str, Any] = {"n_jobs": setting.n_jobs, "random_state": setting.seed}
+    plain = KernelRegression(setting.kernel, max_time=limit, **common).fit(X, y, sample_weight)
+    best, params = plain, dict[str, Any]()
+    if tries == 2:
+        logged = LogTarget(KernelRegression(setting.kernel, max_time=setting.left_of(began), **common)).fit(X, y, sample_weight)
+        if _left_out_error(logged, y) < _left_out_error(plain, y):
+            best, params = logged, {"target": "log"}
+    machine = best.regressor_ if isinstance(best, LogTarget) else best
+    gamma = machine.kernel_.get_params().get("gamma")
+    params |= {"ridge": float(machine.ridge_)} | ({} if gamma is None else {"gamma": float(gamma)})
+    return Chosen(best, params, fitted=True)
+
+
+def _left_out_error(model: Any, y: FloatArray) -> float:
+    """Return the squared error of predictions for rows left out one by one, in the target's own units."""
+    return float(np.nanmean(np.square(model.left_out_ - y)))
+
+
+NUMBER_RUNGS: dict[str, Plan] = {
+    plan.name: plan
+    for plan in (
+        Plan("mean", "mean", 0, lambda _X, _y, _setting: Chosen(Mean(), {})),
+        Plan(
+            "neighbours",
+            "nearest neighbours",
+            7,
+            lambda _X, _y, _setting: Chosen(NeighbourMean(), {}),
+            sampled=True,
+            weighs=False,
+            seconds=seconds_of_neighbours,
+        ),
+        Plan("least_squares", "linear regression (least squares)", 1, partial(_linear, LinearRegression)),
+        Plan("ridge", "ridge regression", 2, partial(_linear, lambda: LinearRegression(ridge="cv"))),
+        Plan("bayesian", "Bayesian linear regression", 3, _bayesian),
+        Plan("kernel", "kernel ridge", 6, _kernel),
+    )
+}
+"""In the order in which they are climbed; `keeps` says which is simpler."""

@@ -1,0 +1,193 @@
+"""What little time allows is known before it is spent: smaller samples, fewer pieces, and a proof that still holds."""
+
+import time
+from dataclasses import replace
+
+import numpy as np
+import pyarrow as pa
+import pytest
+
+import halfspace as hs
+from halfspace._clock import in_time, seconds_left, until
+from halfspace.certificates.prototypes import errors
+from halfspace.certificates.regression import posterior
+from halfspace.errors import FileError, InputError
+from halfspace.files import read
+from halfspace.kernels import RBF
+from halfspace.kernels.gram import LazyGram
+from halfspace.solvers.kernel import sweep
+from halfspace.solvers.kernel.machine import KernelMachine, KernelProblem, _levels
+from halfspace.solvers.run import Budget, Shares, run
+from halfspace.tables import TableEncoder
+
+pytestmark = pytest.mark.filterwarnings("ignore::halfspace.errors.GapWarning", "ignore::halfspace.errors.NotSeparatedWarning")
+
+
+def noisy(n, d, classes=2, seed=0):
+    """Return rows whose labels no plane explains."""
+    rng = np.random.default_rng(seed)
+    return rng.standard_normal((n, d)), np.arange(n) % classes
+
+
+def kernel_problem(n=4000, seconds=np.inf):
+    """Return a two-class problem of a kernel machine."""
+    X, y = noisy(n, 4)
+    return KernelProblem(LazyGram(RBF(0.5), X), np.arange(n), 2.0 * y - 1.0, np.ones(n), free=False, seconds=seconds)
+
+
+def test_a_kernel_machine_with_little_time_begins_with_few_examples():
+    """The first level shrinks with the seconds; the levels rise to all examples."""
+    plenty, little = _levels(kernel_problem()), _levels(kernel_problem(seconds=1e-3))
+    assert little[0] < 100 < plenty[0]
+    assert little == sorted(set(little))
+    assert little[-1] == plenty[-1] == 4000
+
+
+@pytest.mark.compiled
+def test_a_kernel_machine_says_what_is_due_before_it_is_done():
+    """A machine that is stopped before every costly piece computes fewer kernel values than it announced."""
+    problem = kernel_problem(3000)
+    method = KernelMachine(problem, 1e-3)
+    state, announced = method.start(), []
+    for _ in range(40):
+        method.step(state, 1)
+        announced.append(state.due)
+        if state.due > 1e5:
+            break
+    assert announced[-1] > 1e5
+    assert method.ending(state) >= problem.gram.seconds(announced[-1]) / 64
+    before = state.level.b.copy()
+    method.finish(state)
+    answer = method.certify(state)
+    assert np.array_equal(np.sort(np.abs(answer.b)), np.sort(np.abs(before)))
+    np.testing.assert_allclose(
+        answer.h, problem.y - problem.gram.times(problem.rows, answer.b, problem.rows, np.float64), atol=1e-6
+    )
+
+
+@pytest.mark.parametrize("free", [False, True])
+def test_sweeps_in_pieces_are_the_sweeps_in_one_go(monkeypatch, free):
+    """The matrix by some rows, and a sweep by some examples, give what a whole matrix and whole sweeps give."""
+    problem = kernel_problem(60)._replace(free=free)
+    whole = run(sweep.KernelSweep(problem, 1e-6), Budget(30)).state
+    monkeypatch.setattr(sweep, "VALUES", 500)
+    monkeypatch.setattr(sweep, "PIECE", 700)
+    pieces = run(sweep.KernelSweep(problem, 1e-6), Budget(30)).state
+    np.testing.assert_allclose(pieces.answer.b, whole.answer.b, rtol=1e-9, atol=1e-12)
+
+
+def test_sweeps_that_had_no_time_for_the_matrix_claim_nothing_false():
+    """Ended before the matrix is there, the answer is that of no strengths at all."""
+    problem = kernel_problem(60)
+    method = sweep.KernelSweep(problem, 1e-6)
+    answer = method.certify(method.start())
+    assert not answer.b.any()
+    assert answer.dual == 0.0 < answer.primal
+
+
+def test_problems_that_share_little_time_look_at_the_clock_after_every_round():
+    """A share of milliseconds allows one round between two looks; a long one as many as the method likes."""
+    long, short = (Shares.of(Budget(100, seconds), 1, 10).next() for seconds in (100.0, 0.01))
+    assert short.piece == 1 < long.piece
+
+
+@pytest.mark.parametrize(
+    "model",
+    [hs.KernelRegression(max_time=0.05), hs.IsotropicMixture(4, max_time=0.01, random_state=0)],
+    ids=lambda model: type(model).__name__,
+)
+@pytest.mark.compiled
+def test_a_sample_is_learnt_from_where_time_allows_no_more(model):
+    """The outcome says so, and the proof about the examples of the sample holds."""
+    X, y = noisy(8000, 10)
+    model.fit(X, y.astype(float))
+    assert model.outcome_.reason == "time budget spent"
+    assert "a sample of" in str(model.outcome_)
+    used = model.certificate_.sample_weight > 0
+    assert 0 < np.count_nonzero(used) < 8000
+    assert model.verify(X, y.astype(float))
+    heavier = replace(model.certificate_, sample_weight=np.ones(8000))
+    assert not heavier.verify(X, y.astype(float))
+
+
+@pytest.mark.compiled
+def test_searches_without_time_keep_a_model_with_a_true_proof():
+    """Grid and folds are left out, or some of them, and the fit to all examples is proved."""
+    X, y = noisy(300, 5, classes=3)
+    kernel = hs.KernelAdaTronCV(max_time=1e-3).fit(X, y)
+    assert kernel.outcome_.reason == "time budget spent"
+    assert np.isnan(kernel.cv_results_["mean_test_score"]).all()
+    planes = hs.AdaTronCV(max_time=1e-3).fit(X, y)
+    assert np.isnan(planes.scores_).any()
+    assert np.isfinite(planes.mean_scores_).any()
+    assert kernel.verify(X, y)
+    assert planes.verify(X, y)
+
+
+@pytest.mark.compiled
+def test_a_committee_without_time_has_fewer_members():
+    """At least one is trained, and the proof is about those that were."""
+    X, y = noisy(3000, 10)
+    model = hs.PerceptronCommittee(n_members=9, max_time=1e-4, random_state=0).fit(X, y)
+    assert 1 <= model.members_.shape[0] < 9
+    assert "There was no time for" in str(model.outcome_)
+    assert model.verify(X, y)
+
+
+@pytest.mark.compiled
+def test_a_metric_of_many_columns_has_the_rank_that_time_allows():
+    """The rank is cut only where none was asked for, the outcome says so, and the proof holds."""
+    X, y = noisy(40, 300)
+    model = hs.GMLVQ(max_time=0.05, random_state=0).fit(X, y)
+    assert model.omega_.shape[0] < 300
+    assert f"rank {model.omega_.shape[0]}" in str(model.outcome_)
+    assert model.verify(X, y)
+    assert hs.GMLVQ(rank=3, max_time=0.05, random_state=0).fit(X, y).omega_.shape == (3, 300)
+
+
+def test_the_norm_of_a_large_metric_lies_between_its_bounds(monkeypatch):
+    """Bounds that need no singular values enclose the largest of them."""
+    monkeypatch.setattr(errors, "WIDE", 4)
+    for seed in range(5):
+        omega = np.random.default_rng(seed).standard_normal((10, 12))
+        least, most = errors._norms(omega)
+        assert 0.9 * np.linalg.norm(omega, 2) <= least <= np.linalg.norm(omega, 2) <= most
+    assert errors._norms(np.zeros((10, 12))) == (0.0, 0.0)
+
+
+def test_a_posterior_in_the_span_of_the_rows_is_the_posterior(monkeypatch):
+    """Few rows of many columns: mean, covariance and evidence are those of all coordinates, and what is changed is refuted."""
+    rng = np.random.default_rng(0)
+    X = rng.standard_normal((6, 40))
+    y = X[:, 0] + 0.1 * rng.standard_normal(6)
+    whole = hs.BayesianRegression(prior_precision=1.0, noise_precision=4.0).fit(X, y)
+    monkeypatch.setattr(posterior, "WIDE", 8)
+    thin = hs.BayesianRegression(prior_precision=1.0, noise_precision=4.0).fit(X, y)
+    np.testing.assert_allclose(thin.covariance_, whole.covariance_, atol=1e-12)
+    np.testing.assert_allclose(thin.coef_, whole.coef_, atol=1e-12)
+    assert thin.log_evidence_ == pytest.approx(whole.log_evidence_, rel=1e-12)
+    assert thin.verify(X, y)
+    assert whole.certificate_.verify(X, y)
+    changed = thin.covariance_.copy()
+    changed[3, 5] += 1e-3
+    assert not replace(thin.certificate_, covariance=changed).verify(X, y)
+
+
+def test_a_table_of_many_columns_is_refused_where_reading_it_would_take_too_long(tmp_path):
+    """The seconds are predicted from the header, before anything is read; without a limit nothing is said."""
+    path = tmp_path / "wide.csv"
+    header = ",".join(f"x{k}" for k in range(20_000))
+    path.write_text(f"{header}\n" + f"{','.join(['1'] * 20_000)}\n" * 2, encoding="utf-8")
+    with until(time.perf_counter() + 0.1), pytest.raises(FileError, match="a table of 20,000 columns takes about 2 s to read"):
+        read(path, "x0")
+    assert seconds_left() is None
+
+
+def test_encoding_many_columns_ends_at_the_deadline():
+    """Of more than a thousand columns none is begun after it; fewer are always encoded."""
+    words = pa.array(["ab", "cd", "ab"])
+    with until(time.perf_counter() - 1.0):
+        with pytest.raises(InputError, match="The time limit was reached at column 0 of 1,001"):
+            TableEncoder().fit(pa.table({f"c{k}": words for k in range(1001)}))
+        assert TableEncoder().fit(pa.table({f"c{k}": words for k in range(20)})).n_features_in_ == 20
+        in_time(999, 1000)
