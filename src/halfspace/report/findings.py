@@ -11,6 +11,7 @@ from typing import Any
 from halfspace._text import plain
 from halfspace.certificates import Separability
 from halfspace.ladder import Rung, TestResult
+from halfspace.ladder.importance import Importance
 
 
 @dataclass(frozen=True)
@@ -119,6 +120,8 @@ class Findings:
         What `influence` shows.
     influence : tuple of Influence
         One entry, or one per class.
+    importance : tuple of Importance
+        What shuffling each column costs on rows not seen, the largest first.
     stability, claim : optional
         Parts that may be missing.
     balance, contradictions
@@ -154,6 +157,7 @@ class Findings:
     stability: Histogram | None = None
     weighed: str = ""
     influence: tuple[Influence, ...] = ()
+    importance: tuple[Importance, ...] = ()
     hardest: tuple[Example, ...] = ()
     reliability: tuple[ReliabilityBin, ...] = ()
     learning_curve: tuple[tuple[int, float, float, float], ...] = ()

@@ -12,6 +12,7 @@ import halfspace
 from halfspace._text import shown
 from halfspace._typing import IntArray, Labels, Matrix
 from halfspace.errors import InputError
+from halfspace.ladder.importance import column_importance
 from halfspace.ladder.mislabelled import find_mislabelled
 from halfspace.ladder.preparing import input_groups
 from halfspace.ladder.values import renumbered
@@ -94,6 +95,7 @@ def gather(
         stability=outputs.stability(ladder, found, coef, missing),
         weighed=weighed,
         influence=influence,
+        importance=column_importance(ladder, X, y) if ladder.winner_ not in {"majority", "mean"} else (),
         hardest=outputs.hardest(found, classes, file_rows[train], suspects) if ladder.winner_ != "majority" else (),
         reliability=outputs.measure_reliability(ladder, truth[train], missing),
         learning_curve=ladder.learning_curve_,
