@@ -97,9 +97,10 @@ def _case(name):
 
     def check(outputs):
         from halfspace.ladder import TestResult
+        from halfspace.ladder.measures import MEASURES
 
         ladder = outputs["halfspace"]
-        own = TestResult.measure(ladder.predict(X_test), y_test, ladder.classes_, scoring)
+        own = TestResult.measure(ladder.predict(X_test), y_test, ladder.classes_, MEASURES[scoring])
         best = max(scores, key=scores.get)
         error = np.sqrt(max(scores[best] * (1.0 - scores[best]), own.score * (1.0 - own.score)) / y_test.size)
         if balanced:

@@ -21,7 +21,7 @@ FAMILIES = {
     ],
     "prototypes": ["neural_gas", "k_means", "mixture", "lvq_epoch", "lvq_accuracy", "lvq_quality"],
     "regression": ["regression", "kernel_regression"],
-    "ladder and files": ["ladder", "svmlight"],
+    "ladder and files": ["ladder", "real_tables", "svmlight"],
 }
 """The files that race peers, by family: each family is one row of the README."""
 OTHERS = [

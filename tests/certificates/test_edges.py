@@ -9,6 +9,8 @@ import pytest
 import halfspace as hs
 from halfspace import certificates as proofs
 from halfspace.certificates.expansion import scales
+from halfspace.certificates.margins.ballot import Ballot
+from halfspace.certificates.margins.support import _compression
 from halfspace.certificates.pipeline import _alike
 from halfspace.certificates.rational import potentials
 from halfspace.kernels import RBF, Linear, Polynomial
@@ -191,3 +193,26 @@ def test_the_rounding_of_potentials_is_that_of_the_theorem(D, clamp):
         abs(Fraction(E) - Fraction(scale) * e) <= Fraction(b) for E, e, b in zip(found.E, exact, found.error, strict=True)
     )
     assert np.sqrt(D) <= found.length / scale <= np.sqrt(D) * (1 + 1e-12)
+
+
+# ---------------------------------------------------------------- counts
+def test_the_number_of_possible_support_vectors_is_counted_again():
+    """One more or one less is refused, also with bounds that follow from it."""
+    X, y = np.linspace(-1.0, 1.0, 30)[:, None], np.repeat([0, 1], 15)
+    true = proofs.SupportBounds.measure(X, y, hs.AdaTron(C=np.inf, tol=1e-9).fit(X, y).certificate_)
+    assert true.verify(X, y)
+    assert true.support == 2
+    for k in (1, 3):
+        lie = replace(true, support=k, leave_one_out=k / 30, compression=_compression(30, k, true.delta))
+        assert "may be support vectors" in str(lie.verify(X, y))
+
+
+def test_an_output_that_cancels_leaves_its_votes_open():
+    """A row whose terms cancel may count as right or wrong, however short it is; no other row may."""
+    X, sign = np.array([[1e3, 1.0], [1e3, -1.0], [1e-3, 0.0], [0.0, 5.0]]), np.array([1.0, -1.0, 1.0, 1.0])
+    bracket = proofs.MarginBracket.measure(X, sign, weights=np.array([0.0, 1.0]), positive=1.0)
+    vote = Ballot(0, np.array([0, 1]), np.array([1.0, -1.0]), np.array([1, 2]), 10)
+    counted = vote.counted(X, sign, bracket)
+    assert counted.errors == 1  # the output 0 of the third row is on the negative side
+    accepted = [e for e in range(5) if counted._replace(errors=e).confirm(X, sign, bracket)]
+    assert accepted == [0, 1, 2]  # one row is open: off by one

@@ -33,6 +33,26 @@ def climbed():
     return fitted
 
 
+@cache
+def fitted_to_numbers(winner, **options):
+    """Return a ladder of one rung for numbers, which so is the winner, and its data: a column of text, dates, one with gaps."""
+    import pandas as pd
+
+    rng = np.random.default_rng(0)
+    X = pd.DataFrame({"size": rng.normal(size=120), HOSTILE: rng.choice(["a", "<b>", "c"], 120), "gaps": rng.normal(size=120)})
+    X["day"] = pd.date_range("2020-01-01", periods=120)
+    X.loc[::7, "gaps"] = np.nan
+    y = np.exp(X["size"] + (X[HOSTILE] == "a") + 0.2 * rng.normal(size=120)).to_numpy()
+    ladder = hs.RegressionLadder(rungs=(winner,), n_splits=3, n_repeats=1, curve=True, **options)
+    return ladder.fit(X, y), X, y
+
+
+@pytest.fixture(scope="session")
+def regressed():
+    """A function from winner to a fitted ladder for numbers, its table and its targets."""
+    return fitted_to_numbers
+
+
 @pytest.fixture(scope="session")
 def breast_cancer():
     """The first four rungs on the breast-cancer data, with named columns, and its data."""

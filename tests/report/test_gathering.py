@@ -28,9 +28,12 @@ def test_every_winner_has_plain_findings(climbed, winner, n_classes):
     assert json.loads(json.dumps(found.to_dict(), allow_nan=False))["winner"] == winner
     assert found.n_train + found.n_test == found.n_rows == 90
     linear = winner in {"perceptron", "adaline", "adatron"}
-    other = {"majority": "", "gmlvq": "relevances"}.get(winner, "permutation")
-    assert found.weighed == ("weights" if linear else other)
-    assert len(found.influence) == (0 if winner == "majority" else n_classes if linear and n_classes > 2 else 1)
+    assert found.weighed == ("weights" if linear else "relevances" if winner == "gmlvq" else "")
+    assert len(found.influence) == (0 if not found.weighed else n_classes if linear and n_classes > 2 else 1)
+    assert (found.importance is None) == (winner == "majority")
+    assert found.guarantee.covered >= 0.5
+    assert 0 <= found.baseline <= 0.7
+    assert (found.ranking is None) == (winner == "majority" or n_classes > 2)
     assert (found.stability is None) == (winner == "majority") == (not found.hardest) == (not found.reliability)
     assert found.test.confusion.sum() == found.n_test
     assert found.rungs is climbed(winner, n_classes)[0].rungs_
@@ -113,7 +116,7 @@ def test_any_encoder_will_do(climbed):
     _, X, y = climbed("majority", 2)
     for winner in ("perceptron", "neighbours"):
         ladder = hs.Ladder(rungs=(winner,), encoder=StandardScaler(), n_splits=2, n_repeats=1).fit(X, y)
-        assert gather(ladder, X, y).influence[0].names[0] == "x0"
+        assert gather(ladder, X, y).importance.names[0] == "x0"
 
 
 def test_thousands_of_sparse_columns(climbed):
@@ -122,8 +125,8 @@ def test_thousands_of_sparse_columns(climbed):
     X = sparse.random(90, 2000, 0.02, format="csr", random_state=0)
     for winner in ("adaline", "neighbours"):
         found = gather(hs.Ladder(rungs=(winner,), n_splits=2, n_repeats=1).fit(X, y), X, y)
-        assert len(found.influence[0].names) <= 20
-        assert found.influence[0].n_others >= found.n_inputs - 20
+        assert len(found.importance.names) <= 20
+        assert all(part.n_others >= found.n_inputs - 20 for part in found.influence)
 
 
 def test_a_thousand_classes_are_cut_short():

@@ -19,7 +19,7 @@ WINNERS = [
     pytest.param((winner, n), id=f"{winner}-{n}", marks=[pytest.mark.compiled] if winner == "kernel" else [])
     for winner in ("majority", "neighbours", "perceptron", "adaline", "adatron", "kernel")
     for n in (2, 3)
-]
+] + [pytest.param((winner, 0), id=f"{winner}-numbers") for winner in ("mean", "least_squares", "bayesian")]
 CSS = files("halfspace.report").joinpath("page.css").read_text(encoding="utf-8")
 
 
@@ -53,8 +53,9 @@ class Page(HTMLParser):
 
 
 @pytest.fixture(scope="module", params=WINNERS)
-def text(request, climbed):
-    return render(gather(*climbed(*request.param)))
+def text(request, climbed, regressed):
+    winner, n = request.param
+    return render(gather(*(climbed(winner, n) if n else regressed(winner))))
 
 
 @pytest.fixture(scope="module")
@@ -139,7 +140,7 @@ def test_the_page_says_what_it_should(report):
     assert "halfspace certify m.halfspace 'my table.csv'" in words
     assert "worst" in words
     assert "95 % interval" in words
-    assert len(Page(report).all("svg")) == 5
+    assert len(Page(report).all("svg")) == 9
 
 
 def test_a_skipped_rung_says_why(breast_cancer):

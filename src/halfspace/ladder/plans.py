@@ -10,8 +10,12 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from halfspace import AdaTron, KernelAdaTron
+from halfspace._text import number
 from halfspace._typing import Matrix
-from halfspace.certificates import PerClass, PerPair, PrototypeErrors
+from halfspace.certificates import Certificate, GaussianPosterior, PerClass, PerPair, PrototypeErrors, RidgeGap
+from halfspace.certificates.baselines import NeighbourMeans, TargetMean
+from halfspace.certificates.regression.kernel_ridge import KernelRidgeCells, KernelRidgeGap
+from halfspace.certificates.regression.smearing import LogSmearing
 from halfspace.errors import GapWarning, NotSeparatedWarning
 
 __all__ = ["Chosen", "Plan", "Setting", "describe", "quietly", "widest_gap"]
@@ -104,7 +108,7 @@ def describe(model: Any) -> tuple[int | None, str]:
         return len(proof.prototype_labels), f"{mistakes}, half of the rows safe by {proof.median_radius:.2g}"
     support = model.support_.size if hasattr(model, "support_") else getattr(model, "target_", np.empty(0)).size or None
     parts = list(proof.parts) if isinstance(proof, PerClass | PerPair) else [proof]
-    gap = widest_gap(model)
+    gap = widest_gap(model) or _about_numbers(proof)
     if gap:
         return support, gap
     errors = [part.backward_error for part in parts if hasattr(part, "backward_error")]
@@ -115,3 +119,19 @@ def describe(model: Any) -> tuple[int | None, str]:
     if lowest is not None:
         return support, f"margin in [{lowest.lower:.3g}, {lowest.upper:.3g}]"
     return support, str(proof)
+
+
+def _about_numbers(proof: Certificate) -> str:
+    """Return the proof of a model of numbers in a few words; empty for others."""
+    if isinstance(proof, LogSmearing):
+        return _about_numbers(proof.part)
+    if isinstance(proof, RidgeGap):
+        return f"backward error {proof.backward_error:.1e}"
+    if isinstance(proof, GaussianPosterior):
+        return f"posterior to {proof.precision:.1g}"
+    if isinstance(proof, KernelRidgeGap | KernelRidgeCells):
+        cells = f"{len(proof.parts)} cells, " if isinstance(proof, KernelRidgeCells) else ""
+        return f"{cells}relative gap {proof.relative_gap:.1e}"
+    if isinstance(proof, TargetMean):
+        return f"mean {number(proof.mean, 4)}"
+    return f"left-out RMSE at most {number(proof.error, 4)}" if isinstance(proof, NeighbourMeans) else ""

@@ -168,10 +168,11 @@ class RegressionLadder(RegressorMixin, BaseLadder):
         return self.interval_of(self.encode(X), level)
 
     def interval_of(self, Z: Matrix, level: float) -> FloatArray:
-        """Return what `predict_interval` does for encoded rows Z, shape (n, D)."""
-        predictions = self._asked_folds(Z)
+        """Return what `predict_interval` does for encoded rows Z, shape (n, D); the prediction itself is always inside."""
+        predictions, own = self._asked_folds(Z), self.estimator_.predict(Z)
         kept: Intervals = self.conformal_
-        return np.stack(kept.between(predictions, Z, level), axis=1)
+        low, high = kept.between(predictions, Z, level)
+        return np.stack([np.minimum(low, own), np.maximum(high, own)], axis=1)
 
     def predict(self, X: Any) -> FloatArray:
         """Return the predicted numbers, shape (n,)."""

@@ -29,8 +29,8 @@ __all__ = ["Contents", "parse", "read", "write"]
 
 FORMAT = 2
 LARGEST_HEADER = 1 << 24
-MOST_VALUES, BYTES_PER_VALUE = 1_000_000, 128
-"""Values that the text may hold in any case (the recipes of 20,000 columns), and bytes of file for every further one: a parsed
+MOST_VALUES, BYTES_PER_VALUE = 2_000_000, 128
+"""Values that the text may hold in any case (the recipes of 40,000 columns), and bytes of file for every further one: a parsed
 value takes some 100 bytes."""
 TEXT = re.compile(
     r'\{"format":(?P<format>\d{1,9}),"version":"(?P<version>[\w.+-]{1,50})",'

@@ -23,6 +23,8 @@ ROW = 26
 WIDTH = 420
 """Width of every chart in its own units: at 390 pixels of screen its 13-unit text is still 11 pixels high."""
 RIGHT, TOP, BOTTOM = 16, 14, 46
+CONSTANT = frozenset({"majority", "mean"})
+"""Rungs that predict the same for every row."""
 SIZE = 5.0
 """Half the width of a mark."""
 
@@ -115,6 +117,11 @@ class Chart:
         else:
             self._add("circle", kind, cx=f"{u:.1f}", cy=f"{v:.1f}", r=f"{SIZE}")
 
+    def dots(self, points: Sequence[tuple[float, float]], kind: str = "dots", shape: str = "h0") -> None:
+        """Mark many points by one path: a stroke with round ends for each, or another shape around it."""
+        places = (self.at(*point) for point in points)
+        self._add("path", kind, d="".join(f"M{x:.1f} {y:.1f}{shape}" for x, y in places))
+
     def whisker(self, start: tuple[float, float], end: tuple[float, float]) -> None:
         """Draw the bar of a standard error."""
         self.line([start, end], "whisker")
@@ -154,13 +161,13 @@ class Chart:
             turned.text = self.y.label
 
 
-def ladder_chart(rungs: Sequence[Rung], winner: str, best: str, scoring: str) -> str:
+def ladder_chart(rungs: Sequence[Rung], winner: str, scoring: str) -> str:
     """Draw the score of every climbed rung with its standard error; empty if none was climbed."""
     climbed = [(rung, rung.score, rung.error) for rung in rungs if rung.climbed]
     if not climbed:
         return ""
     places = {rung.name: float(len(climbed) - k) for k, (rung, _, _) in enumerate(climbed)}
-    scaled = [part for part in climbed if part[0].name != "majority"] or climbed
+    scaled = [part for part in climbed if part[0].name not in CONSTANT] or climbed
     ends = [score + sign * error for _, score, error in scaled for sign in (-1, 1)]
     y = Axis(
         0.4, len(climbed) + 0.6, "", tuple((places[rung.name], shown(rung.title.split(" (")[0], 21)) for rung, _, _ in climbed)
@@ -168,17 +175,15 @@ def ladder_chart(rungs: Sequence[Rung], winner: str, best: str, scoring: str) ->
     described = ", ".join(f"{shown(rung.title)} {number(score)} ± {number(error, 2)}" for rung, score, error in climbed)
     x = Axis.over(ends, f"{scoring}, ± one standard error")
     chart = Chart("ladder", "Score of each rung", f"{described}.", x, y, height=70 + 34 * len(climbed), left=NAMES)
-    errors = [error for rung, _, error in climbed if rung.name in (best, winner)]
-    threshold = next((score - max(errors) for rung, score, _ in climbed if rung.name == best), None)
-    if threshold is not None:
-        chart.line([(threshold, y.low), (threshold, y.high)], "threshold")
     for rung, score, error in climbed:
         level = places[rung.name]
-        if score < x.low:  # the majority class, far below: it would squeeze the others together
+        if score < x.low:  # a constant prediction, far away: it would squeeze the others together
             chart.note(x.low, level, f"\N{NO-BREAK SPACE}← {number(score)}", "start", shift=4.5)
-            continue
-        chart.whisker((score - error, level), (score + error, level))
-        chart.point(score, level, "winner" if rung.name == winner else "point")
+        elif score > x.high:
+            chart.note(x.high, level, f"{number(score)} →\N{NO-BREAK SPACE}", "end", shift=4.5)
+        else:
+            chart.whisker((score - error, level), (score + error, level))
+            chart.point(score, level, "winner" if rung.name == winner else "point")
     return chart.svg()
 
 
@@ -206,7 +211,8 @@ def influence_chart(found: Influence, name: str, quantity: str) -> str:
     count = len(found.names)
     y = Axis(0.4, count + 0.6, "", tuple((float(count - k), shown(text, 20)) for k, text in enumerate(found.names)))
     spread = found.spread or (0.0,) * count
-    ends = [value + sign * s for value, s in zip(found.values, spread, strict=True) for sign in (-1, 1)]
+    sizes = [s if math.isfinite(s) else 0.0 for s in spread]
+    ends = [value + sign * s for value, s in zip(found.values, sizes, strict=True) for sign in (-1, 1)]
     x = Axis.over(ends or [1.0], quantity, zero=True)
     title = f"Largest: {quantity}" + (f", class {found.label}" if found.label else "")
     described = "; ".join(f"{text} {number(value)}" for text, value in zip(found.names, found.values, strict=True))
@@ -214,7 +220,7 @@ def influence_chart(found: Influence, name: str, quantity: str) -> str:
     for k, (value, s) in enumerate(zip(found.values, spread, strict=True)):
         level = float(count - k)
         chart.bar((0, level - 0.32), (value, level + 0.32), "bar" if value > 0 else "outline", number(value))
-        if s:
+        if s and math.isfinite(s):
             chart.whisker((value - s, level), (value + s, level))
     chart.line([(0, y.low), (0, y.high)], "zero")
     return chart.svg()

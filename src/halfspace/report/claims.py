@@ -9,6 +9,7 @@ from halfspace._text import number, plural, shown
 from halfspace.certificates import (
     Certificate,
     DualityGap,
+    GaussianPosterior,
     KernelGap,
     LeastSquaresGap,
     MarginBracket,
@@ -16,11 +17,14 @@ from halfspace.certificates import (
     PerCell,
     PerClass,
     PerPair,
+    RidgeGap,
     Separability,
 )
-from halfspace.certificates.baselines import ClassCounts, NeighbourErrors
+from halfspace.certificates.baselines import ClassCounts, NeighbourErrors, NeighbourMeans, TargetMean
 from halfspace.certificates.fields import roles
 from halfspace.certificates.margins.gap import Enclosure
+from halfspace.certificates.regression.kernel_ridge import KernelRidgeCells, KernelRidgeGap
+from halfspace.certificates.regression.smearing import LogSmearing
 from halfspace.report.findings import Claim
 
 __all__ = ["claim", "command", "words"]
@@ -87,6 +91,54 @@ def _(certificate: LeastSquaresGap) -> str:
     return (
         f"The model minimises the sum of squared errors. It is the exact solution for data that differ from the given ones by "
         f"{number(certificate.backward_error, 2)} of their size, so no better weights can be distinguished at that precision."
+    )
+
+
+@words.register
+def _(certificate: RidgeGap) -> str:
+    penalty = f" plus {number(certificate.ridge)} times that of squared weights" if certificate.ridge else ""
+    return (
+        f"The model minimises the sum of squared errors{penalty}: {number(certificate.objective, 6)}. It is the exact solution "
+        f"for data that differ from the given ones by at most {number(certificate.backward_error, 2)} of their size."
+    )
+
+
+@words.register
+def _(certificate: GaussianPosterior) -> str:
+    return (
+        f"The weights and their error bars are the posterior of a linear model with Gaussian noise, to "
+        f"{number(certificate.precision, 1)}: every equation was recomputed from the data."
+    )
+
+
+@words.register(KernelRidgeGap)
+@words.register(KernelRidgeCells)
+def _(certificate: Any) -> str:
+    where = "In each of its cells the" if isinstance(certificate, KernelRidgeCells) else "The"
+    return (
+        f"{where} model minimises squared errors plus a price on wiggly functions of this kernel: at most "
+        f"{number(certificate.relative_gap, 2)} of the objective could still be gained."
+    )
+
+
+@words.register
+def _(certificate: LogSmearing) -> str:
+    return (
+        f"The model is one of the target’s logarithm. {words(certificate.part)} Predictions are exp of it times "
+        f"{number(certificate.factor, 4)}, the mean of exp(residual), so that they are means and not medians."
+    )
+
+
+@words.register
+def _(certificate: TargetMean) -> str:
+    return f"The mean of {plural(certificate.n, 'target')} is {number(certificate.mean, 4)}."
+
+
+@words.register
+def _(certificate: NeighbourMeans) -> str:
+    return (
+        f"Leave a training row out and average its {plural(certificate.k, 'nearest neighbour')}: the root mean squared error "
+        f"is at most {number(certificate.error, 4)}."
     )
 
 
@@ -171,6 +223,8 @@ def _numbers(certificate: Certificate) -> tuple[tuple[str, str], ...]:
         return tuple((f"{shown(a, 30)} or {shown(b, 30)}", shown(part, 200)) for (a, b), part in certificate)
     if isinstance(certificate, MistakeBound):
         return (*_scalars(certificate), *_scalars(certificate.bracket), *_reported(certificate))
+    if isinstance(certificate, LogSmearing):
+        return (*_scalars(certificate), *_numbers(certificate.part))
     gap = [(NAMES["relative_gap"], number(certificate.relative_gap))] if isinstance(certificate, Enclosure | PerCell) else []
     return (*_scalars(certificate), *gap, *_reported(certificate))
 
