@@ -27,6 +27,7 @@ FAMILIES = {
 OTHERS = [
     "calibration",
     "conformal",
+    "noise",
     "cold_start",
     "shuffling",
     "separability",
@@ -80,6 +81,8 @@ def family_table(results_of):
 
 def _ratio(r):
     peers = ", ".join(list(r.seconds)[1:])
+    if not peers:
+        return f"{100 * r.ratio:.1f} % of tables"
     if "memory" in r.name:
         return f"{r.ratio:.2f}x the data"
     if "not s)" in r.name:
@@ -90,6 +93,8 @@ def _ratio(r):
 
 
 def _bar(r):
+    if len(r.seconds) == 1:
+        return f"at most {100 * r.bar:g} %"
     return f"at most {r.bar:g}x" if r.at_most else f"{r.bar:g}x"
 
 

@@ -2,12 +2,11 @@
 
 import numpy as np
 import pytest
-from scipy import sparse
 
 from halfspace._text import number
 from halfspace.report import outputs
 from halfspace.report.charts import Axis
-from halfspace.report.influence import permutation, weights
+from halfspace.report.influence import weights
 
 
 @pytest.mark.parametrize("n_classes", [2, 3, 7])
@@ -48,23 +47,6 @@ def test_reliability_counts_every_row_once_and_is_exact_for_fair_probabilities()
     bins = outputs.reliability(p, hits)
     assert sum(b.count for b in bins) == 120
     assert all(b.probability == pytest.approx(b.frequency) for b in bins)
-
-
-@pytest.mark.parametrize("kind", [np.asarray, sparse.csr_matrix], ids=["dense", "sparse"])
-def test_only_the_column_that_matters_costs_score(kind):
-    """Shuffling the inputs of one column, together, costs what it should, and shuffling the others nothing."""
-    rng = np.random.default_rng(0)
-    X = rng.normal(size=(300, 3))
-    y = (X[:, 0] + X[:, 1] > 0).astype(int)
-
-    def score(E):
-        E = E.toarray() if sparse.issparse(E) else E
-        return float(np.mean((E[:, 0] + E[:, 1] > 0) == y))
-
-    found = permutation(score, kind(X), y, [("both", 0, 2), ("idle", 2, 3)], rng)
-    assert found.names == ("both",)
-    assert found.values[0] == pytest.approx(0.5, abs=0.1)
-    assert found.n_others == 1
 
 
 def test_weights_are_listed_by_size_without_zeros():

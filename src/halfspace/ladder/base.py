@@ -311,6 +311,7 @@ class BaseLadder(Learnt, BaseEstimator):
         for k, (_, test) in enumerate(training.folds[: len(winner.folds)]):
             fold[test] = k
         self.fold_models_ = [self._unrotated(winner, training, k) for k in range(len(winner.folds))]
+        self.fold_ = fold
         self.conformal_ = self._guarantee(winner, training, fold)
 
     def _unrotated(self, winner: Climbed, training: Training, k: int) -> Any:

@@ -9,17 +9,17 @@ Rows      Only rows that the model asked has not learnt from: the models of the 
 Error     Rows differ, and so do shuffles. A row's cost is its mean over the shuffles; the standard error is that of the mean of
           these costs. A random column has a mean within a few errors of 0: `evident` asks Student's quantile at 2.5 % divided
           by the number of columns.
-Cost      Columns x shuffles predictions of a sample of rows. One prediction is timed, and the sample is as large as the time
-          limit allows; of more than fifty columns those of largest F statistic are shuffled.
+Cost      Columns x shuffles predictions of a sample of rows, each of about as many multiplications as the model has numbers.
+          The sample is as large as `WORK` allows, so that the answer does not depend on the clock; of more than 50 columns
+          those of largest F statistic are shuffled.
 """
 
-import time
 import warnings
 from typing import Any, NamedTuple
 
 import numpy as np
 from scipy import sparse, stats
-from sklearn.base import clone
+from sklearn.base import BaseEstimator, clone
 from sklearn.feature_selection import f_classif, f_regression
 from sklearn.model_selection import KFold, StratifiedKFold
 
@@ -31,8 +31,8 @@ from halfspace.tables.columns import take
 __all__ = ["Importance", "column_importance"]
 
 MOST_COLUMNS, MOST_ROWS, LEAST_ROWS = 50, 2_000, 50
-SECONDS = 5.0
-"""Time that shuffling may take by default."""
+WORK = 5e9
+"""Multiplications that shuffling may cost, a few seconds."""
 FOLDS = 3
 """Folds of a winner that has to be fitted again."""
 Group = tuple[str, int, int]
@@ -66,7 +66,7 @@ class Importance(NamedTuple):
 
 
 def column_importance(
-    ladder: Any, X: Any, y: Labels, *, n_repeats: int = 5, random_state: int = 0, max_time: float = SECONDS
+    ladder: Any, X: Any, y: Labels, *, n_repeats: int = 5, random_state: int = 0, work: float = WORK
 ) -> tuple[Importance, ...]:
     """Measure what shuffling each column of the table costs the winner on rows that it has not seen.
 
@@ -80,8 +80,8 @@ def column_importance(
         Shuffles of each column.
     random_state : int, default 0
         Seed of the shuffles and samples.
-    max_time : float, default 5
-        Seconds, about; on rows that take long to predict a smaller sample is shuffled.
+    work : float, default 5e9
+        Multiplications, about; of large models a smaller sample of rows is shuffled.
 
     Returns
     -------
@@ -98,25 +98,21 @@ def column_importance(
     >>> [column.evident for column in column_importance(ladder, X, y)]
     [True, True, False, False]
     """
-    began, rng = time.perf_counter(), np.random.default_rng(random_state)
-    y = np.asarray(y)
+    y, rng = np.asarray(y), np.random.default_rng(random_state)
     parts = _unseen(ladder, X, y, rng)
-    widest = max((rows.size for _, rows in parts), default=0)
-    if not widest:
+    if not parts:
         return ()
     encoded = [ladder.encode(take(X, rows)) for _, rows in parts]
     groups = _telling(encoded[0], y[parts[0][1]], input_groups(ladder.encoder_, encoded[0].shape[1])[1], ladder)
-    asked = time.perf_counter()
-    before = [_losses(ladder, model, Z, y[rows]) for (model, rows), Z in zip(parts, encoded, strict=True)]
-    once = max(time.perf_counter() - asked, 1e-6)
-    share = (max_time - (asked - began)) / (once * n_repeats * max(len(groups), 1))
+    most = work / (max(_numbers(vars(parts[0][0])), encoded[0].shape[1]) * n_repeats * max(len(groups), 1))
+    share = most / sum(rows.size for _, rows in parts)
     if share < 1.0:
         few = [
             np.sort(rng.permutation(rows.size)[: max(int(share * rows.size), LEAST_ROWS // len(parts))]) for _, rows in parts
         ]
         parts = [(model, rows[some]) for (model, rows), some in zip(parts, few, strict=True)]
         encoded = [Z[some] for Z, some in zip(encoded, few, strict=True)]
-        before = [losses[some] for losses, some in zip(before, few, strict=True)]
+    before = [_losses(ladder, model, Z, y[rows]) for (model, rows), Z in zip(parts, encoded, strict=True)]
     costs = np.zeros((len(groups), sum(rows.size for _, rows in parts)))
     for number, (_, a, b) in enumerate(groups):
         for _ in range(n_repeats):
@@ -168,6 +164,15 @@ def _unseen(ladder: Any, X: Any, y: Labels, rng: np.random.Generator) -> list[Pa
             if not hasattr(ladder, "classes_") or np.unique(y[sample[train]]).size == ladder.classes_.size:
                 parts.append((clone(ladder.estimator_).fit(Z[train], y[sample[train]]), sample[test]))
     return parts
+
+
+def _numbers(value: Any) -> int:
+    """Count the numbers of all arrays in a model's attributes."""
+    if isinstance(value, dict | list | tuple):
+        return sum(_numbers(part) for part in (value.values() if isinstance(value, dict) else value))
+    if isinstance(value, BaseEstimator):
+        return _numbers(vars(value))
+    return int(getattr(value, "nnz", value.size if isinstance(value, np.ndarray) else 0))
 
 
 def _sample(rows: IntArray, rng: np.random.Generator) -> IntArray:

@@ -113,7 +113,8 @@ class Guarantee:
 class Picture:
     """Rows on their first two principal components: places, group of each row, names of the groups, and which were errors.
 
-    For numbers the groups are fifths of the target, the lowest first. `shares` are the shares of the variance.
+    For numbers the groups are fifths of the target, the lowest first. `shares` are the shares of the variance;
+    `moved` tells that places were changed a little, because many rows are in the same.
     """
 
     x: tuple[float, ...]
@@ -123,6 +124,7 @@ class Picture:
     wrong: tuple[bool, ...]
     shares: tuple[float, float]
     n_rows: int
+    moved: bool
 
 
 @dataclass(frozen=True)

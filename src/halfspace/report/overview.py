@@ -19,6 +19,8 @@ __all__ = ["constant_score", "draw_table", "try_guarantee"]
 LEVEL = 0.9
 MOST_ROWS, MOST_POINTS, MOST_GROUPS = 2_000, 1_000, 6
 """Held-out rows that a guarantee is tried on, rows of a picture, and kinds of marks in it."""
+CROWDED, JITTER = 0.5, 0.015
+"""Share of different places below which rows are moved a little, and by how much of the range, so that all are seen."""
 FURTHEST = 0.05
 """Share of the rows, of largest residual, that are marked as errors of numbers."""
 
@@ -78,6 +80,9 @@ def draw_table(ladder: Any, X: Any, y: Labels, missing: dict[str, str]) -> Pictu
         return None
     flat: Any = PCA(2, random_state=0) if isinstance(Z, np.ndarray) else TruncatedSVD(2, random_state=0)
     places = flat.fit_transform(Z)
+    crowded = len(np.unique(places.round(9), axis=0)) < CROWDED * len(places)
+    if crowded:
+        places = places + JITTER * np.ptp(places, axis=0) * np.random.default_rng(0).standard_normal(places.shape)
     group, names = _groups(ladder, y, train[some])
     wrong = _wrong(ladder, y[train])
     return Picture(
@@ -88,6 +93,7 @@ def draw_table(ladder: Any, X: Any, y: Labels, missing: dict[str, str]) -> Pictu
         wrong=tuple(wrong[some].tolist()) if wrong.size else (),
         shares=(float(flat.explained_variance_ratio_[0]), float(flat.explained_variance_ratio_[1])),
         n_rows=int(train.size),
+        moved=crowded,
     )
 
 

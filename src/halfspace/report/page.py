@@ -181,7 +181,7 @@ def _charts(found: Findings, scoring: str) -> dict[str, Any]:
         "picture": picture_chart(found.picture, numbers=found.numbers is not None) if found.picture is not None else "",
     }
     if found.importance is not None and found.importance.names:
-        lost = "more squared error / variance" if found.numbers is not None else "more errors"
+        lost = "cost / variance" if found.numbers is not None else "more errors"
         drawn["importance"] = charts.influence_chart(found.importance, "importance", f"{lost}, ± one standard error")
     several: dict[str, list[str]] = {}
     if found.numbers is not None:
