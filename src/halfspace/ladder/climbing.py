@@ -30,7 +30,7 @@ from halfspace._dispatch import LateCompilationError, compiling_until
 from halfspace._typing import FloatArray, IntArray, Label, Labels, Matrix
 from halfspace.certificates import Separability
 from halfspace.errors import InputError
-from halfspace.ladder.evidence import Evidence, compare_in_folds, compare_rows, constant_losses, paired_error
+from halfspace.ladder.evidence import Evidence, compare_in_folds, compare_numbers, compare_rows, constant_losses, paired_error
 from halfspace.ladder.measures import MEASURES, Measure
 from halfspace.ladder.plans import Chosen, Plan, Setting, describe, quietly, widest_gap
 from halfspace.ladder.tasks import Classes, Fold, Task
@@ -395,6 +395,10 @@ class Tally:
             if measure.task == kind and measure.needs != "probabilities" and not (measure.ranks and training.task.shape):
                 scores = [training.score(part, measure=measure)[0] for part in self.unseen]
                 found[measure.name] = (float(np.mean(scores)), self._error(scores))
+        if "r2" in found:  # folds of a few rows have no variance of their own to speak of
+            pooled, y = self._averaged(self.unseen), training.y[training.watched]
+            seen = np.isfinite(pooled)
+            found["r2"] = (training.task.score(y[seen], pooled[seen], MEASURES["r2"]), found["r2"][1])
         return found
 
 
@@ -452,7 +456,10 @@ def _evidence(others: list[Climbed], baseline: Climbed, training: Training, sign
         return compare_in_folds(sign * scores, sign * np.array(baseline.rung.scores), len(training.folds) // training.passes)
     truth: Any = np.searchsorted(task.labels, training.y) if isinstance(task, Classes) else training.y
     weight = 1.0 if training.weight is None else training.weight / training.weight.mean()
-    return compare_rows(weight * np.array(losses), weight * constant_losses(task.measure.name, truth))
+    both = weight * np.array(losses), weight * constant_losses(task.measure.name, truth)
+    if isinstance(task, Classes) or training.weight is not None:
+        return compare_rows(*both)
+    return compare_numbers(*both, np.array([c.outputs for c in others]), training.y)
 
 
 def _near(climbed: Climbed, best: Climbed, sign: float) -> bool:

@@ -13,6 +13,10 @@ Overlap    Folds learn from each other's rows. In noise a score is a sum of term
            twice, once with i held out and once with j, so its variance is twice that of as many independent terms. Against a
            constant the gains of rows of different classes differ in their mean, and s² contains this difference: between two
            equal classes it is again the double. `python -m benchmarks noise` measures the level that is left.
+Numbers    Squared errors have long tails, and few rows hardly reach the level by them. So numbers are also judged by the
+           correlation r of predictions and targets: t = r √((n - 2)/(1 - r²))/√2, the root for the double variance above, times
+           the number of rungs (Bonferroni), for rungs whose mean gain is positive. Either test may find evidence; on noise both
+           together stay below the level (`python -m benchmarks noise`).
 Passes     Repeated passes through the folds are averaged row by row before all this: they are no new evidence.
 Folds      A measure that is no mean over rows (the area under a ROC curve) has m scores, one per fold. Their differences have
            the variance  s² (1/m + 1/(n_splits - 1))  (Nadeau and Bengio, 2003, section 3: the rows tested on over those learnt
@@ -32,6 +36,7 @@ __all__ = [
     "Difference",
     "Evidence",
     "compare_in_folds",
+    "compare_numbers",
     "compare_rows",
     "constant_losses",
     "paired_error",
@@ -205,6 +210,43 @@ def compare_rows(losses: FloatArray, constant: FloatArray, level: float = LEVEL)
     squares = (centred**2).sum(axis=1)
     error = np.sqrt((squares + (gains**2).max(axis=1)) / (n * (n - 1.0)))
     return Evidence(mean, error, _largest(mean, error, centred, int(n.min()) - 1), level)
+
+
+def compare_numbers(losses: FloatArray, constant: FloatArray, predicted: FloatArray, y: FloatArray) -> Evidence:
+    """Decide which rungs predict numbers better than a constant: by their losses, or by their correlation with the targets.
+
+    Parameters
+    ----------
+    losses, constant : ndarray, shapes (R, n) and (n,)
+        As for `compare_rows`.
+    predicted : ndarray, shape (R, n)
+        Out-of-fold predictions, the mean over the passes; NaN where a row was not predicted.
+    y : ndarray, shape (n,)
+        The targets.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> y = np.arange(12.0)
+    >>> predicted = y + np.tile([1.0, -1.0, 0.5], 4)
+    >>> compare_numbers([(predicted - y) ** 2], constant_losses("rmse", y), [predicted], y).supported
+    array([ True])
+    """
+    by_rows = compare_rows(losses, constant)
+    p_values = np.array([_by_correlation(np.asarray(one, dtype=np.float64), y) for one in predicted]) * len(predicted)
+    p_values = np.where(by_rows.gains > 0, np.minimum(p_values, 1.0), 1.0)
+    return by_rows._replace(p_values=np.minimum(by_rows.p_values, p_values))
+
+
+def _by_correlation(predicted: FloatArray, y: FloatArray) -> float:
+    """Return how often noise would be as correlated with the targets, shape (n,), as predictions are."""
+    seen = np.isfinite(predicted)
+    a, b, n = predicted[seen] - predicted[seen].mean(), y[seen] - y[seen].mean(), int(seen.sum())
+    size = float(np.sqrt(a @ a) * np.sqrt(b @ b))
+    if n < 3 or not size > 0.0:
+        return 1.0
+    r = min(float(a @ b) / size, 1.0 - 1e-12)
+    return float(stats.t.sf(r * np.sqrt((n - 2) / (1.0 - r * r)) / np.sqrt(2.0), n - 2))
 
 
 def compare_in_folds(scores: FloatArray, constant: FloatArray, n_splits: int, level: float = LEVEL) -> Evidence:

@@ -37,7 +37,7 @@ __all__ = ["Counts", "Learned", "Options", "filled", "learn", "learn_matrix", "s
 MOSTLY = 0.95
 """Text is read as numbers or dates if more than this share of it can be."""
 NEARLY_ALL = 0.9
-FEW_ROWS = 20
+FEW_ROWS = 8
 MANY_COLUMNS = 100
 """Fewer columns are not worth a way of their own."""
 
