@@ -65,7 +65,10 @@ def test_numbers():
 
 def test_recipes():
     """A recipe says how many outputs a column has, their names and their values; a matrix is done at once."""
-    assert recipes.learn(np.array([4.0, 4.0]), "a", recipes.Options("standard", 50, keep_text=False)).reason == "always the same value"
+    assert (
+        recipes.learn(np.array([4.0, 4.0]), "a", recipes.Options("standard", 50, keep_text=False)).reason
+        == "always the same value"
+    )
     assert recipes.width({"kind": "gap"}) == 1
     assert recipes.suffixes({"kind": "number", "suffixes": [""], "indicator": True}) == ["", " missing"]
     out = np.zeros((2, 1))
