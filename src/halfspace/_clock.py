@@ -9,8 +9,6 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar
 
-from halfspace.errors import InputError
-
 __all__ = ["in_time", "seconds_left", "until"]
 
 FEW = 1000
@@ -48,5 +46,7 @@ def in_time(done: int, count: int) -> None:
     """
     left = seconds_left() if count > FEW else None
     if left is not None and left <= 0.0:
+        from halfspace.errors import InputError  # noqa: PLC0415  (the command line must not load scikit-learn for its help)
+
         msg = f"The time limit was reached at column {done:,} of {count:,}: raise it, or leave columns out."
         raise InputError(msg)

@@ -30,6 +30,7 @@ WRONG = {
     "classes(": [None, "ab", 1, [], ["a"], ["a", "a"], [["a"], ["b"]], {"a": 1}],
     "tuple(": [None, "ab", 1, {"a": 1}, [None], [{}], [[]]],
     "dict": [None, "a", 1, [], [1]],
+    "certificate": [None, {}, "words", 1, [], {"kind": "Horoscope"}],
 }
 NESTED = [None, {}, "words", 1, [], {"kind": "Horoscope"}, {"theorem": "Fermat"}, {"theorem": []}]
 

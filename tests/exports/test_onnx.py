@@ -276,7 +276,7 @@ def test_what_cannot_be_exported_is_refused_by_name():
         hs.to_onnx(hs.KernelPerceptron((Cosine() + 1).normalized(), max_iter=1).fit(X, y))
     pa = pytest.importorskip("pyarrow")
     table = pa.table({"size": [1.0, 5.0, 2.0], "colour": ["red", "blue", "red"]})
-    with pytest.raises(InputError, match="categories or dates: 'colour'"):
+    with pytest.raises(InputError, match="categories, dates or text: 'colour'"):
         hs.to_onnx(hs.TableEncoder().fit(table))
 
 
