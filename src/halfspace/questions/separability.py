@@ -86,7 +86,7 @@ def separability(
     ('separable', True)
     >>> proof = separability(X, ["low", "high", "low", "high"])
     >>> proof.verdict, sorted(str(share) for share in proof.multipliers.values())
-    ('inseparable', ['1/4', '1/4', '1/2'])
+    ('inseparable', ['1/2', '1/4', '1/4'])
     """
     budget = _budget(max_time)
     biased = read_intercept(intercept, "separability") != "none"
