@@ -457,9 +457,10 @@ def _evidence(others: list[Climbed], baseline: Climbed, training: Training, sign
     truth: Any = np.searchsorted(task.labels, training.y) if isinstance(task, Classes) else training.y
     weight = 1.0 if training.weight is None else training.weight / training.weight.mean()
     both = weight * np.array(losses), weight * constant_losses(task.measure.name, truth)
-    if isinstance(task, Classes) or training.weight is not None:
+    if task.shape or training.weight is not None or training.watched.size < training.y.size:
         return compare_rows(*both)
-    return compare_numbers(*both, np.array([c.outputs for c in others]), training.y)
+    outputs, least = np.array([c.outputs for c in others]), 1.0 if isinstance(task, Classes) else 0.0
+    return compare_numbers(*both, outputs, truth.astype(np.float64), least)
 
 
 def _near(climbed: Climbed, best: Climbed, sign: float) -> bool:

@@ -15,8 +15,9 @@ Overlap    Folds learn from each other's rows. In noise a score is a sum of term
            equal classes it is again the double. `python -m benchmarks noise` measures the level that is left.
 Numbers    Squared errors have long tails, and few rows hardly reach the level by them. So numbers are also judged by the
            correlation r of predictions and targets: t = r √((n - 2)/(1 - r²))/√2, the root for the double variance above, times
-           the number of rungs (Bonferroni), for rungs whose mean gain is positive. Either test may find evidence; on noise both
-           together stay below the level (`python -m benchmarks noise`).
+           the number of rungs (Bonferroni), for rungs whose mean gain is positive. Two classes are judged so too, by their
+           outputs, for rungs whose gain is above its standard error. Either test may find evidence; `python -m benchmarks
+           noise` measures the level of both together.
 Passes     Repeated passes through the folds are averaged row by row before all this: they are no new evidence.
 Folds      A measure that is no mean over rows (the area under a ROC curve) has m scores, one per fold. Their differences have
            the variance  s² (1/m + 1/(n_splits - 1))  (Nadeau and Bengio, 2003, section 3: the rows tested on over those learnt
@@ -212,7 +213,9 @@ def compare_rows(losses: FloatArray, constant: FloatArray, level: float = LEVEL)
     return Evidence(mean, error, _largest(mean, error, centred, int(n.min()) - 1), level)
 
 
-def compare_numbers(losses: FloatArray, constant: FloatArray, predicted: FloatArray, y: FloatArray) -> Evidence:
+def compare_numbers(
+    losses: FloatArray, constant: FloatArray, predicted: FloatArray, y: FloatArray, least: float = 0.0
+) -> Evidence:
     """Decide which rungs predict numbers better than a constant: by their losses, or by their correlation with the targets.
 
     Parameters
@@ -222,7 +225,9 @@ def compare_numbers(losses: FloatArray, constant: FloatArray, predicted: FloatAr
     predicted : ndarray, shape (R, n)
         Out-of-fold predictions, the mean over the passes; NaN where a row was not predicted.
     y : ndarray, shape (n,)
-        The targets.
+        The targets; of two classes 0 and 1.
+    least : float, default 0.0
+        Standard errors that the mean gain must be above for the correlation to count.
 
     Examples
     --------
@@ -234,7 +239,7 @@ def compare_numbers(losses: FloatArray, constant: FloatArray, predicted: FloatAr
     """
     by_rows = compare_rows(losses, constant)
     p_values = np.array([_by_correlation(np.asarray(one, dtype=np.float64), y) for one in predicted]) * len(predicted)
-    p_values = np.where(by_rows.gains > 0, np.minimum(p_values, 1.0), 1.0)
+    p_values = np.where(by_rows.gains > np.maximum(least * by_rows.errors, 0.0), np.minimum(p_values, 1.0), 1.0)
     return by_rows._replace(p_values=np.minimum(by_rows.p_values, p_values))
 
 
