@@ -235,12 +235,13 @@ class KernelAdaTron(KernelPlaneMixin, ClassifierMixin, CallbackSupportMixin, Bas
             tasks = tasks_of(data, s, pairs=pairs)
             self._fitted_clamp, self.classes_ = data.clamp, data.classes
             self._cells, self._voting = None, self.multi_class == "ovo" and data.classes.size > 2
-            claims, gram = Claims.about(data, kernel, shift, plan._replace(room=most)), LazyGram(kernel, data.X, data.clamp)
+            claims, budget = Claims.about(data, kernel, shift, plan._replace(room=most)), self._budget(began)
+            gram = LazyGram(kernel, data.X, data.clamp, seconds=budget.left())
             reporter = Reporter(self, X, y, lambda: self._so_far(kernel, data, tasks, reporter), int(self.max_iter) + 1)
             seeds = check_random_state(self.random_state).randint(np.iinfo(np.int32).max, size=len(tasks)).tolist()
             known = "_solved" in before and np.array_equal(before["classes_"], self.classes_)
             starts = before["_solved"].starts(tasks, gram.n) if known else [None] * len(tasks)
-            solved = claims.solve(gram, tasks, seeds, starts, self._budget(began), workers, reporter)
+            solved = claims.solve(gram, tasks, seeds, starts, budget, workers, reporter)
             reporter.close()
             self._conclude(kernel, data, tasks, *solved)
             return self

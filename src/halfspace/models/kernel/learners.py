@@ -116,10 +116,11 @@ class Unbounded:
         self, X: Matrix, task: Task, orders: Orders, seconds: float | None, before: FloatArray | None = None
     ) -> KernelPresenting:
         """Return what presents these examples: with the whole kernel matrix if there is room and time, in blocks otherwise."""
-        setting, gram = self.setting, LazyGram(self.setting.kernel, X, np.sqrt(self.setting.shift), stored=0.0)
+        setting, clamp = self.setting, float(np.sqrt(self.setting.shift))
+        gram = LazyGram(setting.kernel, X, clamp, stored=0.0, seconds=seconds)
         dtype = np.float32 if X.dtype == np.float32 and fit_single(gram.diagonal) else np.float64
         whole = gram.whole(dtype, setting.room, seconds)
-        method = KernelPresenting(gram, task, orders, whole, before, self._remembering, dtype=dtype)
+        method = KernelPresenting(gram, task, orders, whole, before, self._remembering, dtype=dtype, seconds=seconds)
         self.signs, self.whole = method.signs, whole is not None
         return method
 

@@ -165,7 +165,8 @@ class KernelMinOver(KernelPlaneMixin, ClassifierMixin, CallbackSupportMixin, Bas
         again = self.warm_start and before.get("_mark") == self._mark and np.array_equal(before["classes_"], data.classes)
         self._fitted_clamp, self.classes_ = data.clamp, data.classes
         budget = Budget(UNLIMITED, self.max_time, began=begin)
-        table = Table(LazyGram(kernel, data.X, data.clamp, stored=0.0), 1e6 * self.cache_size, budget.left())
+        gram = LazyGram(kernel, data.X, data.clamp, stored=0.0, seconds=budget.left())
+        table = Table(gram, 1e6 * self.cache_size, budget.left())
         method = KernelPushing.of(signs, table, float(self.tol), int(self.max_iter))
         state = method.start(deepcopy(before["_states"]) if again else None)
         self._states = state.states
