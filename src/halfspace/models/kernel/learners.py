@@ -22,7 +22,7 @@ from halfspace.certificates.margins.ballot import Ballot
 from halfspace.kernels import Kernel
 from halfspace.kernels.gram import LazyGram
 from halfspace.models.kernel.prediction import Expansion, Measured, fit_single, measured, stacked
-from halfspace.models.parameters import Examples
+from halfspace.models.parameters import PROVED, Examples
 from halfspace.rows.orders import Orders
 from halfspace.solvers.kernel.perceptron import KernelPresenting, Training, overlaps
 from halfspace.solvers.kernel.projectron import Keep, Projecting, start_keep
@@ -34,6 +34,8 @@ from halfspace.solvers.run import Course
 
 __all__ = ["OnBudget", "Setting", "Unbounded", "fingerprint", "mistakes_certificate"]
 
+BUDGETED = 350
+"""Entries that are read in the time that the Projectron's bound takes, for one example in one problem."""
 UNSURE = 1e-6
 """Share by which a sum of rests is rounded up: they come from an inverse that is brought up to date, not computed anew."""
 
@@ -339,12 +341,18 @@ class OnBudget:
 
 
 def mistakes_certificate(
-    learner: Unbounded | OnBudget, expansion: Expansion, data: Examples, s: FloatArray, shift: float
+    learner: Unbounded | OnBudget,
+    expansion: Expansion,
+    data: Examples,
+    s: FloatArray,
+    shift: float,
+    seconds: float | None = None,
 ) -> tuple[Certificate, Measured]:
     """Return the proof, one certificate or one per class, and the potentials of the answer.
 
     Without a budget it is the bracket of the answer and Novikoff's bound. With a budget it is the bound of the Projectron's
-    theorem, with the answer as competitor; the theorem knows one rate only, so with unequal weights it is the bracket alone.
+    theorem, with the answer as competitor; the theorem knows one rate only, so with unequal weights it is the bracket alone,
+    as it is where the bounds of all problems would take longer than `seconds`.
     """
     seen = measured(data, shift, learner.alpha(), expansion)
     parts: list[Certificate] = list(seen.parts)
@@ -352,7 +360,7 @@ def mistakes_certificate(
         theorem = Novikoff(float(s.min()), float(s.max()))
         ballots = learner.ballots(data, seen.parts)
         parts = [MistakeBound.of(*each) for each in zip(learner.mistakes, seen.parts, repeat(theorem), ballots, strict=False)]
-    elif s.min() == s.max():
+    elif s.min() == s.max() and (seconds is None or data.y.size * len(parts) * BUDGETED / PROVED <= seconds):
         parts = [_budgeted(learner, data, k, seen) for k in range(len(seen.parts))]
     return parts[0] if len(parts) == 1 else PerClass(tuple(data.classes.tolist()), tuple(parts)), seen
 

@@ -36,6 +36,9 @@ from halfspace.solvers.run import Budget, Progress, run, steps
 
 __all__ = ["KernelPerceptron"]
 
+MEASURED = 40
+"""Entries that are read in the time that the bracket of one problem takes, for one example."""
+
 
 class KernelPerceptron(StreamMixin, KernelPlaneMixin, ClassifierMixin, CallbackSupportMixin, BaseEstimator):
     """Rosenblatt's perceptron in a kernel's space: plain, averaged or voted, with all its support vectors or a budget of them.
@@ -180,7 +183,7 @@ class KernelPerceptron(StreamMixin, KernelPlaneMixin, ClassifierMixin, CallbackS
         s = example_weights(self.class_weight, None, data.classes, data.target, type(self).__name__)
         task = Task(data.view, data.target, data.positive, data.q, s)
         setting = Setting(kernel, data.clamp**2, self.variant, 1e6 * self.cache_size)
-        budget = budget_of(self, begin)
+        budget = budget_of(self, begin, MEASURED * data.positive.size * data.y.size)
         self._learner, method, state = self._begin(setting, data, task, before, budget)
         self._fitted_clamp, self.classes_, self._native = data.clamp, data.classes, False
         reporter = Reporter(self, X, y, lambda: self._so_far(data.X), int(self.max_iter))
@@ -192,7 +195,9 @@ class KernelPerceptron(StreamMixin, KernelPlaneMixin, ClassifierMixin, CallbackS
         done = run(method, budget, state, watch)
         self._store(data.X)
         self.n_iter_, self.history_ = done.rounds, self._learner.history(done.course)
-        self.certificate_, seen = mistakes_certificate(self._learner, self._expansion, data, s, shift)
+        self.certificate_, seen = mistakes_certificate(
+            self._learner, self._expansion, data, s, shift, None if self.max_time is None else 0.5 * self.max_time
+        )
         self._potentials, self._lengths, self._labels = seen.E, seen.lengths, data.y
         self._caps = np.full(data.y.size, np.inf)
         self.outcome_ = self._explained(done.outcome)
