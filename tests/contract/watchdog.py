@@ -20,7 +20,7 @@ from scipy import sparse
 import halfspace as hs
 from halfspace.errors import InputError
 
-HANGS = 600.0
+HANGS = 1800.0
 FULL = ((1, 2, 40, 300, 3000), (1, 2, 50, 2000, 8000, 30_000))
 QUICK = ((1, 2, 300), (1, 40))
 
@@ -79,7 +79,8 @@ def main(arguments):
     quick, limit = "--quick" in arguments, 0.05 if "--quick" in arguments else 0.1
     names = [name for name in arguments if not name.startswith("--")] or list(estimators())
     failed, late, slowest = 0, 0, (0.0, "")
-    for (n, d), thin in product(shapes(*(QUICK if quick else FULL)), (False, True)):
+    part, of = next((map(int, text[7:].split("/")) for text in arguments if text.startswith("--part=")), (1, 1))
+    for (n, d), thin in list(product(shapes(*(QUICK if quick else FULL)), (False, True)))[part - 1 :: of]:
         data = problem(n, d, thin=thin)
         for name in names:
             what = f"{name} {n} x {d} {'sparse' if thin else 'dense'}"
