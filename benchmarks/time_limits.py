@@ -241,7 +241,7 @@ def main():
     parser.add_argument("--proofs", action="store_true", help="check each model's proof too")
     parser.add_argument("--write", action="store_true", help="keep what was measured")
     parser.add_argument("--limits", nargs="+", type=float)
-    parser.add_argument("--shapes", nargs="+", choices=SHAPES, default=list(SHAPES))
+    parser.add_argument("--shapes", nargs="+", choices=SHAPES, default=[], help="of the data (default: all, and the commands)")
     options = parser.parse_args()
     if hasattr(os, "sched_setaffinity") and len(os.sched_getaffinity(0)) > 1:
         os.sched_setaffinity(0, {max(os.sched_getaffinity(0))})
@@ -251,9 +251,9 @@ def main():
     warnings.simplefilter("ignore")
     signal.signal(signal.SIGPROF, _give_up)
     names, lines = set(options.names) - {"commands"}, []
-    for shape in options.shapes if names or not options.names else ():
+    for shape in options.shapes or (SHAPES if names or not options.names else ()):
         lines += time_fits(shape, options.limits or LIMITS, names, options)
-    if not options.names or "commands" in options.names:
+    if "commands" in options.names or not (options.names or options.shapes):
         lines += time_commands(options.limits or COMMAND_LIMITS, options.wall)
     if options.write:
         keep(lines)
