@@ -55,12 +55,12 @@ def count_votes(outputs: FloatArray, lengths: FloatArray, vote: str, R: float) -
     scores = stability
     if vote == "majority":
         in_units = stability / (R if R > 0 else 1.0)
-        scores = (_counted(votes, K) + TIE_BREAK * in_units / (1.0 + np.abs(in_units))) / M
+        scores = (counted(votes, K) + TIE_BREAK * in_units / (1.0 + np.abs(in_units))) / M
     choice = (scores[:, 0] > 0).astype(np.int64) if K == 1 else scores.argmax(axis=1)
     return Count(scores, choice, votes)
 
 
-def _counted(votes: Any, K: int) -> FloatArray:
+def counted(votes: Any, K: int) -> FloatArray:
     """Return from votes (n, M) those for each class, shape (n, K); of two classes those for the second less the others."""
     if K == 1:
         return np.asarray((2.0 * votes - 1.0).sum(axis=1, keepdims=True))
