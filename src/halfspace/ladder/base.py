@@ -302,7 +302,7 @@ class BaseLadder(Learnt, BaseEstimator):
             why = "there are too many classes"
         elif len(winner.folds) * sum(_numbers_in(vars(model)) for model in winner.folds[:1]) > MOST_KEPT:
             why = "the models of the folds are too large to be kept"
-        elif training.rows_for(winner.plan) is not training.X and _late(until, len(winner.folds) * winner.rung.fit_seconds):
+        elif _late(until, (training.rows_for(winner.plan) is not training.X) * len(winner.folds) * winner.rung.fit_seconds):
             why = "there was no time"
         if why:
             self._notes.append(Note("no guarantee", detail=why))

@@ -106,6 +106,7 @@ class Training:
     report: Callable[..., None]  # plan, fold, score so far, message
     watched: IntArray  # rows whose outputs are kept, ascending
     weight: FloatArray | None = None  # of every row
+    until: float | None = None  # deadline of the ladder, also where a rung has none
 
     def rows_for(self, plan: Plan) -> Matrix:
         """Return the rows that a rung is scored on: only a kernel or a metric may see more in them than inner products."""
@@ -387,8 +388,10 @@ class Tally:
         return task.probabilities(known, y, judged.outputs)
 
     def _others(self) -> dict[str, tuple[float, float]]:
-        """Return mean and error of the other measures that need no probabilities."""
-        training, found = self.training, {}
+        """Return mean and error of the other measures that need no probabilities; of none if there is no time."""
+        training, found = self.training, dict[str, tuple[float, float]]()
+        if training.until is not None and time.perf_counter() > training.until:
+            return found
         kind = "classify" if isinstance(training.task, Classes) else "regress"
         for known in MEASURES.values():
             measure = replace(known, positive=training.task.measure.positive)

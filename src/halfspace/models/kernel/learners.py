@@ -265,13 +265,12 @@ class OnBudget:
         self, X: Matrix, task: Task, orders: Orders, mark: str = "", seconds: float | None = None
     ) -> tuple[Projecting, Keep]:
         """Return method and state for these examples; those of a data set, which have a fingerprint, are measured first."""
-        del seconds  # there is no matrix to compute
         if self.kept is None:
             width = 0 if form_of(self.setting.kernel, X, self.setting.shift) is None else X.shape[1]
             self.kept = start_keep(task.positive.size, self.budget, width)
             self.kept.counts.clock[SEED] = orders.seed
         self.mark = mark
-        method = self._method(X, task, orders)
+        method = self._method(X, task, orders, seconds)
         largest = float(method.gram.diagonal.max())  # refuses what overflows, before anything is changed
         for slots in self.kept.slots:
             slots.row[:] = -1
@@ -279,10 +278,11 @@ class OnBudget:
                 slots.sums[0] = largest
         return method, method.start()
 
-    def _method(self, X: Matrix, task: Task, orders: Orders) -> Projecting:
+    def _method(self, X: Matrix, task: Task, orders: Orders, seconds: float | None) -> Projecting:
         """Return what presents these examples."""
         self.signs = np.where(task.target == task.positive[:, None], 1.0, -1.0)
-        return Projecting(LazyGram(self.setting.kernel, X, np.sqrt(self.setting.shift), stored=0.0), task, orders, self._kept())
+        gram = LazyGram(self.setting.kernel, X, np.sqrt(self.setting.shift), stored=0.0, seconds=seconds)
+        return Projecting(gram, task, orders, self._kept(), seconds)
 
     def _kept(self) -> Keep:
         """Return what is kept, once there is something."""
@@ -303,8 +303,7 @@ class OnBudget:
 
     def go_on(self, X: Matrix, task: Task, orders: Orders, seconds: float | None = None) -> tuple[Projecting, Keep]:
         """Return method and state for the same examples again."""
-        del seconds
-        method = self._method(X, task, orders)
+        method = self._method(X, task, orders, seconds)
         return method, method.start()
 
     def history(self, course: Course) -> dict[str, Any]:
