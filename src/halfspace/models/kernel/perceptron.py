@@ -13,7 +13,7 @@ from sklearn.utils import check_random_state
 from halfspace._typing import FloatArray, IntArray, Labels, Matrix
 from halfspace.errors import InputError, NotSeparatedWarning
 from halfspace.models.kernel.learners import OnBudget, Setting, Unbounded, fingerprint, mistakes_certificate
-from halfspace.models.kernel.prediction import KernelPlaneMixin
+from halfspace.models.kernel.prediction import MEASURED, KernelPlaneMixin
 from halfspace.models.parameters import (
     Examples,
     as_float,
@@ -35,9 +35,6 @@ from halfspace.solvers.rules.sweep import Task
 from halfspace.solvers.run import Budget, Progress, run, steps
 
 __all__ = ["KernelPerceptron"]
-
-MEASURED = 40
-"""Entries that are read in the time that the bracket of one problem takes, for one example."""
 
 
 class KernelPerceptron(StreamMixin, KernelPlaneMixin, ClassifierMixin, CallbackSupportMixin, BaseEstimator):
