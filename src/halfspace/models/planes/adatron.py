@@ -338,9 +338,9 @@ def _solved(
 ) -> Run:
     """Run a method from a start, or go on; computing the start takes its time too, so it is done here, in the thread.
 
-    One of several problems, for which `watched` is None, stays at zero weights if there is no time to begin it.
+    One of several problems, for which `watched` is None, stays where it starts if there is no time to begin it.
     """
     state = before or method.start(start)
-    if watched is None and before is None and start is None and budget.left() == 0.0 and not budget.cancelled():
+    if watched is None and before is None and budget.left() == 0.0 and not budget.cancelled():
         return Run(state, Outcome("time budget spent", "There was no time to begin."), 0, Course(method.columns), 0.0)
     return run(method, budget, state, **(watched or {}))
