@@ -10,6 +10,7 @@ exact. Every number is then the same but for a power of 2 that its meaning tells
 """
 
 import json
+import sys
 import warnings
 from dataclasses import replace
 from pathlib import Path
@@ -54,6 +55,14 @@ def kernel_gap(C=1.0, kernel=None, strengths=ALPHA, **more):
     return proofs.KernelGap.measure(data, Y, **about, **more), data, Y
 
 
+def at_margin(kernel=None):
+    data = np.column_stack([np.where(Y, 1.0, -1.0), np.zeros(N)])  # all potentials are 1, but for rounding
+    about = {"strengths": np.full(N, 1.0 / N), "C": 1.0, "positive": 1}
+    if kernel is None:
+        return proofs.DualityGap.measure(data, Y, weights=np.array([1.0, 0.0]), **about), data, Y
+    return proofs.KernelGap.measure(data, Y, kernel=kernel, **about), data, Y
+
+
 def bracket(strengths=ALPHA, **more):
     weights = np.append(WEIGHTS, 0.1) if more.get("clamp") else WEIGHTS
     return proofs.MarginBracket.measure(APART, Y, weights=weights, strengths=strengths, positive=1, **more), APART, Y
@@ -78,8 +87,18 @@ def wide_quantisation():
 
 
 def ridge(**more):
-    weights = np.array([0.5, -0.25, 0.1] if more.get("clamp") else [0.5, -0.25])
-    return proofs.RidgeGap.measure(X, T, weights=weights, **more), X, T
+    weights = more.pop("weights", [0.5, -0.25, 0.1] if more.get("clamp") else [0.5, -0.25])
+    return proofs.RidgeGap.measure(X, T, weights=np.array(weights), **more), X, T
+
+
+def nearly(s, mean):
+    """Return weights near the best ones, about a mean if there is a constant."""
+    A = X - mean.sum(axis=0)
+    return np.linalg.solve((A.T * s) @ A + 0.5 * np.eye(2), (A.T * s) @ T) + np.array([1e-3, -2e-3])
+
+
+def earlier(proof, data, targets):
+    return replace(proof, rounding=None), data, targets
 
 
 def kernel_ridge(**more):
@@ -164,6 +183,10 @@ CASES = {
     "hard kernel gap": lambda: kernel_gap(np.inf, kernel=Linear()),
     "hard kernel gap, free bias": lambda: kernel_gap(np.inf, kernel=Linear(), bias=0.25),
     "hard kernel gap, uneven": lambda: kernel_gap(np.inf, kernel=Linear(), bias=0.25, strengths=UNEVEN),
+    "gap, large bias": lambda: gap(bias=1e5),
+    "kernel gap, large bias": lambda: kernel_gap(bias=1e5),
+    "gap at the margin": at_margin,
+    "kernel gap at the margin": lambda: at_margin(Linear()),
     "bracket": bracket,
     "bracket, clamped": lambda: bracket(clamp=2.0),
     "bracket, free bias": lambda: bracket(bias=0.25),
@@ -171,6 +194,7 @@ CASES = {
     "kernel bracket": kernel_bracket,
     "kernel bracket, clamped": lambda: kernel_bracket(clamp=2.0),
     "kernel bracket, free bias": lambda: kernel_bracket(bias=0.25),
+    "kernel bracket, large bias": lambda: kernel_bracket(bias=1e5),
     "kernel bracket, uneven": lambda: kernel_bracket(bias=0.25, strengths=UNEVEN),
     "Kesler": kesler,
     "prototypes": prototypes,
@@ -193,10 +217,17 @@ CASES = {
     "ridge, clamped": lambda: ridge(ridge=0.5, clamp=2.0),
     "ridge, constant": lambda: ridge(ridge=0.5, constant=0.25),
     "ridge, weighted": lambda: ridge(ridge=0.5, constant=0.25, sample_weight=S),
+    "ridge, no weights": lambda: ridge(ridge=0.5, weights=[0.0, 0.0], constant=0.0),
+    "ridge, near": lambda: ridge(ridge=0.5, weights=nearly(np.ones(N), np.zeros((0, 2)))),
+    "ridge, near, constant": lambda: ridge(ridge=0.5, weights=nearly(S, S[None] @ X / S.sum()), constant=0.0, sample_weight=S),
+    "ridge, earlier": lambda: earlier(*ridge(ridge=0.5, sample_weight=S)),
+    "least squares, earlier": lambda: earlier(proofs.LeastSquaresGap.measure(X, Y, weights=WEIGHTS, positive=1), X, Y),
     "kernel ridge": kernel_ridge,
     "kernel ridge, clamped": lambda: kernel_ridge(clamp=2.0),
     "kernel ridge, constant": lambda: kernel_ridge(constants=np.array([0.25]), sample_weight=S),
     "log": lambda: (proofs.LogSmearing.measure(X, np.exp(T), ridge(ridge=0.5)[0]), X, np.exp(T)),
+    "log, constant": lambda: (proofs.LogSmearing.measure(X, np.exp(T), ridge(constant=0.25, sample_weight=S)[0]), X, np.exp(T)),
+    "log, clamped": lambda: (proofs.LogSmearing.measure(X, np.exp(T), ridge(ridge=0.5, clamp=2.0)[0]), X, np.exp(T)),
     "log, kernel": lambda: (proofs.LogSmearing.measure(X, np.exp(T), kernel_ridge()[0]), X, np.exp(T)),
     "mean": lambda: (proofs.TargetMean.measure(X, T), X, T),
     "means of neighbours": lambda: (proofs.NeighbourMeans.measure(X, T, k=3), X, T),
@@ -376,5 +407,6 @@ def test_each_number_may_move_as_far_as_it_could_in_any_unit(case, scale):
 
 
 if __name__ == "__main__":
-    lines = (f" {json.dumps(case)}: {json.dumps(measured(case))}" for case in CASES)
+    known = json.loads(RECORD.read_text(encoding="utf-8")) if "--new" in sys.argv else {}  # only what is not there yet
+    lines = (f" {json.dumps(case)}: {json.dumps(known.get(case) or measured(case))}" for case in CASES)
     RECORD.write_text("{\n" + ",\n".join(lines) + "\n}\n", encoding="utf-8")
