@@ -2,7 +2,7 @@
 
 import inspect
 import json
-from dataclasses import FrozenInstanceError, fields
+from dataclasses import FrozenInstanceError, fields, replace
 from pathlib import Path
 
 import numpy as np
@@ -87,3 +87,21 @@ def test_what_is_not_handed_in_is_not_there(path):
         for name, one in inspect.signature(make).parameters.items():
             if name in ABSENT and one.default is not inspect.Parameter.empty:
                 assert one.default in ABSENT[name], f"{make.__qualname__}: {name}"
+
+
+NUMBERS_OF_ROWS = ("rows", "support", "learnt", "apart", "labels", "cells", "rivals")
+
+
+@every_file
+def test_a_row_that_is_not_there_is_refuted_in_words(path):
+    """Row, class and cell numbers beyond the last one, and below 0, are refuted by a verdict, never by an error."""
+    proof, X, y = stored(path)
+    for name in NUMBERS_OF_ROWS:
+        value = getattr(proof, name, None)
+        for place in {0, value.size - 1} if isinstance(value, np.ndarray) and value.size and value.dtype.kind == "i" else ():
+            for wrong in (X.shape[0], X.shape[0] + 7, -1):
+                changed = value.copy()
+                changed[place] = wrong
+                verdict = replace(proof, **{name: changed}).verify(X, y)
+                assert not verdict, (name, place, wrong)
+                assert all(verdict.reasons)
