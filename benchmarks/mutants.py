@@ -46,7 +46,7 @@ PROPERTIES = [f"properties/test_{name}.py" for name in ("beyond_the_truth", "own
 TESTS = ("certificates", *PROPERTIES, "questions", "models", "ladder", "contract/test_tied.py", "oracle")
 OPTIONS = ("-q", "-p", "no:cacheprovider", "-p", "no:xdist", "--hypothesis-profile=ci", "-m", "not compiled")
 """Of pytest: nothing is remembered from one mutant to the next, and drawn examples are always the same; all without the JIT."""
-SHARE, LONGEST, SLOWER = 0.95, 12.0, 6.0
+SHARE, LONGEST, SLOWER = 0.95, 8.0, 6.0
 """The share to be killed, the seconds of tests that a mutant gets, and how much longer they may take for it."""
 
 
