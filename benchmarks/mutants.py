@@ -26,6 +26,7 @@ import json
 import marshal
 import os
 import random
+import re
 import resource
 import signal
 import subprocess
@@ -378,17 +379,16 @@ def environment(hook: Path | None = None, **more: str) -> dict[str, str]:
 
 
 # ------------------------------------------------------------------------------------------------------------------ the report
-def equivalents() -> dict[tuple[str, str, str], str]:
-    """Read the mutants known to be equivalent: file, line and change, and the reason below them."""
-    known, key = {}, None
-    for line in EQUIVALENT.read_text(encoding="utf-8").splitlines():
-        if line.startswith(("#", " ")) or not line:
-            if key is not None and line.startswith("    "):
-                known[key] = line.strip()
-            continue
-        path, text, change = line.split(" | ")
-        key = path, text, change
-    return known
+def equivalents() -> list[re.Pattern[str]]:
+    """Read the mutants known to be equivalent: file, line and change; … stands for anything, and the reason is below them."""
+    lines = EQUIVALENT.read_text(encoding="utf-8").splitlines()
+    known = [line for line in lines if line and not line.startswith(("#", " "))]
+    return [re.compile(".*".join(map(re.escape, line.split("…")))) for line in known]
+
+
+def is_known(mutant: Mutant, known: list[re.Pattern[str]]) -> bool:
+    """Tell whether a mutant is among those known."""
+    return any(one.fullmatch(" | ".join(mutant.key())) for one in known)
 
 
 def judged(asked: argparse.Namespace, found: dict[str, Any]) -> dict[str, Any]:
@@ -396,7 +396,7 @@ def judged(asked: argparse.Namespace, found: dict[str, Any]) -> dict[str, Any]:
     count, known = len(all_mutants(asked.only, set())), equivalents()
     numbers = random.Random(asked.seed).sample(range(count), min(asked.mutants, count))  # noqa: S311  (no secret)
     population = all_mutants(asked.only, set(numbers))
-    alike = [number for number in numbers if population[number].key() in known]
+    alike = [number for number in numbers if is_known(population[number], known)]
     drawn = [population[number] for number in numbers if number not in alike]
     print(f"{len(numbers)} of {count:,} mutants, seed {asked.seed}; {len(found):,} tests enter these files", flush=True)
     fates: list[Fate] = []
