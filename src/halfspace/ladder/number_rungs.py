@@ -2,7 +2,7 @@
 
 Where all targets are positive and skewed (prices, wages), rungs also try the logarithm of the target, and keep it if the
 squared error in the target's own units is less: of the rows left out of three inner folds (linear models), or left out one by
-one (kernel ridge, which knows these errors).
+one of a sample (kernel ridge, which knows these errors).
 """
 
 import time
@@ -26,6 +26,8 @@ __all__ = ["NUMBER_RUNGS"]
 SKEWED = 0.5
 """Skewness of positive targets from which on their logarithm is tried, if it is less skewed."""
 FOLDS = 3
+CELL, TRIED = 2_000, 500
+"""Most rows of one kernel machine and of the search for its parameters; rows that decide whether the logarithm is learnt."""
 WIDEST = 2_000
 """Most inputs of Bayesian regression, which keeps a covariance of all pairs."""
 
@@ -59,25 +61,33 @@ def _bayesian(X: Matrix, y: FloatArray, setting: Setting, sample_weight: Any = N
 
 
 def _kernel(X: Matrix, y: FloatArray, setting: Setting, sample_weight: Any = None) -> Chosen:
-    """Fit kernel ridge to the target, and to its logarithm where that is worth trying; keep what errs less on rows left out."""
-    began, tries = time.perf_counter(), 1 + _skewed(y)
-    limit = None if setting.max_time is None else setting.max_time / tries
-    common: dict[str, Any] = {"n_jobs": setting.n_jobs, "random_state": setting.seed}
-    plain = KernelRegression(setting.kernel, max_time=limit, **common).fit(X, y, sample_weight)
-    best, params = plain, dict[str, Any]()
-    if tries == 2:
-        logged = LogTarget(KernelRegression(setting.kernel, max_time=setting.left_of(began), **common)).fit(X, y, sample_weight)
-        if _left_out_error(logged, y) < _left_out_error(plain, y):
-            best, params = logged, {"target": "log"}
-    machine = best.regressor_ if isinstance(best, LogTarget) else best
+    """Fit kernel ridge to the target, or to its logarithm where a sample errs less on rows left out with that."""
+    began, model = time.perf_counter(), _machine(setting.max_time, setting)
+    if _skewed(y):
+        used = np.flatnonzero(np.ones(y.size) if sample_weight is None else sample_weight)
+        some = used[np.sort(np.random.default_rng(setting.seed).permutation(used.size)[:TRIED])]
+        share = 0.4 if some.size == y.size else 0.1
+        limit = None if setting.max_time is None else share * setting.max_time
+        weight = None if sample_weight is None else sample_weight[some]
+        tried = [made.fit(X[some], y[some], weight) for made in (_machine(limit, setting), LogTarget(_machine(limit, setting)))]
+        model = min(tried, key=lambda made: float(np.nanmean(np.square(made.left_out_ - y[some]))))
+        if some.size < y.size:
+            left = _machine(setting.left_of(began), setting)
+            model = LogTarget(left) if model is tried[1] else left
+    if not hasattr(model, "outcome_"):
+        model.fit(X, y, sample_weight)
+    log = isinstance(model, LogTarget)
+    machine = model.regressor_ if log else model
     gamma = machine.kernel_.get_params().get("gamma")
+    params: dict[str, Any] = {"target": "log"} if log else {}
     params |= {"ridge": float(machine.ridge_)} | ({} if gamma is None else {"gamma": float(gamma)})
-    return Chosen(best, params, fitted=True)
+    return Chosen(model, params, fitted=True)
 
 
-def _left_out_error(model: Any, y: FloatArray) -> float:
-    """Return the squared error of predictions for rows left out one by one, in the target's own units."""
-    return float(np.nanmean(np.square(model.left_out_ - y)))
+def _machine(max_time: float | None, setting: Setting) -> Any:
+    """Return kernel ridge, unfitted, with a time limit."""
+    common: dict[str, Any] = {"n_jobs": setting.n_jobs, "random_state": setting.seed}
+    return KernelRegression(setting.kernel, kernel_rows=CELL, max_time=max_time, **common)
 
 
 NUMBER_RUNGS: dict[str, Plan] = {
