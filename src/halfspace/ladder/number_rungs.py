@@ -25,8 +25,8 @@ __all__ = ["NUMBER_RUNGS"]
 SKEWED = 0.5
 """Skewness of positive targets from which on their logarithm is tried, if it is less skewed."""
 FOLDS = 3
-CELL, TRIED = 2_000, 500
-"""Most rows of one kernel machine and of the search for its parameters; rows that decide whether the logarithm is learnt."""
+CELL, SEARCHED, TRIED = 2_000, 1_200, 500
+"""Most rows of one kernel machine; of more, rows that choose its parameters; rows that decide for or against the log."""
 WIDEST = 2_000
 """Most inputs of Bayesian regression, which keeps a covariance of all pairs."""
 
@@ -60,33 +60,31 @@ def _bayesian(X: Matrix, y: FloatArray, setting: Setting, sample_weight: Any = N
 
 
 def _kernel(X: Matrix, y: FloatArray, setting: Setting, sample_weight: Any = None) -> Chosen:
-    """Fit kernel ridge to the target, or to its logarithm where a sample errs less on rows left out with that."""
-    began, model = time.perf_counter(), _machine(setting.max_time, setting)
-    if _skewed(y):
-        used = np.flatnonzero(np.ones(y.size) if sample_weight is None else sample_weight)
-        some = used[np.sort(np.random.default_rng(setting.seed).permutation(used.size)[:TRIED])]
-        share = 0.4 if some.size == y.size else 0.1
+    """Fit kernel ridge to the target or to its logarithm; of many rows width and ridge are chosen on a sample."""
+    began, rng = time.perf_counter(), np.random.default_rng(setting.seed)
+    order = rng.permutation(np.flatnonzero(np.ones(y.size) if sample_weight is None else sample_weight))
+
+    def fitted(few: int, share: float, *, log: bool, **given: Any) -> tuple[Any, float]:
+        """Return a fit to so many rows in a share of the time, and its squared error in the target's units on rows left out."""
+        rows = np.arange(y.size) if few >= order.size else np.sort(order[:few])
         limit = None if setting.max_time is None else share * setting.max_time
-        weight = None if sample_weight is None else sample_weight[some]
-        tried = [made.fit(X[some], y[some], weight) for made in (_machine(limit, setting), LogTarget(_machine(limit, setting)))]
-        model = min(tried, key=lambda made: float(np.nanmean(np.square(made.left_out_ - y[some]))))
-        if some.size < y.size:
-            left = _machine(setting.left_of(began), setting)
-            model = LogTarget(left) if model is tried[1] else left
-    if not hasattr(model, "outcome_"):
-        model.fit(X, y, sample_weight)
-    log = isinstance(model, LogTarget)
+        given |= {"kernel_rows": CELL, "n_jobs": setting.n_jobs, "random_state": setting.seed, "max_time": limit}
+        model: Any = KernelRegression(setting.kernel, **given)
+        weight = None if sample_weight is None else sample_weight[rows]
+        model = (LogTarget(model) if log else model).fit(X[rows], y[rows], weight)
+        return model, float(np.nanmean(np.square(model.left_out_ - y[rows])))
+
+    log = _skewed(y) and fitted(TRIED, 0.1, log=True)[1] < fitted(TRIED, 0.1, log=False)[1]
+    many = order.size > CELL
+    model = fitted(SEARCHED if many else CELL, 0.3 if many else 0.8, log=log)[0]
     machine = model.regressor_ if log else model
     gamma = machine.kernel_.get_params().get("gamma")
-    params: dict[str, Any] = {"target": "log"} if log else {}
-    params |= {"ridge": float(machine.ridge_)} | ({} if gamma is None else {"gamma": float(gamma)})
-    return Chosen(model, params, fitted=True)
-
-
-def _machine(max_time: float | None, setting: Setting) -> Any:
-    """Return kernel ridge, unfitted, with a time limit."""
-    common: dict[str, Any] = {"n_jobs": setting.n_jobs, "random_state": setting.seed}
-    return KernelRegression(setting.kernel, kernel_rows=CELL, max_time=max_time, **common)
+    given = {"ridge": float(machine.ridge_)} | ({} if gamma is None else {"gamma": float(gamma)})
+    if many:
+        left = setting.left_of(began)
+        share = 1.0 if left is None or setting.max_time is None else left / setting.max_time
+        model = fitted(y.size, share, log=log, **given)[0]
+    return Chosen(model, ({"target": "log"} if log else {}) | given, fitted=True)
 
 
 NUMBER_RUNGS: dict[str, Plan] = {
