@@ -1,9 +1,9 @@
 """Kernels of scaled columns: a rising curve and a factor for every column, learnt once and kept as numbers.
 
 A curve is straight between its knots and constant beyond them, so that no value is further away than any that was seen at a
-distance of 8 deviations. Three kinds: *standard*, to mean 0 and variance 1; *log*, the same after ln(x - min + 0.05) in units of
-the deviation, for columns of skewness beyond 1 (mirrored where it is negative); *normal*, the probability integral transform:
-each value goes where its rank would be in a normal distribution, cut at 3 deviations. The factors are what a metric learns.
+distance of 8 deviations. Three kinds: *standard*, to mean 0 and variance 1; *log*, the same after ln(x - min + 0.05) in units
+of the deviation, for columns of skewness beyond 1 (mirrored where it is negative); *normal*, the probability integral
+transform: each value goes where its rank would be in a normal distribution, cut at 3 deviations. A metric learns the factors.
 """
 
 from dataclasses import dataclass, replace
@@ -24,7 +24,7 @@ __all__ = ["SCALES", "Curves", "OnScales", "learn_curves"]
 
 SCALES = ("standard", "log", "normal")
 FARTHEST, TAIL, SKEWED, NEAREST = 8.0, 3.0, 1.0, 0.05
-"""Deviations at which columns are cut, and ranks; skewness beyond which a logarithm is taken, and what is added to its argument."""
+"""Deviations at which columns are cut, and ranks; skewness beyond which a logarithm is taken, and what is added before."""
 KNOTS, SAMPLE = 128, 20_000
 """Most knots of a curve, and rows that curves are learnt from."""
 
@@ -105,8 +105,8 @@ class OnScales(OfOtherRows):
     factors : array, shape (d,), optional
         What columns are multiplied by after that, >= 0; those of factor 0 are not read. All 1 by default.
     curves : tuple of (starts, knots, heights), optional
-        The curves, if they are known: knots and heights, shape (q,), of all columns one after the other, and where those of each
-        begin, shape (d + 1,).
+        The curves, if they are known: knots and heights, shape (q,), of all columns one after the other, and where those of
+        each begin, shape (d + 1,).
 
     Examples
     --------
@@ -140,15 +140,14 @@ class OnScales(OfOtherRows):
         expected = "OnScales: curves must be (starts, knots, heights): rising knots and heights, one or more for each column"
         if not isinstance(self.curves, tuple) or len(self.curves) != 3:
             raise InputError(expected)
-        starts, knots, heights = _numbers(self.curves[0], "curves"), *(_numbers(c, "curves") for c in self.curves[1:])
-        starts = starts.astype(np.int64)
+        knots, heights = (_numbers(c, "curves") for c in self.curves[1:])
+        starts = _numbers(self.curves[0], "curves").astype(np.int64)
         within = np.ones(max(knots.size, 1), dtype=bool)
         fits = starts.size >= 2 and starts[0] == 0 and starts[-1] == knots.size == heights.size and (np.diff(starts) > 0).all()
         if fits:
             within[starts[:-1]] = False  # differences across columns do not count
-            fits = (np.diff(knots, prepend=knots[0])[within] > 0.0).all() and (
-                np.diff(heights, prepend=0.0)[within] >= 0.0
-            ).all()
+            rises = np.diff(heights, prepend=0.0)[within]
+            fits = bool((np.diff(knots, prepend=knots[0])[within] > 0.0).all() and (rises >= 0.0).all())
         if not fits or (self.factors is not None and self.factors.size != starts.size - 1):
             raise InputError(expected)
         starts.flags.writeable = False
@@ -168,7 +167,7 @@ class OnScales(OfOtherRows):
             return self
         rows = checked(X, "X", "OnScales")
         known = self if self.curves is not None else replace(self, curves=tuple(learn_curves(rows, self.scale)))
-        return replace(known, kernel=self.kernel.resolved(known._changed(rows)))
+        return replace(known, kernel=self.kernel.resolved(known._changed(rows)))  # noqa: SLF001  (its own kind)
 
     def coordinates(self, X: Any) -> FloatArray:
         """Return all columns, scaled, in float64; 0 where the factor is."""

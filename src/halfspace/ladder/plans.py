@@ -14,7 +14,7 @@ from halfspace._text import number
 from halfspace._typing import Matrix
 from halfspace.certificates import Certificate, GaussianPosterior, PerClass, PerPair, PrototypeErrors, RidgeGap
 from halfspace.certificates.baselines import NeighbourMeans, TargetMean
-from halfspace.certificates.regression.kernel_ridge import KernelRidgeCells, KernelRidgeGap
+from halfspace.certificates.regression.kernel_ridge import KernelRidgeCells, KernelRidgeClasses, KernelRidgeGap
 from halfspace.certificates.regression.smearing import LogSmearing
 from halfspace.errors import GapWarning, NotSeparatedWarning
 
@@ -123,7 +123,7 @@ def describe(model: Any) -> tuple[int | None, str]:
 
 def _about_numbers(proof: Certificate) -> str:
     """Return the proof of a model of numbers in a few words; empty for others."""
-    if isinstance(proof, LogSmearing):
+    if isinstance(proof, LogSmearing | KernelRidgeClasses):
         return _about_numbers(proof.part)
     if isinstance(proof, RidgeGap):
         return f"backward error {proof.backward_error:.1e}"

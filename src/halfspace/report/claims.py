@@ -23,7 +23,7 @@ from halfspace.certificates import (
 from halfspace.certificates.baselines import ClassCounts, NeighbourErrors, NeighbourMeans, TargetMean
 from halfspace.certificates.fields import roles
 from halfspace.certificates.margins.gap import Enclosure
-from halfspace.certificates.regression.kernel_ridge import KernelRidgeCells, KernelRidgeGap
+from halfspace.certificates.regression.kernel_ridge import KernelRidgeCells, KernelRidgeClasses, KernelRidgeGap
 from halfspace.certificates.regression.smearing import LogSmearing
 from halfspace.report.findings import Claim
 
@@ -118,6 +118,14 @@ def _(certificate: Any) -> str:
     return (
         f"{where} model minimises squared errors plus a price on wiggly functions of this kernel: at most "
         f"{number(certificate.relative_gap, 2)} of the objective could still be gained."
+    )
+
+
+@words.register
+def _(certificate: KernelRidgeClasses) -> str:
+    return (
+        f"Left out of the training, one at a time, {plural(certificate.mistakes, 'row')} would be misclassified. "
+        f"{words(certificate.part)} The metric of the kernel was learnt, and is a choice, as its width is."
     )
 
 

@@ -268,8 +268,8 @@ class KernelRidgeCells(PerCell):
     centres : ndarray, shape (K, d)
         Centres of the cells.
     cells : ndarray, shape (n,)
-        The cell of every example: that of its nearest centre, in the coordinates of the kernel if it has any (`OnScales`). -1 for
-        an example without weight, which no part is about.
+        The cell of every example: that of its nearest centre, in the coordinates of the kernel if it has any (`OnScales`). -1
+        for an example without weight, which no part is about.
     parts : tuple of KernelRidgeGap
         One for each cell.
     sample_weight : ndarray, shape (n,), or None
@@ -421,7 +421,8 @@ class KernelRidgeClasses(Certificate):
         if not proved:
             return proved
         part: Any = self.part
-        least, most = _mistakes(T, *part.left_out_residuals(X, T), part.sample_weight)
+        residuals, unsure = part.left_out_residuals(X, T)
+        least, most = _mistakes(T, residuals, unsure, part.sample_weight)
         text = f"{least} to {most} examples are misclassified when left out, not {self.mistakes}"
         return Verdict.of((least <= self.mistakes <= most, text))
 

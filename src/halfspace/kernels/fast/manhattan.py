@@ -55,16 +55,19 @@ def manhattan(A: Any, B: Any, out: Any) -> None:
 
 
 def pulls(A: Any, B: Any, W: Any) -> Any:
-    """Return Σ_k w_ik sign(a_ij - b_kj), shape (n, d), for rows A (n, d), B (m, d) and weights W (n, m), all of one precision."""
+    """Return Σ_k w_ik sign(a_ij - b_kj), shape (n, d), for rows A (n, d), B (m, d), weights W (n, m), all of one precision."""
     out = np.empty_like(A)
     if config.DISABLE_JIT:  # type: ignore[attr-defined]
         for j in range(A.shape[1]):
             out[:, j] = (W * np.sign(A[:, j : j + 1] - B[:, j])).sum(axis=1)
         return out
     second = np.ascontiguousarray(B.T)
-    each(
-        lambda k: _pulls(A[k : k + PIECE], second, W[k : k + PIECE], out[k : k + PIECE]), A.shape[0], PIECE, W.size * A.shape[1]
-    )
+
+    def work(first: int) -> None:
+        rows = slice(first, first + PIECE)
+        _pulls(A[rows], second, W[rows], out[rows])
+
+    each(work, A.shape[0], PIECE, W.size * A.shape[1])
     return out
 
 

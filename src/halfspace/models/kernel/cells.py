@@ -59,8 +59,11 @@ class Cells(NamedTuple):
             raise ValueError("cells point outside the support vectors, or are without a class")
 
     def outputs(self, expansion: Expansion, X: Matrix, places: Matrix | None = None) -> FloatArray:
-        """Return the outputs on rows of X, shape (n, K), each by the machine of the centre nearest to it, or to its `places`."""
-        cells, scores = nearest_centres(X if places is None else places, self.centres), np.empty((X.shape[0], self.bias.shape[1]))
+        """Return the outputs on rows of X, shape (n, K), each by the machine of the centre nearest to it or to its `places`."""
+        cells, scores = (
+            nearest_centres(X if places is None else places, self.centres),
+            np.empty((X.shape[0], self.bias.shape[1])),
+        )
         order = np.argsort(cells, kind="stable")
         ends = np.searchsorted(cells[order], np.arange(len(self.columns) + 1))
         for k in np.flatnonzero(np.diff(ends)):

@@ -5,32 +5,21 @@ from functools import partial
 from typing import Any, ClassVar, NamedTuple, Self
 
 import numpy as np
-from sklearn.base import BaseEstimator, MultiOutputMixin, RegressorMixin
-from sklearn.utils import check_random_state
-from sklearn.utils.validation import check_is_fitted
+from sklearn.base import MultiOutputMixin, RegressorMixin
 
 from halfspace._typing import FloatArray, IntArray, Matrix
-from halfspace.certificates.expansion import indefiniteness
-from halfspace.certificates.regression.kernel_ridge import KernelRidgeCells, KernelRidgeGap
 from halfspace.errors import InputError
 from halfspace.kernels import Kernel, as_kernel
-from halfspace.kernels.gram import VALUES
-from halfspace.kernels.products import doubled
-from halfspace.models.certified import Certified
-from halfspace.models.kernel.cells import Cells, cut
 from halfspace.models.kernel.path import Width, read_grid
-from halfspace.models.kernel.prediction import Expansion
-from halfspace.models.parameters import UNLABELLED, check_common, require, require_number, require_switch, restored_on_error
+from halfspace.models.parameters import UNLABELLED, require, require_number, require_switch, restored_on_error
 from halfspace.models.progress import Reporter
+from halfspace.models.regression.base import Regression, read_ridges
 from halfspace.models.regression.kernel_ridge import DECOMPOSED, KernelRidgeModel
-from halfspace.models.regression.base import Regression, RegressionMixin, read_regression, read_ridges
 from halfspace.rows.threads import alone, one_blas_thread, side_by_side
 from halfspace.solvers.outcome import Outcome
 from halfspace.solvers.regression.kernel_ridge import (
-    KernelFit,
     decompose,
     default_kernel_ridges,
-    kernel_ridge,
     left_out_residuals,
 )
 

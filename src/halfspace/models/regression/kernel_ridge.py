@@ -70,7 +70,7 @@ class KernelRidgeModel(Certified, RegressionMixin, BaseEstimator):
         """Say how kernel and ridge were chosen, and what was solved."""
         raise NotImplementedError
 
-    def _divisible(self, plan: Any) -> bool:  # noqa: ARG002  (a class whose kernel can be precomputed looks)
+    def _divisible(self, plan: Any) -> bool:
         """Tell whether the examples can be cut into cells."""
         return True
 
@@ -187,7 +187,7 @@ class KernelRidgeModel(Certified, RegressionMixin, BaseEstimator):
         self.left_out_ = left_out[0] if data.single else np.ascontiguousarray(left_out.T)
         self._cells: Cells | None = None
         if centres is None:
-            self.certificate_: KernelRidgeGap | KernelRidgeCells = proof(everyone, fits[0])
+            self.certificate_: Any = proof(everyone, fits[0])
             return
         cells = np.full(n, -1)
         for k, rows in enumerate(by_cell):

@@ -13,8 +13,8 @@ from halfspace.certificates import KernelRidgeClasses, Verdict
 from halfspace.certificates.log_odds import LogOdds
 from halfspace.certificates.regression.kernel_ridge import class_targets
 from halfspace.errors import InputError
-from halfspace.kernels import Kernel, OnScales
-from halfspace.models.parameters import LABELLED, UNLABELLED, read_matrix, restored_on_error
+from halfspace.kernels import Kernel
+from halfspace.models.parameters import LABELLED, UNLABELLED, read_matrix, require, require_number, restored_on_error
 from halfspace.models.progress import Reporter
 from halfspace.models.regression.base import Regression
 from halfspace.models.regression.kernel_ridge import KernelRidgeModel
@@ -26,7 +26,7 @@ from halfspace.solvers.regression.relevance import Task, find_metric
 __all__ = ["RelevanceKernelClassifier", "RelevanceKernelRegressor"]
 
 SEARCHED = 4.0
-"""Seconds of a search on as many rows as it looks at, where the machine is slow; with fewer rows it is the square of their share."""
+"""Seconds of a search on as many rows as it looks at, where the machine is slow; with fewer, by the square of their share."""
 LOOKED_AT = 2_500
 """Rows that a search looks at, at most."""
 SHARE = 2.0 / 3.0
@@ -44,12 +44,13 @@ class _Relevance(KernelRidgeModel):
     intercept = "free"
     intercept_scaling = 1.0
     classes: ClassVar[bool]
-    warm_start: bool
-    verbose: int
+    _ended: str
 
     def __init__(
         self,
         *,
+        kernel: Kernel | None = None,
+        ridge: float | None = None,
         kernel_rows: int = 4000,
         warm_start: bool = False,
         max_time: float | None = None,
@@ -57,6 +58,8 @@ class _Relevance(KernelRidgeModel):
         verbose: int = 0,
         random_state: Any = 0,
     ) -> None:
+        self.kernel = kernel
+        self.ridge = ridge
         self.kernel_rows = kernel_rows
         self.warm_start = warm_start
         self.max_time = max_time
@@ -64,12 +67,22 @@ class _Relevance(KernelRidgeModel):
         self.verbose = verbose
         self.random_state = random_state
 
+    def _check_parameters(self) -> None:
+        self._check_rows()
+        known = self.kernel is None or (isinstance(self.kernel, Kernel) and not self.kernel.is_precomputed)
+        require(self, "kernel", "None or a kernel of halfspace.kernels for rows", holds=known)
+        if self.kernel is not None:
+            require_number(self, "ridge")
+        require(self, "ridge", "None unless a kernel is given", holds=self.kernel is not None or self.ridge is None)
+
     def _plan(self, data: Regression) -> Kernel | None:
-        """Return the kernel of an earlier fit that is to be kept, or None; refuse what does not fit into memory."""
+        """Return a kernel that is given or to be kept, or None; refuse what does not fit into memory."""
         n, d = data.X.shape
         held, looked = min(n, int(self.kernel_rows)), min(n, LOOKED_AT)
         needed = 8.0 * (4 * held * held + 3 * n * (d + data.Y.shape[1])) + 12.0 * looked * (2 * looked + 3 * d)
         admit(type(self).__name__, needed, f"machines of {held:,} examples", "lower kernel_rows", data.X)
+        if self.kernel is not None:
+            return self.kernel.resolved(data.X)
         if not (self.warm_start and hasattr(self, "_expansion")):
             return None
         if self._expansion.coefficients.shape[0] != data.Y.shape[1]:
@@ -77,12 +90,16 @@ class _Relevance(KernelRidgeModel):
             raise InputError(msg)
         return self._expansion.kernel
 
-    def _searching(self, plan: Kernel | None, r: int, matrix: float) -> float:  # noqa: ARG002  (one signature for all)
+    def _searching(self, plan: Kernel | None, r: int, matrix: float) -> float:
         return 0.0 if plan is not None else SEARCHED * min(1.0, r / LOOKED_AT) ** 2 + 0.05
 
     def _search(self, data: Regression, rows: IntArray, plan: Kernel | None, rng: Any, began: float) -> Kernel:
-        """Find the metric on some rows, or keep that of an earlier fit."""
+        """Find the metric on some rows, or take the one that is there."""
         if plan is not None:
+            if self.kernel is not None:
+                factors = getattr(plan, "factors", None)
+                self.relevances_ = np.ones(data.X.shape[1]) if factors is None else factors / factors.max()
+                self.ridge_, self.history_, self.n_iter_ = float(self.ridge), {}, 1  # type: ignore[arg-type]
             self.unseen_ = np.full(data.Y.shape[: 1 if data.single else 2], np.nan)
             return plan
         s, Y = data.design.s[rows], data.Y[rows]
@@ -105,23 +122,24 @@ class _Relevance(KernelRidgeModel):
         about = f" in {cells} cells, an approximation" if cells > 1 else ""
         sentence = f"Solved by Cholesky{about}: {str(self.certificate_).splitlines()[0]}."
         if plan is not None:
-            return Outcome("solved", f"{sentence} The metric is that of the earlier fit.")
+            return Outcome("solved", f"{sentence} The metric was {'given' if self.kernel is not None else 'learnt before'}.")
         least = int(np.argmin(self.history_["loss"]))
         rounds = self.history_["rounds"][least]
         metric = f"a metric learnt in {rounds} rounds" if rounds else "no learnt metric"
-        sentence += f" Of {self.n_iter_} machines, judged by rows that taught no metric, {self.history_['kernel'][least]} with {metric}"
+        name = self.history_["kernel"][least]
+        sentence += f" Of {self.n_iter_} machines, judged by rows that taught no metric, {name} with {metric}"
         ended = self.__dict__.pop("_ended")
         if ended == "complete":
             return Outcome("solved", f"{sentence} was best.")
-        remedy = "Raise max_time: not all machines were tried." if ended == "time budget spent" else "Fit again to try all machines."
+        remedy = "Raise max_time: not all machines were tried." if ended != "interrupted" else "Fit again to try all machines."
         return Outcome(ended, f"{sentence} was the best so far.", remedy)
 
     @property
     def metric_(self) -> FloatArray:
         """Factors of the columns, on their scales, in the distance of the kernel, shape (d,)."""
         check_is_fitted(self)
-        kernel: Any = self._expansion.kernel
-        return np.array(kernel.factors)
+        factors = getattr(self._expansion.kernel, "factors", None)
+        return np.ones(self.n_features_in_) if factors is None else np.array(factors)
 
     def transform(self, X: Matrix) -> FloatArray:
         """Return the columns on their scales, times their factors, shape (n, d): what the kernel measures distances of.
@@ -135,26 +153,22 @@ class _Relevance(KernelRidgeModel):
         found: FloatArray = self._expansion.kernel.coordinates(X)
         return found
 
-    @classmethod
-    def check_learnt(cls, fitted: dict[str, Any], sizes: dict[str, int]) -> None:
-        """Refuse a kernel that is not one of scaled columns."""
-        kernel = fitted["_expansion"].kernel
-        if not isinstance(kernel, OnScales) or kernel.factors is None or kernel.factors.size != sizes["d"]:
-            msg = f"{cls.__name__}: its kernel has no factors for its columns"
-            raise ValueError(msg)
-
 
 class RelevanceKernelRegressor(MultiOutputMixin, RegressorMixin, _Relevance):
     """Kernel ridge whose metric is learnt from its own gradients: as accurate as boosted trees on tables, with a proof.
 
-    Tried are a line, `RBF`, `Laplacian` and `Manhattan` kernels of columns that are standardised, logarithmic or normal; the last
-    two also with a metric that weighs every column by the mean square of the function's slope along it, in two rounds. Scale,
-    width and λ are chosen by exact leave-one-out, the kernel and its metric by examples that taught no metric. What is proved is
-    the machine *given* its metric, which is a choice, as a width is. Beyond `kernel_rows` examples the space of the metric
-    is cut into cells with a machine each.
+    Tried are a line, `RBF`, `Laplacian` and `Manhattan` kernels of columns that are standardised, logarithmic or normal; the
+    last two also with a metric that weighs every column by the mean square of the function's slope along it, in two rounds.
+    Scale, width and λ are chosen by exact leave-one-out, the kernel and its metric by examples that taught no metric. What is
+    proved is the machine *given* its metric, which is a choice, as a width is. Beyond `kernel_rows` examples the space of the
+    metric is cut into cells with a machine each.
 
     Parameters
     ----------
+    kernel : Kernel, optional
+        A kernel to use instead of learning one, such as `kernel_` of another fit; it needs a `ridge`.
+    ridge : float, optional
+        λ > 0 for that kernel.
     kernel_rows : int, default 4000
         Most examples of one machine; of more, cells of about this many examples are made.
     warm_start : bool, default False
@@ -221,7 +235,7 @@ class RelevanceKernelRegressor(MultiOutputMixin, RegressorMixin, _Relevance):
         """
         with restored_on_error(self), one_blas_thread():
             began = time.perf_counter()
-            self._check_rows()
+            self._check_parameters()
             self._learn(X, y, sample_weight, began)
             return self
 
@@ -240,11 +254,15 @@ class RelevanceKernelRegressor(MultiOutputMixin, RegressorMixin, _Relevance):
 class RelevanceKernelClassifier(ClassifierMixin, _Relevance):
     """Kernel ridge for classes whose metric is learnt from its own gradients: as accurate as boosted trees, with a proof.
 
-    A function for each class (one for two) is fitted to targets ±1, all by one factorisation; how kernel, metric and λ are chosen
-    is said at `RelevanceKernelRegressor`. Probabilities follow from the outputs for examples left out.
+    A function for each class (one for two) is fitted to targets ±1, all by one factorisation; how kernel, metric and λ are
+    chosen is said at `RelevanceKernelRegressor`. Probabilities follow from the outputs for examples left out.
 
     Parameters
     ----------
+    kernel : Kernel, optional
+        A kernel to use instead of learning one, such as `kernel_` of another fit; it needs a `ridge`.
+    ridge : float, optional
+        λ > 0 for that kernel.
     kernel_rows : int, default 4000
         Most examples of one machine; of more, cells of about this many examples are made.
     warm_start : bool, default False
@@ -287,6 +305,7 @@ class RelevanceKernelClassifier(ClassifierMixin, _Relevance):
 
     learnt: ClassVar[dict[str, Any]] = {**LABELLED, "calibration_": LogOdds}
     classes: ClassVar[bool] = True
+    classes_: Labels
 
     def fit(self, X: Matrix, y: Labels, sample_weight: Any = None) -> Self:
         """Learn the metric, fit a function for each class, and learn their probabilities.
@@ -306,7 +325,7 @@ class RelevanceKernelClassifier(ClassifierMixin, _Relevance):
         """
         with restored_on_error(self), one_blas_thread():
             began = time.perf_counter()
-            self._check_rows()
+            self._check_parameters()
             X, y = read_matrix(self, X, y, reset=True)
             classes, target = read_classes(y, type(self).__name__)
             if self.warm_start and hasattr(self, "classes_") and not np.array_equal(classes, self.classes_):
@@ -368,5 +387,5 @@ class RelevanceKernelClassifier(ClassifierMixin, _Relevance):
         if not proved:
             return proved
         with one_blas_thread():
-            fair = self.calibration_.agrees(self.left_out_, np.searchsorted(self.classes_, y), anchored=True)
+            fair = self.calibration_.agrees(self.left_out_, np.searchsorted(self.classes_, np.asarray(y)), anchored=True)
         return Verdict.of((fair, "the probabilities are not those of the outputs for rows left out"))

@@ -4,16 +4,16 @@ Problem    A kernel of the distance in a metric that weighs column j by its rele
            k(x, x') = exp(-sqrt(Σ m_j (x_j - x'_j)²)/L),  or  exp(-Σ m_j^p |x_j - x'_j|/L),  a product of kernels of one column.
 Rule       Solve kernel ridge with the metric at hand; m_j becomes the mean square of ∂f/∂x_j at the examples, over all outputs,
            divided by the largest; set the width L back to its multiple of the median distance; solve again. Two rounds.
-Theorem    None: it is not known that the rounds converge, or to what. What is proved (`KernelRidgeGap`) is the optimality of the
-           machine, and its leave-one-out errors, *given* the metric, which is a choice, as a width is.
-Choice     Scale of the columns and width by exact leave-one-out before any metric is learnt. Leave-one-out flatters a learnt metric
-           (each example has shaped it), so kernel, number of rounds and power are chosen by the outputs for examples that taught no
-           metric: of 3 folds, 2 from 1,260 examples on, one part of 2,000 or more. λ is tuned by leave-one-out where it is taught, and
-           with a learnt metric the same examples choose among it and larger ones.
+Theorem    None: it is not known that the rounds converge, or to what. What is proved (`KernelRidgeGap`) is the optimality of
+           the machine, and its leave-one-out errors, *given* the metric, which is a choice, as a width is.
+Choice     Scale of the columns and width by exact leave-one-out before any metric is learnt. Leave-one-out flatters a learnt
+           metric (each example has shaped it), so kernel, number of rounds and power are chosen by the outputs for examples
+           that taught no metric: of 3 folds, 2 from 1,260 examples on, one part of 2,000 or more. λ is tuned by leave-one-out
+           where it is taught, and with a learnt metric the same examples choose among it and larger ones.
 Loss       Squared error; of classes, whose targets are ±1, mistakes + 0.3 times that.
 Precision  Single in the search, except for λ < 0.01; the machine that is kept is solved in double precision elsewhere.
-Reference  Radhakrishnan, Beaglehole, Pandit and Belkin 2024 ("recursive feature machines"); for prototypes Hammer and Villmann 2002
-           (GRLVQ), where relevances descend the cost.
+Reference  Radhakrishnan, Beaglehole, Pandit and Belkin 2024 ("recursive feature machines"); for prototypes Hammer and
+           Villmann 2002 (GRLVQ), where relevances descend the cost.
 """
 
 import time
@@ -28,6 +28,7 @@ from halfspace._typing import FloatArray, IntArray, Matrix
 from halfspace.kernels import RBF, Kernel, Laplacian, Linear, Manhattan, OnScales
 from halfspace.kernels.fast.manhattan import manhattan, pulls
 from halfspace.kernels.scales import SCALES, learn_curves
+from halfspace.solvers.run import in_pieces
 
 __all__ = ["Found", "Shape", "Task", "find_metric"]
 
@@ -244,15 +245,15 @@ def _left_out(b: Any, along: Any, squares: Any, root: Any) -> tuple[Any, Any, An
 
 # ------------------------------------------------------------ one machine
 def _solved(K: Any, task: Task, ridge: float, *, left_out: bool) -> tuple[Any, Any, Any] | None:
-    """Solve by Cholesky: b (n, m), constants (m,), residuals left out if asked for; None if the matrix is singular to rounding."""
+    """Solve by Cholesky: b (n, m), constants (m,), residuals left out if asked for; None if singular to rounding."""
     single = ridge >= SINGLE
     kind, factor, solve, invert = (
         (np.float32, lapack.spotrf, lapack.spotrs, lapack.spotri)
         if single
         else (np.float64, lapack.dpotrf, lapack.dpotrs, lapack.dpotri)
     )
-    root = np.sqrt(task.s).astype(kind)
-    A = np.array(K, dtype=kind)
+    root: Any = np.sqrt(task.s).astype(kind)
+    A: Any = np.array(K, dtype=kind)
     if (root != 1).any():
         A *= root
         A *= root[:, None]
@@ -293,7 +294,7 @@ def _tuned(K: Any, task: Task, ridge: float) -> tuple[float, Any, Any]:
 
 
 def gradients(shape: Shape, Z: Any, machine: Machine, rng: Any) -> FloatArray:
-    """Return mean squares of ∂f/∂z_j at some rows, over all outputs, the largest 1, shape (d,); those that are nothing are 0."""
+    """Return mean squares of ∂f/∂z_j at some rows, over all outputs, the largest 1, shape (d,); what is nothing is 0."""
     n, d = Z.shape
     factors = shape.factors(machine.relevances, machine.power).astype(np.float32)
     b = machine.b.astype(np.float32)
@@ -421,15 +422,15 @@ def _judge(
     everyone = np.arange(n)
     folds = 3 if n < FOLDED else 2 if n < HALVED else 1
     judged = _Judged(task)
-    try:
+
+    def pieces() -> Iterator[str]:
         for held in np.array_split(everyone, folds) if folds > 1 else [everyone[TAUGHT:]]:
             for shape in SHAPES:
                 if shape.name in chosen and not (judged.outputs and late()):
                     _judge_shape(shape, chosen[shape.name], scaled, judged, held, (rng, late))
-                    tell(f"{shape.name}, {held.size:,} rows held out: loss {min(judged.losses().values()):.4g} so far")
-    except KeyboardInterrupt:
-        if not judged.outputs:
-            raise
+                    yield f"{shape.name}, {held.size:,} rows held out: loss {min(judged.losses().values()):.4g} so far"
+
+    if not in_pieces(pieces(), tell):
         late.why = "interrupted"
     return judged
 
