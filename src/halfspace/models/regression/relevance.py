@@ -4,7 +4,7 @@ import time
 from typing import Any, ClassVar, Self
 
 import numpy as np
-from sklearn.base import ClassifierMixin, MultiOutputMixin, RegressorMixin
+from sklearn.base import ClassifierMixin, MultiOutputMixin, OneToOneFeatureMixin, RegressorMixin, TransformerMixin
 from sklearn.utils.validation import check_is_fitted
 
 from halfspace._memory import admit
@@ -33,7 +33,7 @@ SHARE = 2.0 / 3.0
 """Of `max_time` for the search."""
 
 
-class _Relevance(KernelRidgeModel):
+class _Relevance(OneToOneFeatureMixin, TransformerMixin, KernelRidgeModel):
     """What both machines share: the search for a metric, and what it leaves behind."""
 
     learnt: ClassVar[dict[str, Any]] = {
@@ -359,7 +359,8 @@ class RelevanceKernelClassifier(ClassifierMixin, _Relevance):
         X : array or CSR matrix, shape (n, d)
             Examples.
         """
-        return self.calibration_.probabilities(self.decision_function(X))
+        outputs = self.decision_function(X)
+        return self.calibration_.probabilities(outputs)
 
     def predict(self, X: Matrix) -> Labels:
         """Return the predicted labels, shape (n,); f(x) = 0 predicts the first of two classes.
