@@ -10,7 +10,7 @@ from sklearn.base import MultiOutputMixin, RegressorMixin
 from halfspace._typing import FloatArray, IntArray, Matrix
 from halfspace.errors import InputError
 from halfspace.kernels import Kernel, as_kernel
-from halfspace.models.kernel.path import Width, read_grid
+from halfspace.models.kernel.grid import Width, read_grid
 from halfspace.models.parameters import UNLABELLED, require, require_number, require_switch, restored_on_error
 from halfspace.models.progress import Reporter
 from halfspace.models.regression.base import Regression, read_ridges
