@@ -18,7 +18,7 @@ from halfspace.kernels.gram import VALUES
 from halfspace.kernels.products import doubled
 from halfspace.models.certified import Certified
 from halfspace.models.kernel.cells import Cells, cut
-from halfspace.models.kernel.path import Width, read_grid
+from halfspace.models.kernel.grid import Width, read_grid
 from halfspace.models.kernel.prediction import Expansion
 from halfspace.models.parameters import UNLABELLED, check_common, require, require_number, require_switch, restored_on_error
 from halfspace.models.progress import Reporter
