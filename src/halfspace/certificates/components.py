@@ -17,6 +17,7 @@ import numpy as np
 from scipy import linalg, sparse
 from scipy.sparse.linalg import LinearOperator, eigsh
 
+from halfspace._text import plural
 from halfspace._typing import FloatArray, Labels, Matrix
 from halfspace.certificates.arithmetic import projected
 from halfspace.certificates.base import Certificate, Verdict
@@ -71,7 +72,8 @@ class PrincipalComponents(Certificate):
 
     def __str__(self) -> str:
         k, d = self.components.shape
-        return f"of {k:,} principal component{'' if k == 1 else 's'} ({100 * self.share:.1f} % of the variance of {d:,}): {self.part}"
+        held = f"{100 * self.share:.1f} % of the variance of {plural(d, 'input')}"
+        return f"of {plural(k, 'principal component')} ({held}): {self.part}"
 
     def read(self, X: Matrix, y: Labels | None) -> tuple[Any, Labels]:
         """Check what is handed in, as the part does."""

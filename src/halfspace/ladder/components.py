@@ -50,7 +50,10 @@ def admit_components(owner: str, pca: Any, Z: Matrix) -> None:
         needed, what = 8.0 * (n + 2 * d) * min(2 * pca + 1, n, d), f"{pca:,} principal components of {d:,} inputs"
     else:
         least = min(n, d)
-        needed, what = 8.0 * (3.0 * n * d + 3.0 * least**2 + (d > n) * n * d), f"the principal components of {n:,} x {d:,} inputs"
+        needed, what = (
+            8.0 * (3.0 * n * d + 3.0 * least**2 + (d > n) * n * d),
+            f"the principal components of {n:,} x {d:,} inputs",
+        )
     admit(owner, needed, what, "ask for fewer, or leave columns out" if sparse.issparse(Z) else "leave columns out", Z)
 
 

@@ -17,6 +17,7 @@ from halfspace.certificates.baselines import NeighbourMeans, TargetMean
 from halfspace.certificates.regression.kernel_ridge import KernelRidgeCells, KernelRidgeGap
 from halfspace.certificates.regression.smearing import LogSmearing
 from halfspace.errors import GapWarning, NotSeparatedWarning
+from halfspace.ladder.components import behind
 
 __all__ = ["Chosen", "Plan", "Setting", "describe", "quietly", "widest_gap"]
 
@@ -93,6 +94,7 @@ def quietly() -> Iterator[None]:
 
 def widest_gap(model: Any) -> str:
     """Return the widest relative gap of a large-margin model in words; empty for others."""
+    model = behind(model)
     if not isinstance(model, AdaTron | KernelAdaTron):
         return ""
     proof = model.certificate_
@@ -102,6 +104,7 @@ def widest_gap(model: Any) -> str:
 
 def describe(model: Any) -> tuple[int | None, str]:
     """Return the number of examples or prototypes a model holds, and its proof in a few words."""
+    model = behind(model)
     proof = model.certificate_
     if isinstance(proof, PrototypeErrors):
         mistakes = f"{proof.errors:,} training error{'' if proof.errors == 1 else 's'}"
