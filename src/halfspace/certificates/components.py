@@ -129,13 +129,15 @@ def _largest_left_out(X: Any, mean: FloatArray, V: FloatArray, rest: float, tota
         C = (X.toarray() if sparse.issparse(X) else X) - mean
         C = C - (C @ V.T) @ V
         square = C @ C.T if n <= d else C.T @ C
-        return float(linalg.eigvalsh(square, subset_by_index=[len(square) - 1] * 2)[0]) / (n - 1)
+        top: FloatArray = linalg.eigvalsh(square, subset_by_index=[len(square) - 1] * 2)
+        return float(top[0] / (n - 1))
 
     def varied(x: FloatArray) -> FloatArray:
         x = x.ravel() - V.T @ (V @ x.ravel())
         moved = np.asarray(X @ x).ravel() - mean @ x
         back = np.asarray(X.T @ moved).ravel() - mean * moved.sum()
-        return np.asarray(back - V.T @ (V @ back)) / (n - 1)
+        found: FloatArray = (back - V.T @ (V @ back)) / (n - 1)
+        return found
 
     start = np.random.default_rng(0).standard_normal(d)
     return float(eigsh(LinearOperator((d, d), matvec=varied, dtype=np.float64), 1, v0=start, tol=LARGEST)[0][0])

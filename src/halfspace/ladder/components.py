@@ -34,7 +34,7 @@ PASSED = ("alpha_", "support_", "k_")
 def checked_pca(pca: Any) -> bool:
     """Tell whether this is None, a share of the variance below 1, or a number of components."""
     whole = isinstance(pca, int | np.integer) and not isinstance(pca, bool)
-    return pca is None or (whole and pca >= 1) or (isinstance(pca, float | np.floating) and 0.0 < pca < 1.0)
+    return pca is None or bool(whole and pca >= 1) or bool(isinstance(pca, float | np.floating) and 0.0 < pca < 1.0)
 
 
 def admit_components(owner: str, pca: Any, Z: Matrix) -> None:
@@ -61,8 +61,8 @@ def seconds_of_components(pca: Any, X: Matrix) -> float:
     """Predict the seconds to find components of rows X, shape (n, d), and to turn the rows into them."""
     n, d = X.shape
     if sparse.issparse(X):
-        return 100.0 * pca * X.nnz / FLOPS
-    return (2.0 * n * d * min(n, d) + 10.0 * min(n, d) ** 3) / FLOPS
+        return float(100.0 * pca * X.nnz / FLOPS)
+    return float(2.0 * n * d * min(n, d) + 10.0 * min(n, d) ** 3) / FLOPS
 
 
 class Components(NamedTuple):
