@@ -20,6 +20,7 @@ from sklearn.base import BaseEstimator, clone
 from sklearn.utils import check_consistent_length
 from sklearn.utils.validation import check_is_fitted
 
+from halfspace import Novelty
 from halfspace._learnt import Learnt
 from halfspace._memory import bytes_of, memory_limit
 from halfspace._text import plural
@@ -54,7 +55,6 @@ from halfspace.ladder.preparing import (
 from halfspace.ladder.tasks import Rows, Task, split
 from halfspace.ladder.values import NumberTest, Progress, Rung, TestResult, summarise_outcome, summarise_result
 from halfspace.ladder.yardstick import Yardstick, measure_yardstick
-from halfspace.models.kernel.novelty import Novelty
 from halfspace.models.parameters import restored_on_error
 from halfspace.notes import Note
 from halfspace.rows.threads import one_blas_thread

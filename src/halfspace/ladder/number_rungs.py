@@ -14,12 +14,11 @@ import numpy as np
 from scipy import stats
 from sklearn.model_selection import KFold
 
-from halfspace import BayesianRegression, KernelRegression, LinearRegression
+from halfspace import BayesianRegression, KernelRegression, LinearRegression, LogTarget
 from halfspace._typing import FloatArray, Matrix
 from halfspace.errors import InputError
 from halfspace.ladder.baselines import Mean, NeighbourMean, seconds_of_neighbours
 from halfspace.ladder.plans import Chosen, Plan, Setting
-from halfspace.models.regression.log_target import LogTarget
 
 __all__ = ["NUMBER_RUNGS"]
 

@@ -12,10 +12,19 @@ import numpy as np
 from halfspace import AdaTron, KernelAdaTron
 from halfspace._text import number
 from halfspace._typing import Matrix
-from halfspace.certificates import Certificate, GaussianPosterior, PerClass, PerPair, PrototypeErrors, RidgeGap
-from halfspace.certificates.baselines import NeighbourMeans, TargetMean
-from halfspace.certificates.regression.kernel_ridge import KernelRidgeCells, KernelRidgeGap
-from halfspace.certificates.regression.smearing import LogSmearing
+from halfspace.certificates import (
+    Certificate,
+    GaussianPosterior,
+    KernelRidgeCells,
+    KernelRidgeGap,
+    LogSmearing,
+    NeighbourMeans,
+    PerClass,
+    PerPair,
+    PrototypeErrors,
+    RidgeGap,
+    TargetMean,
+)
 from halfspace.errors import GapWarning, NotSeparatedWarning
 from halfspace.ladder.components import behind
 

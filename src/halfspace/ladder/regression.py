@@ -6,6 +6,7 @@ from typing import Any, ClassVar
 import numpy as np
 from sklearn.base import RegressorMixin
 
+from halfspace import LogTarget
 from halfspace._matrices import admitted
 from halfspace._typing import FloatArray, IntArray, Labels, Matrix
 from halfspace.errors import InputError
@@ -19,7 +20,6 @@ from halfspace.ladder.plans import Plan
 from halfspace.ladder.preparing import checked_labels
 from halfspace.ladder.tasks import Numbers
 from halfspace.ladder.values import NumberTest, Progress
-from halfspace.models.regression.log_target import LogTarget
 
 __all__ = ["RegressionLadder"]
 

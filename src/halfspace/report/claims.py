@@ -8,24 +8,28 @@ from typing import Any
 from halfspace._text import number, plural, shown
 from halfspace.certificates import (
     Certificate,
+    ClassCounts,
     DualityGap,
     GaussianPosterior,
     KernelGap,
+    KernelRidgeCells,
+    KernelRidgeGap,
     LeastSquaresGap,
+    LogSmearing,
     MarginBracket,
     MistakeBound,
+    NeighbourErrors,
+    NeighbourMeans,
     PerCell,
     PerClass,
     PerPair,
     PrincipalComponents,
     RidgeGap,
     Separability,
+    TargetMean,
 )
-from halfspace.certificates.baselines import ClassCounts, NeighbourErrors, NeighbourMeans, TargetMean
 from halfspace.certificates.fields import roles
 from halfspace.certificates.margins.gap import Enclosure
-from halfspace.certificates.regression.kernel_ridge import KernelRidgeCells, KernelRidgeGap
-from halfspace.certificates.regression.smearing import LogSmearing
 from halfspace.report.findings import Claim
 
 __all__ = ["claim", "command", "words"]

@@ -8,10 +8,10 @@ from typing import Any
 
 import numpy as np
 
+from halfspace import LogTarget
 from halfspace._text import shown
 from halfspace._typing import FloatArray, IntArray
 from halfspace.ladder.components import behind
-from halfspace.models.regression.log_target import LogTarget
 from halfspace.report.findings import FarRow, Influence, Numbers, Pairs, Residuals
 from halfspace.tables.columns import as_table, is_table, kind_of, moments_of, numbers_of, take, texts_of
 
