@@ -15,6 +15,7 @@ import numpy as np
 import halfspace as hs
 from halfspace import certificates as proofs
 from halfspace.kernels import RBF, Manhattan, OnScales, Polynomial
+from halfspace.ladder.components import Components
 
 FOLDER = Path(__file__).parent / "stored"
 X = np.array([[1.0, 2.0], [2.0, 1.0], [-1.0, -1.0], [-2.0, -1.5]])
@@ -161,6 +162,14 @@ def members():
     return proofs.CommitteeVote.measure(X, Y, members=planes, vote="majority", clamp=1.0, classes=(0, 1))
 
 
+def on_components():
+    """Return the claim of a line about the first of two principal components."""
+    rows = np.array([[3.0, 0.5], [1.0, 2.0], [-4.0, -4.0], [5.0, 2.0]])
+    found = Components.of(rows, 1)
+    part = proofs.RidgeGap.measure(found(rows), T, weights=np.array([0.25]), ridge=0.5)
+    return proofs.PrincipalComponents(part, *found), rows, T
+
+
 KESLER = np.array([[2.0, 0.0, 0.5], [-1.0, 2.0, 0.0], [-1.0, -2.0, 0.0]])
 CASES = {
     "BudgetedMistakes": budgeted,
@@ -220,6 +229,7 @@ CASES = {
     "PerClass": lambda: (proofs.PerClass(("a", "b", "c"), tuple(map(of_class, "abc"))), X3, Y3),
     "PerOutput": lambda: (proofs.PerOutput((ridge(), ridge(2.0 * T))), X, np.stack([T, 2.0 * T], axis=1)),
     "PerPair": lambda: (pairs(), X3, Y3),
+    "PrincipalComponents": on_components,
     "PrototypeErrors": lambda: (prototypes(), X3, Y3),
     "PrototypeErrors-cost": lambda: (prototypes(beta=2.0, omega=np.array([1.0, 0.5]), sample_weight=np.ones(6)), X3, Y3),
     "Quantisation": lambda: (proofs.Quantisation.measure(X3, prototypes=KESLER[:, :2]), X3, None),

@@ -2,6 +2,7 @@
 
 from halfspace.certificates.base import Certificate, Verdict, check, from_json
 from halfspace.certificates.baselines import ClassCounts, NeighbourErrors, NeighbourMeans, TargetMean
+from halfspace.certificates.components import PrincipalComponents
 from halfspace.certificates.groups import OneLabel, PerCell, PerClass, PerPair
 from halfspace.certificates.margins.bracket import KernelBracket, KeslerBracket, MarginBracket
 from halfspace.certificates.margins.gap import DualityGap, KernelGap
@@ -48,6 +49,7 @@ __all__ = [
     "PerClass",
     "PerOutput",
     "PerPair",
+    "PrincipalComponents",
     "Projection",
     "PrototypeErrors",
     "Quantisation",

@@ -27,6 +27,7 @@ from halfspace.certificates import (
     TargetMean,
 )
 from halfspace.errors import GapWarning, NotSeparatedWarning
+from halfspace.ladder.components import behind
 
 __all__ = ["Chosen", "Plan", "Setting", "describe", "quietly", "widest_gap"]
 
@@ -103,6 +104,7 @@ def quietly() -> Iterator[None]:
 
 def widest_gap(model: Any) -> str:
     """Return the widest relative gap of a large-margin model in words; empty for others."""
+    model = behind(model)
     if not isinstance(model, AdaTron | KernelAdaTron):
         return ""
     proof = model.certificate_
@@ -112,6 +114,7 @@ def widest_gap(model: Any) -> str:
 
 def describe(model: Any) -> tuple[int | None, str]:
     """Return the number of examples or prototypes a model holds, and its proof in a few words."""
+    model = behind(model)
     proof = model.certificate_
     if isinstance(proof, PrototypeErrors):
         mistakes = f"{proof.errors:,} training error{'' if proof.errors == 1 else 's'}"

@@ -24,6 +24,7 @@ from halfspace.certificates import (
     PerCell,
     PerClass,
     PerPair,
+    PrincipalComponents,
     RidgeGap,
     Separability,
     TargetMean,
@@ -143,6 +144,15 @@ def _(certificate: LogSmearing) -> str:
 
 
 @words.register
+def _(certificate: PrincipalComponents) -> str:
+    k, d = certificate.components.shape
+    return (
+        f"The model sees {plural(k, 'principal component')} of {plural(d, 'input')}, with {100 * certificate.share:.1f} % of "
+        f"their variance; directions and variances were recomputed from the data. {words(certificate.part)}"
+    )
+
+
+@words.register
 def _(certificate: TargetMean) -> str:
     return f"The mean of {plural(certificate.n, 'target')} is {number(certificate.mean, 4)}."
 
@@ -236,6 +246,8 @@ def _numbers(certificate: Certificate) -> tuple[tuple[str, str], ...]:
         return tuple((f"{shown(a, 30)} or {shown(b, 30)}", shown(part, 200)) for (a, b), part in certificate)
     if isinstance(certificate, MistakeBound):
         return (*_scalars(certificate), *_scalars(certificate.bracket), *_reported(certificate))
+    if isinstance(certificate, PrincipalComponents):
+        return (("principal components", number(len(certificate.components))), *_numbers(certificate.part))
     if isinstance(certificate, LogSmearing):
         return (*_scalars(certificate), *_numbers(certificate.part))
     gap = [(NAMES["relative_gap"], number(certificate.relative_gap))] if isinstance(certificate, Enclosure | PerCell) else []
