@@ -11,12 +11,23 @@ import numpy as np
 
 from halfspace import AdaTron, KernelAdaTron
 from halfspace._text import number
-from halfspace._typing import Matrix
-from halfspace.certificates import Certificate, GaussianPosterior, PerClass, PerPair, PrototypeErrors, RidgeGap
-from halfspace.certificates.baselines import NeighbourMeans, TargetMean
-from halfspace.certificates.regression.kernel_ridge import KernelRidgeCells, KernelRidgeGap
-from halfspace.certificates.regression.smearing import LogSmearing
+from halfspace._typing import FloatArray, Matrix
+from halfspace.certificates import (
+    Certificate,
+    GaussianPosterior,
+    KernelRidgeCells,
+    KernelRidgeClasses,
+    KernelRidgeGap,
+    LogSmearing,
+    NeighbourMeans,
+    PerClass,
+    PerPair,
+    PrototypeErrors,
+    RidgeGap,
+    TargetMean,
+)
 from halfspace.errors import GapWarning, NotSeparatedWarning
+from halfspace.ladder.components import behind
 
 __all__ = ["Chosen", "Plan", "Setting", "describe", "quietly", "widest_gap"]
 
@@ -30,6 +41,7 @@ class Setting(NamedTuple):
     n_jobs: int | None = None
     seed: int = 0
     max_time: float | None = None  # seconds for one fit
+    draws: tuple[FloatArray, ...] = ()  # what the searches of the folds have scored, to choose by them all, not by one more
 
     def left_of(self, began: float) -> float | None:
         """Return what is left of the time limit of a fit that began then, and a little at least."""
@@ -47,6 +59,7 @@ class Chosen(NamedTuple):
     model: Any
     params: dict[str, Any]
     fitted: bool = False
+    draw: FloatArray | None = None  # the score of every point of the grid, if there was a search
 
 
 @dataclass(frozen=True)
@@ -93,6 +106,7 @@ def quietly() -> Iterator[None]:
 
 def widest_gap(model: Any) -> str:
     """Return the widest relative gap of a large-margin model in words; empty for others."""
+    model = behind(model)
     if not isinstance(model, AdaTron | KernelAdaTron):
         return ""
     proof = model.certificate_
@@ -102,6 +116,7 @@ def widest_gap(model: Any) -> str:
 
 def describe(model: Any) -> tuple[int | None, str]:
     """Return the number of examples or prototypes a model holds, and its proof in a few words."""
+    model = behind(model)
     proof = model.certificate_
     if isinstance(proof, PrototypeErrors):
         mistakes = f"{proof.errors:,} training error{'' if proof.errors == 1 else 's'}"
@@ -123,7 +138,7 @@ def describe(model: Any) -> tuple[int | None, str]:
 
 def _about_numbers(proof: Certificate) -> str:
     """Return the proof of a model of numbers in a few words; empty for others."""
-    if isinstance(proof, LogSmearing):
+    if isinstance(proof, LogSmearing | KernelRidgeClasses):
         return _about_numbers(proof.part)
     if isinstance(proof, RidgeGap):
         return f"backward error {proof.backward_error:.1e}"
