@@ -73,8 +73,8 @@ KERNEL_MACHINES = [
     hs.KernelPerceptron("rbf", max_iter=2, random_state=0, variant="averaged"),
     hs.KernelPerceptron("rbf", max_iter=2, random_state=0, variant="voted"),
     hs.KernelPerceptron("rbf", max_iter=2, random_state=0, budget=10),
-    hs.RelevanceKernelClassifier(),
-    hs.RelevanceKernelClassifier(kernel_rows=20),
+    hs.RelevanceKernelClassifier(kernel=Manhattan(0.3).on_scales("log"), ridge=0.1),
+    hs.RelevanceKernelClassifier(kernel=Laplacian(0.4).on_scales("normal"), ridge=0.1, kernel_rows=20),
 ]
 BY_PROTOTYPES = [
     hs.LVQ(max_iter=3, random_state=0),
@@ -109,8 +109,8 @@ REGRESSIONS = [
     hs.KernelRegression("poly", gamma=0.5, coef0=1.0, ridge=0.1, intercept="clamped"),
     hs.KernelRegression(kernel_rows=20, gamma=0.3, ridge=0.1),
     hs.LogTarget(hs.KernelRegression(gamma=0.3, ridge=0.1)),
-    hs.RelevanceKernelRegressor(),
-    hs.RelevanceKernelRegressor(kernel_rows=20),
+    hs.RelevanceKernelRegressor(kernel=Manhattan(0.3).on_scales("normal"), ridge=0.1),
+    hs.RelevanceKernelRegressor(kernel=Laplacian(0.4).on_scales(), ridge=0.1, kernel_rows=20),
     Mean(),
     NeighbourMean(),
 ]
