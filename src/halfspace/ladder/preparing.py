@@ -213,6 +213,7 @@ def training_for(
         report=report,
         watched=_watched(y.size, outputs, Z),
         weight=rows.weight,
+        alone=alone,
     )
 
 
