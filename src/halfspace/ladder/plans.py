@@ -97,7 +97,7 @@ class Plan:
 
 def kept_metric(model: Any) -> Chosen:
     """Return a fitted relevance kernel machine whose parameters are the metric and the ridge that it found."""
-    params = {"kernel": model.kernel_.title, "ridge": float(model.ridge_)}
+    params = {"kernel": str(model.kernel_), "ridge": float(model.ridge_)}
     return Chosen(model.set_params(kernel=model.kernel_, ridge=model.ridge_), params, fitted=True)
 
 
