@@ -74,7 +74,7 @@ def _whole(name):
 
     X, y, X_test, y_test = load_shared(name)
     X, X_test = (x.toarray() if sparse.issparse(x) else x for x in (X, X_test))
-    if X_test is not None and name in SETS:
+    if X_test is not None:
         X, y = np.vstack([X, X_test]), np.concatenate([y, y_test])
     return X.astype(np.float64), y
 

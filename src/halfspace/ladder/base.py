@@ -23,6 +23,7 @@ from sklearn.utils.validation import check_is_fitted
 from halfspace import Novelty
 from halfspace._learnt import Learnt
 from halfspace._memory import bytes_of, memory_limit
+from halfspace._text import plural
 from halfspace._typing import FloatArray, IntArray, Labels, Matrix
 from halfspace.certificates import Certificate, Verdict
 from halfspace.certificates.pipeline import Pipeline
@@ -37,6 +38,7 @@ from halfspace.ladder.climbing import (
     undisturbed,
     with_folds,
 )
+from halfspace.ladder.components import OnComponents
 from halfspace.ladder.conformal import Intervals, Sets
 from halfspace.ladder.evidence import Evidence
 from halfspace.ladder.leaks import leak_notes, seen_before
@@ -101,6 +103,7 @@ class BaseLadder(Learnt, BaseEstimator):
         *,
         rungs: Any,
         encoder: Any,
+        pca: Any,
         kernel: Any,
         kernel_rows: int,
         test_size: float,
@@ -120,6 +123,7 @@ class BaseLadder(Learnt, BaseEstimator):
     ) -> None:
         self.rungs = rungs
         self.encoder = encoder
+        self.pca = pca
         self.kernel = kernel
         self.kernel_rows = kernel_rows
         self.test_size = test_size
@@ -238,6 +242,7 @@ class BaseLadder(Learnt, BaseEstimator):
                 Z_test = self.encode(take(given[0], self.test_))
                 self.test_outputs_ = training.task.outputs(self.estimator_, Z_test)
                 self.test_result_ = self._tested(given[1][self.test_])
+        self._note_components(done)
         self._look_for_leaks(training, Z_test, given[1], until)
         self._keep_folds(winner, training, given[2], until)
         self.novelty_ = self._novelty_of(training.X, until) if self.novelty and reason != "interrupted" else None
@@ -249,6 +254,14 @@ class BaseLadder(Learnt, BaseEstimator):
         self.verdict_ = summarise_result(rung, best_rung, self.test_result_, training.task, choice.evidence)
         self.notes_ = (*self._notes, *notes, *getattr(self.encoder_, "notes_", ()))
         del self._notes
+
+    def _note_components(self, done: list[Climbed]) -> None:
+        """Note what rungs saw of the rows, if principal components."""
+        for model in (one.model for one in done if isinstance(one.model, OnComponents)):
+            seen = plural(len(model.components_), "principal component")
+            held = f"{100 * model.certificate_.share:.1f} % of the variance of {plural(model.n_features_in_, 'input')}"
+            self._notes.append(Note("components", detail=f"{seen} with {held}"))
+            return
 
     def _look_for_leaks(self, training: Training, Z_test: Any, y: Labels, until: float | None) -> None:
         """Note columns that give the answer away, and held-out rows that are among the training rows, if there is time."""
@@ -367,7 +380,7 @@ class BaseLadder(Learnt, BaseEstimator):
         self.estimator_, self.learnt_, self.refitted_ = model, rows, True
         support, proof = describe(model)
         note = f"fitted to a sample of {rows.size:,} of {y.size:,} rows" if rows.size < y.size else ""
-        params = {"k": model.k_} if hasattr(model, "k_") else chosen.params
+        params = chosen.params | ({"k": model.k_} if hasattr(model, "k_") else {})
         return replace(winner.rung, support=support, proof=proof, params=params, note=note)
 
     @property

@@ -18,7 +18,7 @@ import threading
 import time
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from types import TracebackType
 from typing import Any, NamedTuple, Self
 
@@ -30,6 +30,7 @@ from halfspace._dispatch import LateCompilationError, compiling_until
 from halfspace._typing import FloatArray, IntArray, Label, Labels, Matrix
 from halfspace.certificates import Separability
 from halfspace.errors import InputError
+from halfspace.ladder.components import Components, OnComponents, seconds_of_components
 from halfspace.ladder.evidence import Evidence, compare_in_folds, compare_numbers, compare_rows, constant_losses, paired_error
 from halfspace.ladder.measures import MEASURES, Measure
 from halfspace.ladder.plans import Chosen, Plan, Setting, describe, quietly, widest_gap
@@ -106,6 +107,8 @@ class Training:
     report: Callable[..., None]  # plan, fold, score so far, message
     watched: IntArray  # rows whose outputs are kept, ascending
     weight: FloatArray | None = None  # of every row
+    pca: float | int | None = None  # components that all rungs but the baseline see
+    components: dict[Any, Components] = field(default_factory=dict)  # found so far, by the rows they are of
     alone: bool = True  # rows are neither of groups nor in time
 
     def rows_for(self, plan: Plan) -> Matrix:
@@ -138,7 +141,10 @@ class Training:
         if left <= 0.0:
             raise OutOfTimeError(STOPPED["time budget spent"])
         rows, held = self.split_for(plan, 0)
-        needed = plan.seconds(self.rows_for(plan)[rows], held.size, len(self.folds))
+        X = self.rows_for(plan)
+        needed = plan.seconds(X[rows], held.size, len(self.folds))
+        if self.pca is not None and not self.components:
+            needed += (len(self.folds) + 1) * seconds_of_components(self.pca, X)
         if needed > share:
             msg = f"it would take about {needed:.2g} s, and {share:.2g} s are left for it"
             raise OutOfTimeError(msg)
@@ -160,13 +166,26 @@ class Training:
 
     def fitted(self, plan: Plan, X: Matrix, rows: IntArray, setting: Setting) -> tuple[Any, Chosen]:
         """Choose parameters on some rows of X, and fit to them."""
-        weight = self.weights_for(plan, rows)
+        weight, part, found = self.weights_for(plan, rows), X[rows], None
         with quietly():
-            chosen = plan.choose(X[rows], self.y[rows], setting, **weight)
-            model = chosen.model if chosen.fitted else chosen.model.fit(X[rows], self.y[rows], **weight)
+            if self.pca is not None and plan.name != self.task.baseline:
+                found = self._components(X, rows, part)
+                part = found(part)
+            chosen = plan.choose(part, self.y[rows], setting, **weight)
+            model = chosen.model if chosen.fitted else chosen.model.fit(part, self.y[rows], **weight)
+        if found is not None:
+            model = OnComponents(clone(model), self.pca).around(model, found)
+            chosen = chosen._replace(params={"components": len(found.directions), **chosen.params})
         if model.outcome_.reason == "interrupted":  # the model has kept its best so far; the ladder keeps its own
             raise KeyboardInterrupt
         return model, chosen
+
+    def _components(self, X: Matrix, rows: IntArray, part: Matrix) -> Components:
+        """Return the components of some rows of X, which most rungs share."""
+        key = id(X), rows.tobytes()
+        if key not in self.components:
+            self.components[key] = Components.of(part, self.pca)
+        return self.components[key]
 
     def judged(self, model: Any, X: Matrix, held: IntArray) -> "Judged":
         """Ask a model about rows of X: answers for all, outputs of those that are watched."""
@@ -259,7 +278,7 @@ def climb(plans: list[Plan], training: Training, *, by_name: bool) -> tuple[list
                 training.report(plan, 0, float("nan"))
                 try:
                     best = max((c.rung.score for c in done), default=0.0)  # of shares, the only scores that a rung is left for
-                    score = score_itself if plan.own and training.alone else score_rung
+                    score = score_itself if plan.own and training.alone and training.pca is None else score_rung
                     done.append(score(plan, training.for_rung(plan, len(plans) - number), best))
                 except HopelessError as error:
                     why = str(error)
@@ -367,7 +386,7 @@ class Tally:
             int(sum(part.held.size for part in self.unseen)) // len(scores),
             support,
             proof,
-            {"k": model.k_} if hasattr(model, "k_") else chosen.params,
+            chosen.params | ({"k": model.k_} if hasattr(model, "k_") else {}),
             note=f"fitted to a sample of {rows.size:,} of {n:,} rows" if rows.size < n else "",
             train_score=float(np.mean(seen_scores)),
             measures=self._others(),

@@ -46,6 +46,9 @@ class Ladder(ClassifierMixin, BaseLadder):
         but the prototypes only from 200 training rows on.
     encoder : transformer, optional
         Turns rows into numbers; `TableEncoder()` by default. It sees the training rows only, and no labels.
+    pca : float or int, optional
+        Let every rung but the majority class see principal components of the encoded rows instead of them: as many as hold this
+        share of the variance (such as 0.95), or so many (at most as many as there are). They are learnt inside the folds.
     kernel : str or Kernel, default "rbf"
         For the kernel rung.
     kernel_rows : int, default 10000
@@ -159,6 +162,7 @@ class Ladder(ClassifierMixin, BaseLadder):
         *,
         rungs: Any = None,
         encoder: Any = None,
+        pca: Any = None,
         kernel: Any = "rbf",
         kernel_rows: int = 10_000,
         test_size: float = 0.2,
@@ -183,6 +187,7 @@ class Ladder(ClassifierMixin, BaseLadder):
         super().__init__(
             rungs=rungs,
             encoder=encoder,
+            pca=pca,
             kernel=kernel,
             kernel_rows=kernel_rows,
             test_size=test_size,

@@ -16,6 +16,7 @@ from halfspace.certificates import (
     Certificate,
     GaussianPosterior,
     KernelRidgeCells,
+    KernelRidgeClasses,
     KernelRidgeGap,
     LogSmearing,
     NeighbourMeans,
@@ -26,6 +27,7 @@ from halfspace.certificates import (
     TargetMean,
 )
 from halfspace.errors import GapWarning, NotSeparatedWarning
+from halfspace.ladder.components import behind
 
 __all__ = ["Chosen", "Plan", "Setting", "describe", "kept_metric", "quietly", "widest_gap"]
 
@@ -112,6 +114,7 @@ def quietly() -> Iterator[None]:
 
 def widest_gap(model: Any) -> str:
     """Return the widest relative gap of a large-margin model in words; empty for others."""
+    model = behind(model)
     if not isinstance(model, AdaTron | KernelAdaTron):
         return ""
     proof = model.certificate_
@@ -121,6 +124,7 @@ def widest_gap(model: Any) -> str:
 
 def describe(model: Any) -> tuple[int | None, str]:
     """Return the number of examples or prototypes a model holds, and its proof in a few words."""
+    model = behind(model)
     proof = model.certificate_
     if isinstance(proof, PrototypeErrors):
         mistakes = f"{proof.errors:,} training error{'' if proof.errors == 1 else 's'}"
@@ -142,7 +146,7 @@ def describe(model: Any) -> tuple[int | None, str]:
 
 def _about_numbers(proof: Certificate) -> str:
     """Return the proof of a model of numbers in a few words; empty for others."""
-    if isinstance(proof, LogSmearing):
+    if isinstance(proof, LogSmearing | KernelRidgeClasses):
         return _about_numbers(proof.part)
     if isinstance(proof, RidgeGap):
         return f"backward error {proof.backward_error:.1e}"

@@ -12,6 +12,7 @@ from halfspace._typing import FloatArray, IntArray, Labels, Matrix
 from halfspace.errors import InputError
 from halfspace.ladder.base import BaseLadder
 from halfspace.ladder.climbing import Climbed, Training
+from halfspace.ladder.components import behind
 from halfspace.ladder.conformal import Intervals, predictions_of
 from halfspace.ladder.measures import measure_of
 from halfspace.ladder.number_rungs import NUMBER_RUNGS
@@ -94,6 +95,7 @@ class RegressionLadder(RegressorMixin, BaseLadder):
         *,
         rungs: Any = None,
         encoder: Any = None,
+        pca: Any = None,
         kernel: Any = "rbf",
         kernel_rows: int = 10_000,
         test_size: float = 0.2,
@@ -114,6 +116,7 @@ class RegressionLadder(RegressorMixin, BaseLadder):
         super().__init__(
             rungs=rungs,
             encoder=encoder,
+            pca=pca,
             kernel=kernel,
             kernel_rows=kernel_rows,
             test_size=test_size,
@@ -154,7 +157,7 @@ class RegressionLadder(RegressorMixin, BaseLadder):
         return NumberTest.measure(self.test_outputs_, y, self.measure_)
 
     def _guarantee(self, winner: Climbed, training: Training, fold: IntArray) -> Intervals:  # noqa: ARG002  (models say all)
-        logarithm = all(isinstance(model, LogTarget) for model in self.fold_models_)
+        logarithm = all(isinstance(behind(model), LogTarget) for model in self.fold_models_)
         predictions = predictions_of(self.fold_models_, training.X, fold)
         return Intervals.of(training.y, predictions, fold, training.X, logarithm=logarithm)
 

@@ -12,6 +12,7 @@ from typing import Any
 
 import numpy as np
 from sklearn.base import clone
+from sklearn.model_selection import StratifiedKFold
 from sklearn.utils.class_weight import compute_sample_weight
 
 from halfspace import GLVQ, GMLVQ, Adaline, AdaTron, AveragedPerceptron, KernelAdaTron, KernelAdaTronCV, RelevanceKernelClassifier
@@ -19,6 +20,7 @@ from halfspace._typing import Labels, Matrix
 from halfspace.errors import InputError, MemoryLimitError
 from halfspace.kernels import as_kernel
 from halfspace.ladder.baselines import Majority, Neighbours, seconds_of_neighbours
+from halfspace.ladder.evidence import paired_error, row_losses
 from halfspace.ladder.plans import Chosen, Plan, Setting, kept_metric
 from halfspace.ladder.tasks import sample_of
 
@@ -38,6 +40,8 @@ WIDTHS = (0.1, 0.3, 1.0, 3.0, 10.0, 30.0)
 """Widths to choose from, in units of the one that the median distance of the rows suggests."""
 PROTOTYPES, STEPS, DIRECTIONS = 4, 20, 10
 """Prototypes per class (one for each would draw planes, which other rungs do), steps of learning, directions of a metric."""
+GROW, GROWING, GROWTH = 1_000, 3_000, ((8, 100, 40), (16, 100, 40))
+"""Rows from which on a learnt metric may have more of all three, rows (or an eighth) on which it is decided, the steps up."""
 FEW_ROWS = 200
 """Training rows below which prototypes are tried only if requested: several per class would represent a few rows each."""
 WIDEST, MOST_PROTOTYPES = 1_000, 1_000_000
@@ -101,11 +105,36 @@ def _glvq(X: Matrix, y: Labels, setting: Setting, **_weights: Any) -> Chosen:
     return _prototypes(GLVQ(), X, y, setting)
 
 
-def _gmlvq(X: Matrix, y: Labels, setting: Setting, **_weights: Any) -> Chosen:
+def _gmlvq(X: Matrix, y: Labels, setting: Setting, sample_weight: Any = None) -> Chosen:
     if X.shape[1] > WIDEST:
         msg = f"the ladder learns metrics of at most {WIDEST:,} inputs, not of {X.shape[1]:,}; fit GMLVQ itself to such rows"
         raise InputError(msg)
-    return _prototypes(GMLVQ(rank=min(DIRECTIONS, X.shape[1])), X, y, setting)
+    small = _prototypes(GMLVQ(rank=min(DIRECTIONS, X.shape[1])), X, y, setting)
+    fixed = y.size < GROW or _folds(y) < 2 or sample_weight is not None
+    return small if fixed else _grown(small.model, X, y, setting)
+
+
+def _grown(best: Any, X: Matrix, y: Labels, setting: Setting) -> Chosen:
+    """Grow prototypes, steps and rank while they pay: fewer errors, by more than one standard error, on a third left out."""
+    began, rows = time.perf_counter(), sample_of(y, max(GROWING, y.size // 8), setting.seed)
+    names, truth = np.unique(y[rows], return_inverse=True)
+    train, held = next(StratifiedKFold(_folds(y[rows]), shuffle=True, random_state=setting.seed).split(rows, truth))
+    limit = None if setting.max_time is None else SEARCHING * setting.max_time / (1 + len(GROWTH))
+    least = None
+    for number, steps, rank in ((best.n_prototypes, best.max_iter, best.rank), *GROWTH):
+        if number * names.size * X.shape[1] > MOST_PROTOTYPES:
+            break
+        model = clone(best).set_params(n_prototypes=number, max_iter=steps, rank=min(rank, X.shape[1]), max_time=limit)
+        found = model.fit(X[rows[train]], y[rows[train]]).predict(X[rows[held]])
+        if model.outcome_.reason == "interrupted":
+            raise KeyboardInterrupt
+        measure = "balanced_accuracy" if setting.balanced else "accuracy"
+        losses = row_losses(measure, truth[held], np.searchsorted(names, found))
+        if least is not None and paired_error(least, losses).within_one_error:
+            break
+        best, least = model, losses
+    grown = {} if best.n_prototypes == PROTOTYPES else {"n_prototypes": best.n_prototypes}
+    return Chosen(clone(best).set_params(max_time=setting.left_of(began)), grown)
 
 
 def _prototypes(model: Any, X: Matrix, y: Labels, setting: Setting) -> Chosen:

@@ -15,10 +15,11 @@ from halfspace.models.parameters import UNLABELLED, read_matrix, require, restor
 from halfspace.models.regression.bayesian_regression import BayesianRegression
 from halfspace.models.regression.kernel_regression import KernelRegression
 from halfspace.models.regression.linear_regression import LinearRegression
+from halfspace.models.regression.relevance import RelevanceKernelRegressor
 
 __all__ = ["LogTarget"]
 
-INNER = LinearRegression, BayesianRegression, KernelRegression
+INNER = LinearRegression, BayesianRegression, KernelRegression, RelevanceKernelRegressor
 
 
 class LogTarget(Certified, MetaEstimatorMixin, RegressorMixin, BaseEstimator):
@@ -31,7 +32,7 @@ class LogTarget(Certified, MetaEstimatorMixin, RegressorMixin, BaseEstimator):
 
     Parameters
     ----------
-    regressor : LinearRegression, BayesianRegression or KernelRegression, optional
+    regressor : LinearRegression, BayesianRegression, KernelRegression or RelevanceKernelRegressor, optional
         The model of log y; by default `LinearRegression()`.
 
     Attributes
@@ -60,7 +61,7 @@ class LogTarget(Certified, MetaEstimatorMixin, RegressorMixin, BaseEstimator):
 
     learnt: ClassVar[dict[str, Any]] = {
         **UNLABELLED,
-        "regressor_": "model:LinearRegression,BayesianRegression,KernelRegression",
+        "regressor_": "model:LinearRegression,BayesianRegression,KernelRegression,RelevanceKernelRegressor",
         "factor_": "finite > 0",
         "range_": "finite8(2)",
     }
