@@ -79,8 +79,8 @@ class Plan:
     weighs : bool
         Whether it takes weights of examples.
     own : bool
-        Whether its model says itself what it would answer for rows that it did not learn from (`unseen_`), so that one fit scores
-        it. Rows of groups or in time are scored in folds all the same.
+        Whether its model says itself what it would answer for rows that it did not learn from (`unseen_`), so that one fit
+        scores it. Rows of groups or in time, and components, are scored in folds all the same.
     seconds : function
         `seconds(X, tested, folds)` predicts how long so many fits to rows X and tests of so many others take, of a rung that
         knows no time limit.

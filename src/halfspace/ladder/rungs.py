@@ -15,7 +15,16 @@ from sklearn.base import clone
 from sklearn.model_selection import StratifiedKFold
 from sklearn.utils.class_weight import compute_sample_weight
 
-from halfspace import GLVQ, GMLVQ, Adaline, AdaTron, AveragedPerceptron, KernelAdaTron, KernelAdaTronCV, RelevanceKernelClassifier
+from halfspace import (
+    GLVQ,
+    GMLVQ,
+    Adaline,
+    AdaTron,
+    AveragedPerceptron,
+    KernelAdaTron,
+    KernelAdaTronCV,
+    RelevanceKernelClassifier,
+)
 from halfspace._typing import Labels, Matrix
 from halfspace.errors import InputError, MemoryLimitError
 from halfspace.kernels import as_kernel
