@@ -370,7 +370,8 @@ class BaseLadder(Learnt, BaseEstimator):
         rows, _ = everyone.split_for(winner.plan, 0)
         with Interruptible() as block:
             try:
-                model, chosen = everyone.fitted(winner.plan, Z, rows, training.setting._replace(max_time=left))
+                setting = training.setting._replace(max_time=left, draws=winner.draws)
+                model, chosen = everyone.fitted(winner.plan, Z, rows, setting)
             except InputError as error:
                 self._notes.append(Note("not refitted", detail=f": {error}"))
                 return winner.rung

@@ -243,6 +243,8 @@ class Climbed(NamedTuple):
         The models of the first pass through the folds.
     first : ndarray, shape (w,) or (w, K)
         Outputs of these for watched rows that they had not seen; NaN: not predicted.
+    draws : tuple of ndarray
+        What the searches of the folds have scored.
     """
 
     plan: Plan
@@ -253,6 +255,7 @@ class Climbed(NamedTuple):
     losses: FloatArray | None
     folds: tuple[Any, ...]
     first: FloatArray
+    draws: tuple[FloatArray, ...]
 
 
 def blocks(X: Matrix, K: int) -> list[slice]:
@@ -305,7 +308,8 @@ def score_rung(plan: Plan, training: Training, best: float) -> Climbed:
     for fold in range(m):
         rows, held = training.split_for(plan, fold)
         began = time.perf_counter()
-        model, _ = training.fitted(plan, X, rows, training.setting_for(m - fold, max(tally.predicting, default=0.0)))
+        model, chosen = training.fitted(plan, X, rows, training.setting_for(m - fold, max(tally.predicting, default=0.0)))
+        tally.draws += () if chosen.draw is None else (chosen.draw,)
         learnt = time.perf_counter()
         seen = rows[training.task.sample(training.y[rows], RESEEN, fold)]
         tally.add(model, training.judged(model, X, held), training.judged(model, X, seen))
@@ -314,7 +318,7 @@ def score_rung(plan: Plan, training: Training, best: float) -> Climbed:
         training.report(plan, fold + 1, float(np.mean(tally.provisional)), widest_gap(model))
         _leave_if_hopeless(tally.provisional, training, best)
     rows, _ = training.split_for(plan, m)
-    model, chosen = training.fitted(plan, training.X, rows, training.setting_for(0, 0.0))
+    model, chosen = training.fitted(plan, training.X, rows, training.setting_for(0, 0.0)._replace(draws=tally.draws))
     return tally.climbed(plan, model, chosen, rows)
 
 
@@ -354,6 +358,7 @@ class Tally:
     def __init__(self, training: Training) -> None:
         self.training = training
         self.models: list[Any] = []
+        self.draws: tuple[FloatArray, ...] = ()
         self.unseen: list[Judged] = []
         self.seen: list[Judged] = []
         self.provisional: list[float] = []  # scores of the folds done; of probabilities, accuracies
@@ -392,7 +397,7 @@ class Tally:
             measures=self._others(),
         )
         first, every = self._averaged(self.unseen[:each]), self._averaged(self.unseen)
-        return Climbed(plan, rung, model, rows, every, losses, tuple(self.models[:each]), first)
+        return Climbed(plan, rung, model, rows, every, losses, tuple(self.models[:each]), first, self.draws)
 
     def _averaged(self, parts: list[Judged]) -> FloatArray:
         """Return the mean output of every watched row over some folds, shape (w,) or (w, K); NaN: not predicted."""

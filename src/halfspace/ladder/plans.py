@@ -11,7 +11,7 @@ import numpy as np
 
 from halfspace import AdaTron, KernelAdaTron
 from halfspace._text import number
-from halfspace._typing import Matrix
+from halfspace._typing import FloatArray, Matrix
 from halfspace.certificates import (
     Certificate,
     GaussianPosterior,
@@ -41,6 +41,7 @@ class Setting(NamedTuple):
     n_jobs: int | None = None
     seed: int = 0
     max_time: float | None = None  # seconds for one fit
+    draws: tuple[FloatArray, ...] = ()  # what the searches of the folds have scored, to choose by them all, not by one more
 
     def left_of(self, began: float) -> float | None:
         """Return what is left of the time limit of a fit that began then, and a little at least."""
@@ -58,6 +59,7 @@ class Chosen(NamedTuple):
     model: Any
     params: dict[str, Any]
     fitted: bool = False
+    draw: FloatArray | None = None  # the score of every point of the grid, if there was a search
 
 
 @dataclass(frozen=True)

@@ -2,7 +2,8 @@
 
 A rung is a function from examples to a model with the parameters it chose. Tuning happens inside it, on the rows it is given,
 so that scoring a rung in folds is nested cross-validation. Above `TUNE` rows the parameters are chosen on a stratified sample
-and the model is fitted to all rows.
+and the model is fitted to all rows. The last fits, to all training rows and to all rows, then take the point of the grid that
+was best on average over the samples of the folds: one more sample would have only its own luck.
 """
 
 import time
@@ -25,7 +26,7 @@ from halfspace import (
     KernelAdaTronCV,
     RelevanceKernelClassifier,
 )
-from halfspace._typing import Labels, Matrix
+from halfspace._typing import FloatArray, Labels, Matrix
 from halfspace.errors import InputError, MemoryLimitError
 from halfspace.kernels import as_kernel
 from halfspace.ladder.baselines import Majority, Neighbours, seconds_of_neighbours
@@ -74,14 +75,17 @@ def _adatron(X: Matrix, y: Labels, setting: Setting, sample_weight: Any = None) 
     if _folds(y) < 2:
         return Chosen(model, {})
     # On few rows the linear kernel's grid search finds the same cap sooner: it shares one matrix among all folds and caps.
-    rows = sample_of(y, TUNE, setting.seed)
-    try:
+    rows, draw = sample_of(y, TUNE, setting.seed), None
+    if setting.draws and rows.size < y.size:
+        params = {"C": CAPS[_best(setting.draws)]}
+    else:
         grid = KernelAdaTronCV("linear", Cs=CAPS, tol=LOOSE, **shared)
-        search = _searched(grid, X[rows], y[rows], _some(sample_weight, rows), setting, SEARCHING)
-    except MemoryLimitError:  # of very many classes; the default C is as good a guess as any
-        return Chosen(model, {})
-    params = {"C": search.best_params_["C"]}
-    return Chosen(model.set_params(**params, max_time=setting.left_of(began)), params)
+        try:
+            search = _searched(grid, X[rows], y[rows], _some(sample_weight, rows), setting, SEARCHING)
+        except MemoryLimitError:  # of very many classes; the default C is as good a guess as any
+            return Chosen(model, {})
+        params, draw = {"C": search.best_params_["C"]}, _scores(search)
+    return Chosen(model.set_params(**params, max_time=setting.left_of(began)), params, draw=draw)
 
 
 def _kernel(X: Matrix, y: Labels, setting: Setting, sample_weight: Any = None) -> Chosen:
@@ -96,18 +100,36 @@ def _kernel(X: Matrix, y: Labels, setting: Setting, sample_weight: Any = None) -
 
 
 def _machines(X: Matrix, y: Labels, sample_weight: Any, setting: Setting, multi_class: str) -> Chosen:
-    """Choose kernel machines by cross-validation, if there are examples enough."""
+    """Choose kernel machines by cross-validation, if there are examples enough; on many by what all folds have found."""
     began = time.perf_counter()
     shared = {**setting.common(), "n_jobs": _threads(y, setting), "multi_class": multi_class}
     if _folds(y) < 2:
         return Chosen(KernelAdaTron(setting.kernel, random_state=setting.seed, **shared), {})
     rows = sample_of(y, TUNE, setting.seed)
     gammas = widths(setting.kernel, X[rows])
+    if setting.draws and rows.size < y.size:
+        width, cap = divmod(_best(setting.draws), len(KERNEL_CAPS))
+        params = {"C": KERNEL_CAPS[cap]} | ({} if gammas is None else {"gamma": gammas[width]})
+        model = KernelAdaTron(setting.kernel, random_state=setting.seed, **shared)
+        return Chosen(model.set_params(**params), params)
     model, whole = KernelAdaTronCV(setting.kernel, Cs=KERNEL_CAPS, gammas=gammas, **shared), rows.size == y.size
     search = _searched(model, X[rows], y[rows], _some(sample_weight, rows), setting, 1.0 if whole else SEARCHING)
+    draw = _scores(search)
     if whole:
-        return Chosen(search.estimator_, search.best_params_, fitted=True)
-    return Chosen(clone(search.estimator_).set_params(max_time=setting.left_of(began)), search.best_params_)
+        return Chosen(search.estimator_, search.best_params_, fitted=True, draw=draw)
+    return Chosen(clone(search.estimator_).set_params(max_time=setting.left_of(began)), search.best_params_, draw=draw)
+
+
+def _scores(search: Any) -> FloatArray | None:
+    """Return the score of every point of a grid, shape (points,), unless time allowed none."""
+    scores: FloatArray = search.cv_results_["mean_test_score"]
+    return scores if np.isfinite(scores).any() else None
+
+
+def _best(draws: tuple[FloatArray, ...]) -> int:
+    """Return the point of a grid with the best mean over several searches, each of shape (points,); NaN: not scored."""
+    filled = [np.where(np.isfinite(draw), draw, np.nanmin(draw)) for draw in draws]
+    return int(np.argmax(np.mean(filled, axis=0)))
 
 
 def _glvq(X: Matrix, y: Labels, setting: Setting, **_weights: Any) -> Chosen:

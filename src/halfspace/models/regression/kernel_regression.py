@@ -28,6 +28,8 @@ __all__ = ["KernelRegression"]
 
 COARSE = 4
 """Of many rows, this share of one rules out widths first, then half of them."""
+LEFT = {COARSE: 4, 2: 2}
+"""Most widths that these parts of the rows leave."""
 MANY = 1_000
 """Rows from which that pays."""
 
@@ -48,7 +50,8 @@ class KernelRegression(MultiOutputMixin, RegressorMixin, KernelRidgeModel):
     """Kernel ridge regression, the Adaline in a kernel's space: min Σ s_i (y_i - f(x_i) - c)² + λ‖f‖².
 
     One eigendecomposition per width gives the exact leave-one-out error for every λ, so width and ridge are chosen without
-    folds; widths that a quarter or half of the rows rule out (by more than two standard errors of the difference) are left.
+    folds. A quarter of many rows leaves at most four widths, half of them two: those with the least error, and none that is
+    worse by more than two standard errors of the difference.
     Beyond `kernel_rows` examples both are chosen on a sample, and the space is cut into cells with a machine each.
 
     Parameters
@@ -246,7 +249,7 @@ class KernelRegression(MultiOutputMixin, RegressorMixin, KernelRidgeModel):
                 few = np.sort(rng.choice(rows, rows.size // part, replace=False))
                 if len(kept) > 1:
                     coarse = side_by_side(partial(score, some=few), kept, self.n_jobs)
-                    kept = [kept[j] for j in _not_ruled_out(coarse)]
+                    kept = [kept[j] for j in _not_ruled_out(coarse)[: LEFT[part]]]
                 found.clear()
         side_by_side(lambda k: score(k, rows), kept, self.n_jobs)
         reporter.close()
@@ -291,8 +294,9 @@ class KernelRegression(MultiOutputMixin, RegressorMixin, KernelRidgeModel):
 
 
 def _not_ruled_out(scored: list[_Scored | None]) -> list[int]:
-    """Return the widths whose error is not above the least by more than two standard errors of the difference."""
+    """Return the widths whose error is not above the least by more than two standard errors of the difference, best first."""
     done = {k: one.errors[one.best] for k, one in enumerate(scored) if one is not None}
     least = min(done.values(), key=lambda errors: float(errors.mean()))
     apart = {k: errors - least for k, errors in done.items()}
-    return [k for k, d in apart.items() if d.mean() <= 2.0 * d.std(ddof=1) / np.sqrt(d.size)]
+    near = [k for k, d in apart.items() if d.mean() <= 2.0 * d.std(ddof=1) / np.sqrt(d.size)]
+    return sorted(near, key=lambda k: float(apart[k].mean()))

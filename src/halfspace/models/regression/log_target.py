@@ -110,7 +110,9 @@ class LogTarget(Certified, MetaEstimatorMixin, RegressorMixin, BaseEstimator):
                 )
                 raise InputError(msg)
             model = self.regressor_ = clone(self._asked()).fit(X, np.log(target), sample_weight)
-            self.certificate_ = LogSmearing.measure(X, target, model.certificate_)
+            left_out = np.log(target) - model.left_out_ if isinstance(model, KernelRegression) else None
+            known = None if left_out is None else np.where(np.isfinite(left_out), left_out, 0.0)
+            self.certificate_ = LogSmearing.measure(X, target, model.certificate_, known)
             self.factor_ = self.certificate_.factor
             self.range_ = np.array([self.certificate_.low, self.certificate_.high])
             self.n_iter_, said = model.n_iter_, model.outcome_
