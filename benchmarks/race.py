@@ -5,12 +5,15 @@ time of our first call is reported apart, as it may compile), then all run in tu
 on a noisy machine the best of interleaved runs is the fairest figure, and only ratios within one run mean anything.
 """
 
+import json
+import os
 import time
 from collections.abc import Callable
 from dataclasses import dataclass, field
+from pathlib import Path
 from typing import Any
 
-__all__ = ["Case", "Result", "run"]
+__all__ = ["Case", "Result", "remembered", "run"]
 
 
 @dataclass
@@ -69,3 +72,18 @@ def run(case: Case) -> Result:
     remark = case.check(outputs)
     late = case.limit is not None and best[ours] > case.limit
     return Result(case.name, best, first, ratio, case.bar, case.at_most, remark, late=late)
+
+
+def remembered(name: str, measure: Callable[[], dict[str, Any]]) -> tuple[dict[str, Any], str]:
+    """Return what peers that take very long reached, and a remark: measured now, or in an earlier run.
+
+    With HALFSPACE_PEERS=folder it is kept in that folder, so that ours alone runs again; without it all is measured in one go.
+    """
+    folder = os.environ.get("HALFSPACE_PEERS")
+    path = Path(folder or ".") / f"{name}.json"
+    if folder and path.exists():
+        return json.loads(path.read_text(encoding="utf-8")), "peers of an earlier run"
+    found = measure()
+    if folder:
+        path.write_text(json.dumps(found), encoding="utf-8")
+    return found, ""

@@ -13,6 +13,7 @@ from halfspace.certificates import (
     GaussianPosterior,
     KernelGap,
     KernelRidgeCells,
+    KernelRidgeClasses,
     KernelRidgeGap,
     LeastSquaresGap,
     LogSmearing,
@@ -23,6 +24,7 @@ from halfspace.certificates import (
     PerCell,
     PerClass,
     PerPair,
+    PrincipalComponents,
     RidgeGap,
     Separability,
     TargetMean,
@@ -126,10 +128,27 @@ def _(certificate: Any) -> str:
 
 
 @words.register
+def _(certificate: KernelRidgeClasses) -> str:
+    return (
+        f"Left out of the training, one at a time, {plural(certificate.mistakes, 'row')} would be misclassified. "
+        f"{words(certificate.part)} The metric of the kernel was learnt, and is a choice, as its width is."
+    )
+
+
+@words.register
 def _(certificate: LogSmearing) -> str:
     return (
         f"The model is one of the target’s logarithm. {words(certificate.part)} Predictions are exp of it times "
         f"{number(certificate.factor, 4)}, the mean of exp(residual), so that they are means and not medians."
+    )
+
+
+@words.register
+def _(certificate: PrincipalComponents) -> str:
+    k, d = certificate.components.shape
+    return (
+        f"The model sees {plural(k, 'principal component')} of {plural(d, 'input')}, with {100 * certificate.share:.1f} % of "
+        f"their variance; directions and variances were recomputed from the data. {words(certificate.part)}"
     )
 
 
@@ -227,6 +246,8 @@ def _numbers(certificate: Certificate) -> tuple[tuple[str, str], ...]:
         return tuple((f"{shown(a, 30)} or {shown(b, 30)}", shown(part, 200)) for (a, b), part in certificate)
     if isinstance(certificate, MistakeBound):
         return (*_scalars(certificate), *_scalars(certificate.bracket), *_reported(certificate))
+    if isinstance(certificate, PrincipalComponents):
+        return (("principal components", number(len(certificate.components))), *_numbers(certificate.part))
     if isinstance(certificate, LogSmearing):
         return (*_scalars(certificate), *_numbers(certificate.part))
     gap = [(NAMES["relative_gap"], number(certificate.relative_gap))] if isinstance(certificate, Enclosure | PerCell) else []

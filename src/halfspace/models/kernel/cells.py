@@ -58,9 +58,12 @@ class Cells(NamedTuple):
         if not inside or len(self.columns) != self.centres.shape[0] or not self.present.any(axis=1).all():
             raise ValueError("cells point outside the support vectors, or are without a class")
 
-    def outputs(self, expansion: Expansion, X: Matrix) -> FloatArray:
-        """Return the outputs on rows of X, shape (n, K), each by the machine of the nearest centre."""
-        cells, scores = nearest_centres(X, self.centres), np.empty((X.shape[0], self.bias.shape[1]))
+    def outputs(self, expansion: Expansion, X: Matrix, places: Matrix | None = None) -> FloatArray:
+        """Return the outputs on rows of X, shape (n, K), each by the machine of the centre nearest to it or to its `places`."""
+        cells, scores = (
+            nearest_centres(X if places is None else places, self.centres),
+            np.empty((X.shape[0], self.bias.shape[1])),
+        )
         order = np.argsort(cells, kind="stable")
         ends = np.searchsorted(cells[order], np.arange(len(self.columns) + 1))
         for k in np.flatnonzero(np.diff(ends)):
