@@ -29,6 +29,8 @@ SEARCHED = 4.0
 """Seconds of a search on as many rows as it looks at, where the machine is slow; with fewer, by the square of their share."""
 LOOKED_AT = 2_500
 """Rows that a search looks at, at most."""
+ENOUGH = 1_000
+"""Examples that the search did not look at, from which on they alone are told of as unseen: they met the whole machine."""
 SHARE = 2.0 / 3.0
 """Of `max_time` for the search."""
 
@@ -115,9 +117,20 @@ class _Relevance(OneToOneFeatureMixin, TransformerMixin, KernelRidgeModel):
         unseen = np.full(data.Y.shape, np.nan)
         unseen[rows] = found.unseen * spread + mean
         self.unseen_ = unseen[:, 0] if data.single else unseen
+        self._searched = rows[found.read]
         self.ridge_, self.relevances_, self.history_ = found.ridge * float(s.mean()), found.relevances, found.history
         self.n_iter_, self._ended = len(found.history["loss"]), found.ended
         return found.kernel
+
+    def _see_unseen(self) -> None:
+        """Add the outputs for examples left out that the search did not look at; where they are many, they are all."""
+        if "_searched" not in vars(self):
+            return
+        others = np.ones(self.left_out_.shape[0], dtype=bool)
+        others[self.__dict__.pop("_searched")] = False
+        if others.sum() >= ENOUGH:
+            self.unseen_ = np.full_like(self.left_out_, np.nan)
+        self.unseen_[others] = self.left_out_[others]
 
     def _explained(self, plan: Kernel | None, cells: int) -> Outcome:
         about = f" in {cells} cells, an approximation" if cells > 1 else ""
@@ -196,8 +209,8 @@ class RelevanceKernelRegressor(MultiOutputMixin, RegressorMixin, _Relevance):
     left_out_ : ndarray, shape (n,) or (n, m)
         Prediction for every example by a machine that has not seen it, given the metric; NaN without weight.
     unseen_ : ndarray, shape (n,) or (n, m)
-        Prediction for examples by machines whose metric they did not teach either; NaN where there is none: of more than 2,000
-        examples some 1,500 have one.
+        Prediction for examples by machines whose metric they did not teach either; NaN where there is none. The search looks at
+        2,500 examples at most; for others it is `left_out_`, and from 1,000 of these on only they have one.
     history_ : dict
         Of the machines tried: `kernel`, `rounds`, `power` of the relevances, `larger` (factor of λ) and `loss`.
     certificate_ : KernelRidgeGap or KernelRidgeCells
@@ -238,6 +251,7 @@ class RelevanceKernelRegressor(MultiOutputMixin, RegressorMixin, _Relevance):
             began = time.perf_counter()
             self._check_parameters()
             self._learn(X, y, sample_weight, began)
+            self._see_unseen()
             return self
 
     def predict(self, X: Matrix) -> FloatArray:
@@ -335,6 +349,7 @@ class RelevanceKernelClassifier(ClassifierMixin, _Relevance):
             self.classes_ = classes
             T = class_targets(target, classes.size)
             self._learn(X, T[:, 0] if classes.size == 2 else T, sample_weight, began)
+            self._see_unseen()
             seen, F = ~np.isnan(self.left_out_.reshape(target.size, -1)[:, 0]), self.left_out_
             wrong = (F > 0.0) != (target == 1) if F.ndim == 1 else F.argmax(axis=1) != target
             self.certificate_ = KernelRidgeClasses(tuple(classes.tolist()), self.certificate_, int((wrong & seen).sum()))
