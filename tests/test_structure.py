@@ -15,6 +15,7 @@ SPARSE = {
     "tables/": "an encoder makes matrices",
     "ladder/leaks.py": "a tree reads dense columns, and rows are compared by what they store",
     "ladder/preparing.py": "scaling, and the products that measure a data set, are of whole matrices",
+    "ladder/components.py": "components of sparse rows are found by iterations, without a dense copy",
     "ladder/conformal.py": "the few columns that a width depends on are read as a dense matrix",
     "report/gathering.py": "columns of an encoded table are drawn",
     "cli/predict.py": "a sparse file may be narrower than the model",

@@ -108,6 +108,7 @@ WORDS: dict[str, str | tuple[str, str]] = {
         "{n:,} columns alone predict {detail}: are they known before the outcome? ({columns})",
     ),
     "seen before": "{count:,} of {detail} held-out rows {have} the values of a training row in every column and the target.",
+    "components": "Rungs see {detail} (--pca, pca=).",
     "no test": "Too few rows of each class to hold some out: there is no test.",
     "no guarantee": "Intervals and sets of predictions are not available: {detail}.",
     "no novelty": "What the training rows look like could not be learnt: rows unlike them will not be told.",

@@ -14,7 +14,8 @@ import numpy as np
 
 import halfspace as hs
 from halfspace import certificates as proofs
-from halfspace.kernels import RBF, Polynomial
+from halfspace.kernels import RBF, Manhattan, OnScales, Polynomial
+from halfspace.ladder.components import Components
 
 FOLDER = Path(__file__).parent / "stored"
 X = np.array([[1.0, 2.0], [2.0, 1.0], [-1.0, -1.0], [-2.0, -1.5]])
@@ -25,6 +26,8 @@ Y3 = np.array(["a", "a", "b", "b", "c", "c"])
 T = np.array([0.5, 2.0, -1.0, 0.25])
 SQUARE = Polynomial(degree=2, coef0=1.0)
 S = np.array([1.0, 2.0, 0.5, 1.0])
+CURVES = (np.array([0, 2, 5]), np.array([-2.0, 2.0, -1.5, 0.0, 2.0]), np.array([-1.0, 1.0, -2.0, 0.5, 1.0]))
+ON_SCALES = OnScales(Manhattan(0.5), "normal", np.array([1.0, 0.25]), CURVES)
 
 
 on_budget = hs.KernelPerceptron(RBF(0.5), budget=2, shuffle=False)
@@ -159,6 +162,14 @@ def members():
     return proofs.CommitteeVote.measure(X, Y, members=planes, vote="majority", clamp=1.0, classes=(0, 1))
 
 
+def on_components():
+    """Return the claim of a line about the first of two principal components."""
+    rows = np.array([[3.0, 0.5], [1.0, 2.0], [-4.0, -4.0], [5.0, 2.0]])
+    found = Components.of(rows, 1)
+    part = proofs.RidgeGap.measure(found(rows), T, weights=np.array([0.25]), ridge=0.5)
+    return proofs.PrincipalComponents(part, *found), rows, T
+
+
 KESLER = np.array([[2.0, 0.0, 0.5], [-1.0, 2.0, 0.0], [-1.0, -2.0, 0.0]])
 CASES = {
     "BudgetedMistakes": budgeted,
@@ -181,6 +192,12 @@ CASES = {
     "KernelGap-free": lambda: (kernel_gap(bias=0.125, sample_weight=S), XOR, Y),
     "KernelGap-hard": lambda: (kernel_gap(C=np.inf, clamp=1.0), XOR, Y),
     "KernelRidgeCells": ridge_cells,
+    "KernelRidgeClasses": lambda: (
+        proofs.KernelRidgeClasses((0, 1), kernel_ridge(targets=2.0 * Y - 1.0, constants=np.array([0.25])), 4),
+        X,
+        Y,
+    ),
+    "KernelRidgeGap-scales": lambda: (kernel_ridge(kernel=ON_SCALES, constants=np.array([0.25])), X, T),
     "KernelRidgeGap": lambda: (kernel_ridge(constants=np.array([0.25]), sample_weight=S), X, T),
     "KernelRidgeGap-clamped": lambda: (kernel_ridge(clamp=0.5), X, T),
     "KeslerBracket": lambda: (
@@ -212,6 +229,7 @@ CASES = {
     "PerClass": lambda: (proofs.PerClass(("a", "b", "c"), tuple(map(of_class, "abc"))), X3, Y3),
     "PerOutput": lambda: (proofs.PerOutput((ridge(), ridge(2.0 * T))), X, np.stack([T, 2.0 * T], axis=1)),
     "PerPair": lambda: (pairs(), X3, Y3),
+    "PrincipalComponents": on_components,
     "PrototypeErrors": lambda: (prototypes(), X3, Y3),
     "PrototypeErrors-cost": lambda: (prototypes(beta=2.0, omega=np.array([1.0, 0.5]), sample_weight=np.ones(6)), X3, Y3),
     "Quantisation": lambda: (proofs.Quantisation.measure(X3, prototypes=KESLER[:, :2]), X3, None),

@@ -54,6 +54,20 @@ def test_relevances_by_column_name(answer, halfspace, table, tmp_path):
     assert f"The metric relies on {names[0]} (" in halfspace("inspect", model).out
 
 
+def test_principal_components(answer, halfspace, table, tmp_path):
+    """`fit --pca` keeps them in the model file, which `certify` confirms, `inspect` shows and `predict` applies."""
+    model = tmp_path / "m.halfspace"
+    body = answer("fit", table, "--target", "kept", "--rungs", "majority,perceptron", "--pca", "0.8", "--save", model)
+    assert body["pca"]["share"] >= 0.8
+    assert answer("certify", model, table)["holds"]
+    assert answer("inspect", model)["ladder"]["pca"] == body["pca"]
+    assert answer("inspect", model)["proof"]["kind"] == "PrincipalComponents"
+    assert len(answer("predict", model, table)["predictions"]) == 120
+    refused = halfspace("fit", table, "--target", "kept", "--pca", "1.5")
+    assert refused.code == 2
+    assert "neither a share of the variance" in refused.err
+
+
 def test_no_file_is_the_demonstration(answer, tmp_path):
     """Without FILE the built-in data are fitted, and model and report are written here."""
     with contextlib.chdir(tmp_path):

@@ -32,6 +32,23 @@ def test_a_bare_model(halfspace, answer, tmp_path):
     assert f"reported by the run, not proved: {model.mistakes_} mistakes" in halfspace("inspect", tmp_path / "m").out
 
 
+def test_models_without_classes_are_shown_too(answer, halfspace, tmp_path):
+    """Ladders of numbers, regressions and quantisers are fitted, with a proof and any weights they have; and they predict."""
+    X = np.random.default_rng(0).standard_normal((40, 2))
+    np.savetxt(tmp_path / "x.csv", X, delimiter=",", header="a,b", comments="")
+    for k, model in enumerate((hs.LinearRegression(), hs.LogTarget(), hs.KMeans(2), hs.IsotropicMixture(2))):
+        hs.save(model.fit(X, np.exp(X @ [1.0, 2.0])), tmp_path / "m")
+        body = answer("inspect", tmp_path / "m")
+        assert (body["fitted"], body["n_inputs"], body["proof"] is None) == (True, 2, False)
+        assert len(body["weights"]) == (k < 2)
+        assert "Trained on 2 inputs." in halfspace("inspect", tmp_path / "m").out
+        assert answer("predict", tmp_path / "m", tmp_path / "x.csv")["n_rows"] == 40
+    hs.save(hs.RegressionLadder(rungs=["mean", "least_squares"]).fit(X, X @ [1.0, 2.0]), tmp_path / "m")
+    found = answer("inspect", tmp_path / "m")
+    assert [one["name"] for one in found["weights"][0]["weights"]] == ["x1", "x0"]
+    assert "Weights (2 largest of 2; bias" in halfspace("inspect", tmp_path / "m").out
+
+
 def test_what_is_not_fitted(halfspace, answer, tmp_path):
     """Unfitted models and encoders have no weights and no proof."""
     for name, held in (("m", hs.AdaTron()), ("e", hs.TableEncoder().fit(np.eye(3)))):

@@ -15,6 +15,8 @@ from halfspace.certificates.calibration import Calibration, Curve
 from halfspace.errors import InputError
 from halfspace.ladder.baselines import MEANS, Majority, Mean, NeighbourMean, Neighbours
 from halfspace.ladder.measures import MEASURES
+from halfspace.ladder.plans import Setting
+from halfspace.ladder.rungs import PROTOTYPES, RUNGS
 from halfspace.ladder.tasks import Classes, Numbers, Rows, make_folds, sample_of, split
 from halfspace.ladder.values import TestResult
 
@@ -238,3 +240,17 @@ def test_in_time_the_past_is_learnt_from_and_the_future_tested(task):
     assert len(folds) == 5
     for train, test in folds:
         assert time[train].max() < time[test].min()
+
+
+@pytest.mark.compiled
+def test_prototypes_are_grown_while_they_pay():
+    """More prototypes are chosen for classes of eight clusters each, with nearly no errors; not for noise, nor for few rows."""
+    rng = np.random.default_rng(0)
+    which, noise = rng.integers(0, 16, 1500), rng.integers(0, 2, 1500)
+    X, y = 5.0 * rng.standard_normal((16, 3))[which] + rng.standard_normal((1500, 3)), np.array(["a", "b"])[which % 2]
+    grown = RUNGS["gmlvq"].choose(X, y, Setting(balanced=True, class_weight={"a": 1.0, "b": 1.0}, max_time=60.0))
+    assert grown.params["n_prototypes"] == grown.model.n_prototypes > PROTOTYPES
+    assert grown.model.fit(X, y).score(X, y) > 0.9
+    for rows, labels in ((X, noise), (X[:900], y[:900])):
+        chosen = RUNGS["gmlvq"].choose(rows, labels, Setting())
+        assert (chosen.params, chosen.model.n_prototypes) == ({}, PROTOTYPES)

@@ -11,6 +11,7 @@ import halfspace as hs
 from halfspace.certificates.pipeline import Pipeline
 from halfspace.errors import InputError
 from halfspace.tables import TableEncoder
+from halfspace.tables.recipes import check_recipes
 
 RANDOM = np.random.default_rng(0)
 PRICES = RANDOM.lognormal(3.0, 1.0, 400)
@@ -20,12 +21,14 @@ CHANGES = RANDOM.exponential(1.0, 400) - 0.5
 
 
 def test_long_tails_are_taken_by_their_logarithm():
-    """Positive skewed columns are standardised logarithms, with zeros of 1 + x; others are as by scale='standard'."""
-    X = np.column_stack([PRICES, COUNTS, HEIGHTS, CHANGES])
+    """Skewed columns are standardised logarithms, with zeros of 1 + x, else of the distance from the end without the tail."""
+    X = np.column_stack([PRICES, COUNTS, CHANGES, -PRICES, HEIGHTS])
     Z = TableEncoder(scale="log").fit(X).transform(X)
-    for k, values in enumerate((np.log(PRICES), np.log1p(COUNTS))):
+    ends = (0.05 * values.std() + values - values.min() for values in (CHANGES, PRICES))
+    for k, inside in enumerate((PRICES, 1.0 + COUNTS, *ends)):
+        values = np.log(inside)
         np.testing.assert_allclose(Z[:, k], (values - values.mean()) / values.std(), atol=1e-12)
-    np.testing.assert_array_equal(Z[:, 2:], TableEncoder().fit(X).transform(X)[:, 2:])
+    np.testing.assert_array_equal(Z[:, 4], TableEncoder().fit(X).transform(X)[:, 4])
     assert abs(skew(Z[:, 0])) < 0.3
     assert skew(PRICES) > 1.0
 
@@ -36,18 +39,33 @@ def test_below_the_least_value_that_value_counts():
     new = encoder.transform([[0.0], [-5.0], [PRICES.min()], [1e300]])
     assert np.isfinite(new).all()
     assert new[0] == new[1] == new[2] == encoder.transform(PRICES[:, None]).min()
+    encoder = TableEncoder(scale="log").fit(-PRICES[:, None])
+    new = encoder.transform([[0.0], [5.0], [-PRICES.min()], [-1e300]])
+    assert np.isfinite(new).all()
+    assert new[0] == new[1] == new[2] == encoder.transform(-PRICES[:, None]).min()
 
 
-@pytest.mark.parametrize("n", [400, 3000])
+def test_a_logarithm_that_does_not_exist_is_refused():
+    """A recipe read from a file whose logarithm some number lacks is none."""
+    encoder = TableEncoder(scale="log").fit(np.column_stack([PRICES, -PRICES]))
+    for column, changed in ((0, {"offset": -PRICES.min()}), (1, {"sign": 1.0}), (1, {"sign": 2.0}), (0, {"sign": None})):
+        recipes = [recipe | {"parts": [dict(recipe["parts"][0])]} for recipe in encoder.recipes_]
+        recipes[column]["parts"][0] |= changed
+        with pytest.raises(ValueError, match="it has no recipes, or one that is none"):
+            check_recipes(recipes, list(encoder.groups_), 2)
+    check_recipes(encoder.recipes_, list(encoder.groups_), 2)
+
+
+@pytest.mark.parametrize("n", [200, 3000])
 def test_ranks_become_normal_values(n):
-    """As scikit-learn's QuantileTransformer, up to the ends, which stay at half a row; ties share their middle."""
+    """As by scikit-learn's QuantileTransformer, but the ends stay at half a row and within ±3; ties share their middle."""
     X = np.random.default_rng(1).exponential(1.0, (n, 1))
     encoder = TableEncoder(scale="normal").fit(X)
     Z = encoder.transform(X)
     peer = QuantileTransformer(n_quantiles=min(n, 1000), output_distribution="normal", subsample=None).fit_transform(X)
     inner = np.abs(peer) < 2.5
     np.testing.assert_allclose(Z[inner], peer[inner], atol=1e-6)
-    assert np.abs(encoder.transform([[-1e9], [1e9]])).max() == pytest.approx(norm.isf(0.5 / n))
+    assert np.abs(encoder.transform([[-1e9], [1e9]])).max() == pytest.approx(min(3.0, norm.isf(0.5 / n)))
     assert abs(Z.std() - 1.0) < 0.02
     assert TableEncoder(scale="normal").fit_transform([[1.0], [1.0], [2.0], [3.0]])[0] < 0.0
 

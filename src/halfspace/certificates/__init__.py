@@ -2,6 +2,7 @@
 
 from halfspace.certificates.base import Certificate, Verdict, check, from_json
 from halfspace.certificates.baselines import ClassCounts, NeighbourErrors, NeighbourMeans, TargetMean
+from halfspace.certificates.components import PrincipalComponents
 from halfspace.certificates.groups import OneLabel, PerCell, PerClass, PerPair
 from halfspace.certificates.margins.bracket import KernelBracket, KeslerBracket, MarginBracket
 from halfspace.certificates.margins.gap import DualityGap, KernelGap
@@ -14,7 +15,7 @@ from halfspace.certificates.prototypes.errors import PrototypeErrors
 from halfspace.certificates.prototypes.mixture import MixtureLikelihood
 from halfspace.certificates.prototypes.quantisation import Quantisation
 from halfspace.certificates.regression.filtering import FilterBound
-from halfspace.certificates.regression.kernel_ridge import KernelRidgeCells, KernelRidgeGap
+from halfspace.certificates.regression.kernel_ridge import KernelRidgeCells, KernelRidgeClasses, KernelRidgeGap
 from halfspace.certificates.regression.posterior import GaussianPosterior
 from halfspace.certificates.regression.ridge import LeastSquaresGap, PerOutput, RidgeGap
 from halfspace.certificates.regression.smearing import LogSmearing
@@ -30,6 +31,7 @@ __all__ = [
     "KernelBracket",
     "KernelGap",
     "KernelRidgeCells",
+    "KernelRidgeClasses",
     "KernelRidgeGap",
     "KeslerBracket",
     "LeastSquaresGap",
@@ -47,6 +49,7 @@ __all__ = [
     "PerClass",
     "PerOutput",
     "PerPair",
+    "PrincipalComponents",
     "Projection",
     "PrototypeErrors",
     "Quantisation",

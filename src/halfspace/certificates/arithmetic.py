@@ -31,6 +31,7 @@ __all__ = [
     "norm",
     "one_weight_each",
     "potentials_and_sums",
+    "projected",
     "radius",
     "rounding",
     "scaled",
@@ -43,6 +44,8 @@ __all__ = [
 
 EPS = float(np.finfo(np.float64).eps)
 BLOCK_ENTRIES = 1 << 20
+CACHED = 1 << 15
+"""Numbers that are added to again and again."""
 SMALLEST_ENTRY, LARGEST_ENTRY = 1e-146, 1e150
 """Where the largest number of a table is between these, its square has all its digits, and sums of squares are finite."""
 SUBNORMAL = float(np.finfo(np.float64).smallest_subnormal)
@@ -267,3 +270,33 @@ def vanishes_exactly(X: Matrix, c: FloatArray, clamp: float) -> bool:
     for i, j, x in zip(*block.coords, block.data, strict=True):
         totals[j] = totals.get(j, Fraction(0)) + coefficients[i] * Fraction(float(x))
     return not any(totals.values())
+
+
+def projected(X: Any, mean: FloatArray, V: FloatArray) -> FloatArray:
+    """Return V (x - mean) of rows X (n, d), V of shape (k, d), as V x - V mean: shape (n, k).
+
+    Products are added input by input, so that a row gives the same numbers alone or among others, stored densely or sparsely,
+    and on any processor, which the sums of a matrix product do not.
+
+    Examples
+    --------
+    >>> projected(np.array([[1.0, 2.0], [3.0, 4.0]]), np.array([1.0, 1.0]), np.array([[1.0, 0.5]]))
+    array([[0.5],
+           [3.5]])
+    """
+    T, shift = np.zeros((X.shape[0], len(V))), np.zeros(len(V))
+    by_input = np.ascontiguousarray(V.T, dtype=np.float64)
+    for m, v in zip(mean.tolist(), by_input, strict=True):
+        shift += m * v
+    if sparse.issparse(X):
+        columns = sparse.csc_array(X)
+        columns.sum_duplicates()
+        for v, first, last in zip(by_input, columns.indptr[:-1], columns.indptr[1:], strict=True):
+            T[columns.indices[first:last]] += columns.data[first:last, None] * v
+        return T - shift
+    step = max(1, CACHED // len(V))
+    for first in range(0, X.shape[0], step):
+        block, part = np.ascontiguousarray(X[first : first + step].T, dtype=np.float64), T[first : first + step]
+        for x, v in zip(block, by_input, strict=True):
+            part += x[:, None] * v
+    return T - shift

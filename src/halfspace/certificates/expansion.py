@@ -17,7 +17,7 @@ from halfspace._typing import FloatArray, IntArray, Matrix
 from halfspace.certificates.arithmetic import EPS, largest_entry
 from halfspace.errors import InputError
 from halfspace.kernels import Kernel
-from halfspace.kernels.mercer import HIDDEN
+from halfspace.kernels.products import HIDDEN
 
 __all__ = ["Scales", "indefiniteness", "outputs", "proved_scales", "scales", "squares_of"]
 

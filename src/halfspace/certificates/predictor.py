@@ -14,7 +14,7 @@ import numpy as np
 from scipy import sparse
 
 from halfspace._typing import FloatArray, IntArray, Labels, Matrix
-from halfspace.certificates.arithmetic import columns_scaled
+from halfspace.certificates.arithmetic import columns_scaled, projected
 from halfspace.certificates.base import Certificate, Verdict
 from halfspace.certificates.fields import Record
 
@@ -200,6 +200,18 @@ def _log_target(learnt: Mapping[str, Any]) -> dict[str, Any]:
     return {**inner, "factor": learnt["factor_"], "range": learnt["range_"]}
 
 
+def _components(learnt: Mapping[str, Any]) -> dict[str, Any]:
+    """Read a model behind principal components: what it keeps of its examples, it keeps of their components."""
+    model, mean, V = learnt["model_"], learnt["mean_"], learnt["components_"]
+    found = predictor_of(model if isinstance(model, Mapping) else vars(model))
+
+    def behind(kept: _Kept) -> _Kept:
+        return kept._replace(agrees=lambda said, X, y: kept.agrees(said, projected(X, mean, V), y))
+
+    inner = {name: behind(value) if isinstance(value, _Kept) else value for name, value in found.items()}
+    return {**inner, "means of inputs": mean, "directions": V}
+
+
 def _posterior(learnt: Mapping[str, Any]) -> dict[str, Any]:
     sums, freedom = learnt["_sums"], learnt.get("degrees_of_freedom_", np.inf)
     return {
@@ -344,6 +356,7 @@ def _voters(log: Mapping[str, Any], support: Any) -> _Kept:
 
 
 READERS: dict[str, Callable[[Mapping[str, Any]], dict[str, Any]]] = {
+    "components_": _components,
     "members_": _committee,
     "calibration_scores_": _novelty,
     "regressor_": _log_target,

@@ -69,6 +69,24 @@ class InputFile(click.Path):
         return path
 
 
+class Start(click.ParamType[Any]):
+    """What `--pca` takes: a share of the variance, or a number of components."""
+
+    name = "share or number"
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
+        """Return a float below 1 or a whole number."""
+        try:
+            number = float(value)
+        except ValueError:
+            number = 0.0
+        if number >= 1.0 and str(value).isdecimal():
+            return int(value)
+        if not 0.0 < number < 1.0:
+            self.fail(f"{value!r} is neither a share of the variance, such as 0.95, nor a number of components", param, ctx)
+        return number
+
+
 level = click.FloatRange(0.0, 1.0, min_open=True, max_open=True)
 from_model, from_file = InputFile(), InputFile(allow_dash=True)
 
@@ -149,6 +167,12 @@ def main() -> None:
     "--novelty/--no-novelty", default=True, show_default=True, help="Learn what training rows look like, for `predict`."
 )
 @with_scale
+@click.option(
+    "--pca",
+    type=Start(),
+    metavar="SHARE|K",
+    help="Let rungs see principal components: as many as hold this share of the variance, such as 0.95, or K of them.",
+)
 @with_max_rows
 @click.option(
     "--test-size",

@@ -58,6 +58,7 @@ class Options:
     novelty: bool = True
     keep_text: str = "auto"
     scale: str = "standard"
+    pca: float | int | None = None
     max_rows: int | None = None
     test_size: float = 0.2
     format_: str | None = None
@@ -113,6 +114,7 @@ def _ladder(data: Dataset, options: Options) -> BaseLadder:
     return kind(
         rungs=_rungs(options.rungs, kind.plans),
         encoder=TableEncoder(scale=options.scale, keep_text={"yes": True, "no": False}.get(options.keep_text, "auto")),
+        pca=options.pca,
         kernel=options.kernel,
         test_size=options.test_size,
         scoring=options.score,

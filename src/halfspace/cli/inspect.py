@@ -27,7 +27,7 @@ def run(model: str, top: int = 10) -> Answer:
         held, n_bytes = load(file), file.stat().st_size
     ladder = held if isinstance(held, BaseLadder) and hasattr(held, "estimator_") else None
     inner = held if ladder is None else ladder.estimator_
-    fitted = hasattr(held, "classes_") or hasattr(held, "columns_")
+    fitted = any(name.endswith("_") and not name.startswith("__") for name in vars(held))
     proof = getattr(inner, "certificate_", None) if fitted else None
     body: dict[str, Any] = {
         "command": "inspect",
@@ -40,7 +40,7 @@ def run(model: str, top: int = 10) -> Answer:
         "trained_on": _trained_on(getattr(held, "origin_", None)),
         "ladder": None if ladder is None else facts(ladder),
         "classes": np.asarray(held.classes_).tolist() if hasattr(held, "classes_") else None,
-        "n_inputs": int(inner.n_features_in_) if hasattr(inner, "n_features_in_") else None,
+        "n_inputs": int(inner.n_features_in_) if fitted and hasattr(inner, "n_features_in_") else None,
         "weights": _weights(inner, _names(held, inner), top) if fitted else [],
         "relevances": _relevances(inner, _names(held, inner), top),
         "n_support": int(inner.support_.size) if fitted and hasattr(inner, "support_") else None,
@@ -69,13 +69,16 @@ def _names(held: Any, inner: Any) -> Any:
 
 def _weights(inner: Any, names: Any, top: int) -> list[dict[str, Any]]:
     """Return the largest weights of each plane by name, the largest first."""
-    coef = getattr(inner, "coef_", None)
-    if coef is None or len(names) != coef.shape[1]:
+    coef = getattr(getattr(inner, "regressor_", inner), "coef_", None)
+    if coef is None or len(names) != np.shape(coef)[-1]:
         return []
-    labels = inner.classes_[1:] if coef.shape[0] == 1 else inner.classes_
-    biases = np.broadcast_to(inner.intercept_, (coef.shape[0],))
+    coef = np.atleast_2d(coef)
+    numbers = [None] if coef.shape[0] == 1 else [f"target {k}" for k in range(coef.shape[0])]
+    classes = getattr(inner, "classes_", None)
+    labels = numbers if classes is None else (classes[1:] if coef.shape[0] == 1 else classes).tolist()
+    biases = np.broadcast_to(getattr(inner, "regressor_", inner).intercept_, (coef.shape[0],))
     found = []
-    for label, w, bias in zip(labels.tolist(), coef, biases, strict=True):
+    for label, w, bias in zip(labels, coef, biases, strict=True):
         largest = np.argsort(-np.abs(w), kind="stable")[:top]
         listing = [{"name": str(names[j]), "weight": float(w[j])} for j in largest]
         found.append({"label": label, "bias": float(bias), "n": int(w.size), "weights": listing})
@@ -114,15 +117,17 @@ def _text(body: dict[str, Any], ladder: str) -> str:
     parts = [f"{body['model']}: {body['kind']}{'' if body['fitted'] else ', not fitted'}, {body['n_bytes']:,} bytes"]
     if body["trained_on"]:
         parts += _trained_text(body["trained_on"])
-    elif body["classes"] is not None:
-        parts.append(f"Trained on {plural(body['n_inputs'] or 0, 'input')}; classes: {listed(body['classes'], 10, clean)}.")
+    elif body["n_inputs"] is not None:
+        classes = "" if body["classes"] is None else f"; classes: {listed(body['classes'], 10, clean)}"
+        parts.append(f"Trained on {plural(body['n_inputs'], 'input')}{classes}.")
     if ladder:
         parts += ["", ladder]
     elif body["proof"]:
         parts += [body["outcome"] or "", f"Proof: {shortened(body['proof']['sentence'])}"]
     for plane in body["weights"][:MOST_CLASSES]:
         listing = [(one["name"], f"{one['weight']:+.4g}") for one in plane["weights"]]
-        head = f"Weights for {plane['label']} ({len(listing)} largest of {plane['n']:,}; bias {plane['bias']:+.4g}):"
+        label = "" if plane["label"] is None else f" for {plane['label']}"
+        head = f"Weights{label} ({len(listing)} largest of {plane['n']:,}; bias {plane['bias']:+.4g}):"
         parts += ["", head, table(("input", "weight"), listing, right="lr")]
     if body["relevances"]:
         listing = [(one["name"], f"{one['share']:.3f}") for one in body["relevances"]]

@@ -11,6 +11,7 @@ from rich.text import Text
 
 from halfspace._text import listed, number, plural, shown
 from halfspace._typing import IntArray
+from halfspace.certificates import PrincipalComponents
 from halfspace.cli.frame import clean
 from halfspace.cli.text import proof_of, shortened, table
 from halfspace.ladder.values import Rung, renumbered
@@ -96,6 +97,7 @@ def facts(ladder: Any) -> dict[str, Any]:
         "n_test": int(ladder.test_.size),
         **({"classes": ladder.classes_.tolist()} if ladder.task == "classify" else {}),
         "task": ladder.task,
+        "pca": _components(ladder),
         "refitted": bool(getattr(ladder, "refitted_", False)),
         "yardstick": None if getattr(ladder, "yardstick_", None) is None else vars(ladder.yardstick_),
         "evidence": None if getattr(ladder, "evidence_", None) is None else str(ladder.evidence_),
@@ -111,6 +113,14 @@ def facts(ladder: Any) -> dict[str, Any]:
         "relevances": [{"column": name, "share": share} for name, share in ladder.relevances_],
         "notes": sentences(ladder.notes_),
     }
+
+
+def _components(ladder: Any) -> dict[str, Any] | None:
+    """Return how many principal components the winner sees, and what share of the variance they hold."""
+    proof = ladder.certificate_
+    if not isinstance(proof, PrincipalComponents):
+        return None
+    return {"components": len(proof.components), "share": proof.share}
 
 
 def _file_rows(ladder: Any) -> IntArray:

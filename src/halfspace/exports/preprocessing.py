@@ -13,6 +13,20 @@ from halfspace.tables.numbers import FARTHEST, RANK_WIDTH
 
 __all__ = ["encoded"]
 
+CENTRE = (
+    (2509.0809287301226727, 33430.575583588128105, 67265.770927008700853, 45921.953931549871457, 13731.693765509461125,
+     1971.5909503065514427, 133.14166789178437745, 3.387132872796366608),
+    (5226.495278852854561, 28729.085735721942674, 39307.89580009271061, 21213.794301586595867, 5394.1960214247511077,
+     687.1870074920579083, 42.313330701600911252, 1.0),
+)  # fmt: skip
+TAILS = (
+    (7.7454501427834140764e-4, 0.0227238449892691845833, 0.24178072517745061177, 1.27045825245236838258,
+     3.64784832476320460504, 5.7694972214606914055, 4.6303378461565452959, 1.42343711074968357734),
+    (1.05075007164441684324e-9, 5.475938084995344946e-4, 0.0151986665636164571966, 0.14810397642748007459,
+     0.68976733498510000455, 1.6763848301838038494, 2.05319162663775882187, 1.0),
+)  # fmt: skip
+"""Wichura's coefficients, numerator and denominator: within 0.425 of a half, and beyond."""
+
 
 def encoded(encoder: Any, graph: Graph, X: str) -> str:
     """Return the name of the encoded rows, shape (n, D), of the rows named X, shape (n, d), NaN where a value is missing."""
@@ -63,19 +77,42 @@ def _scaled(numbers: list[dict[str, Any]], graph: Graph, X: str) -> str:
     columns = graph("Gather", X, np.array([recipe["column"] for recipe in numbers]), axis=1)
     filled = graph("Where", graph("IsNaN", columns), values["fill"], columns)
     shares = graph("Div", filled, values["unit"])
-    if any("tail" in part for part in parts):
-        msg = "to_onnx cannot export TableEncoder(scale='normal'): ONNX has no quantile of the normal distribution; use 'rank'."
-        raise InputError(msg)
     logs = np.array(["offset" in part for part in parts])
     if logs.any():
-        low, offset = (np.array([part.get(name, 1.0) for part in parts]) for name in ("low", "offset"))
-        inside = graph("Where", logs, graph("Add", graph("Max", shares, low), offset), 1.0)
+        sign, offset = (np.array([part.get(name, 1.0) for part in parts]) for name in ("sign", "offset"))
+        end = np.array([part["low" if part.get("sign", 1.0) > 0.0 else "high"] for part in parts])
+        inside = graph("Where", logs, graph("Add", graph("Max", graph("Mul", shares, sign), sign * end), offset), 1.0)
         shares = graph("Where", logs, graph("Log", inside), shares)
     if "quantiles" not in parts[0]:
         whole = graph("Div", graph("Sub", shares, values["shift"]), values["spread"])
         return graph("Max", graph("Min", whole, FARTHEST), -FARTHEST)
     ranks = [_rank(part["quantiles"], graph, graph("Gather", shares, np.array([j]), axis=1)) for j, part in enumerate(parts)]
-    return graph("Mul", graph("Sub", graph("Concat", *ranks, axis=1), 0.5), RANK_WIDTH)
+    shares = graph("Concat", *ranks, axis=1)
+    if "tail" in parts[0]:
+        tail = np.array([part["tail"] for part in parts])
+        return _normal(graph, graph("Max", graph("Min", shares, 1.0 - tail), tail))
+    return graph("Mul", graph("Sub", shares, 0.5), RANK_WIDTH)
+
+
+def _normal(graph: Graph, p: str) -> str:
+    """Return Φ⁻¹(p), shape (n, m), for shares from 1e-11 to 1 - 1e-11: Wichura's algorithm AS 241 (1988), PPND16."""
+    q = graph("Sub", p, 0.5)
+    middle = graph("Max", graph("Sub", 0.180625, graph("Mul", q, q)), 0.0)
+    root = graph("Sub", graph("Sqrt", graph("Neg", graph("Log", graph("Min", p, graph("Sub", 1.0, p))))), 1.6)
+    inner = graph("Mul", q, _ratio(graph, middle, CENTRE))
+    outer = graph("Mul", graph("Sign", q), _ratio(graph, root, TAILS))
+    return graph("Where", graph("LessOrEqual", graph("Abs", q), 0.425), inner, outer)
+
+
+def _ratio(graph: Graph, x: str, coefficients: tuple[tuple[float, ...], tuple[float, ...]]) -> str:
+    """Return a ratio of two polynomials, their highest powers first."""
+    values = []
+    for highest, *rest in coefficients:
+        value = graph("Mul", x, highest)
+        for one in rest[:-1]:
+            value = graph("Mul", graph("Add", value, one), x)
+        values.append(graph("Add", value, rest[-1]))
+    return graph("Div", *values)
 
 
 def _rank(quantiles: FloatArray, graph: Graph, x: str) -> str:

@@ -18,7 +18,7 @@ from halfspace.errors import InputError
 from halfspace.kernels.algebra import check_kernel
 from halfspace.kernels.base import Kernel
 from halfspace.kernels.precomputed import FromFunction
-from halfspace.kernels.products import EPS, checked
+from halfspace.kernels.products import EPS, HIDDEN, checked
 from halfspace.kernels.values import frozen
 
 __all__ = ["MercerReport", "mercer"]
@@ -29,8 +29,6 @@ FADED = 1e-7
 """What g must stay below, relative to g(0), to count as gone."""
 VAGUE = 1e-2
 """A transform known only to this share of its largest value decides nothing."""
-HIDDEN = 1e-3
-"""Rounding of the eigenvalues beyond this share of the largest could hide a negative one that matters."""
 
 
 class _Transform(NamedTuple):

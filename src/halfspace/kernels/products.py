@@ -24,6 +24,8 @@ TINY = float(np.finfo(np.float64).tiny)
 CLOSE = 1e-4
 """Pairs closer than this share of their squared lengths are computed again where a relative error is needed."""
 CHUNK = 1 << 20
+HIDDEN = 1e-3
+"""Rounding of the eigenvalues beyond this share of the largest could hide a negative one that matters."""
 
 
 def checked(X: Matrix, name: str, who: str) -> Any:

@@ -20,8 +20,10 @@ from sklearn.base import BaseEstimator, clone
 from sklearn.utils import check_consistent_length
 from sklearn.utils.validation import check_is_fitted
 
+from halfspace import Novelty
 from halfspace._learnt import Learnt
 from halfspace._memory import bytes_of, memory_limit
+from halfspace._text import plural
 from halfspace._typing import FloatArray, IntArray, Labels, Matrix
 from halfspace.certificates import Certificate, Verdict
 from halfspace.certificates.pipeline import Pipeline
@@ -34,7 +36,9 @@ from halfspace.ladder.climbing import (
     climb,
     learning_curve,
     undisturbed,
+    with_folds,
 )
+from halfspace.ladder.components import OnComponents
 from halfspace.ladder.conformal import Intervals, Sets
 from halfspace.ladder.evidence import Evidence
 from halfspace.ladder.leaks import leak_notes, seen_before
@@ -52,7 +56,6 @@ from halfspace.ladder.preparing import (
 from halfspace.ladder.tasks import Rows, Task, split
 from halfspace.ladder.values import NumberTest, Progress, Rung, TestResult, summarise_outcome, summarise_result
 from halfspace.ladder.yardstick import Yardstick, measure_yardstick
-from halfspace.models.kernel.novelty import Novelty
 from halfspace.models.parameters import restored_on_error
 from halfspace.notes import Note
 from halfspace.rows.threads import one_blas_thread
@@ -100,6 +103,7 @@ class BaseLadder(Learnt, BaseEstimator):
         *,
         rungs: Any,
         encoder: Any,
+        pca: Any,
         kernel: Any,
         kernel_rows: int,
         test_size: float,
@@ -119,6 +123,7 @@ class BaseLadder(Learnt, BaseEstimator):
     ) -> None:
         self.rungs = rungs
         self.encoder = encoder
+        self.pca = pca
         self.kernel = kernel
         self.kernel_rows = kernel_rows
         self.test_size = test_size
@@ -237,6 +242,7 @@ class BaseLadder(Learnt, BaseEstimator):
                 Z_test = self.encode(take(given[0], self.test_))
                 self.test_outputs_ = training.task.outputs(self.estimator_, Z_test)
                 self.test_result_ = self._tested(given[1][self.test_])
+        self._note_components(done)
         self._look_for_leaks(training, Z_test, given[1], until)
         self._keep_folds(winner, training, given[2], until)
         self.novelty_ = self._novelty_of(training.X, until) if self.novelty and reason != "interrupted" else None
@@ -248,6 +254,14 @@ class BaseLadder(Learnt, BaseEstimator):
         self.verdict_ = summarise_result(rung, best_rung, self.test_result_, training.task, choice.evidence)
         self.notes_ = (*self._notes, *notes, *getattr(self.encoder_, "notes_", ()))
         del self._notes
+
+    def _note_components(self, done: list[Climbed]) -> None:
+        """Note what rungs saw of the rows, if principal components."""
+        for model in (one.model for one in done if isinstance(one.model, OnComponents)):
+            seen = plural(len(model.components_), "principal component")
+            held = f"{100 * model.certificate_.share:.1f} % of the variance of {plural(model.n_features_in_, 'input')}"
+            self._notes.append(Note("components", detail=f"{seen} with {held}"))
+            return
 
     def _look_for_leaks(self, training: Training, Z_test: Any, y: Labels, until: float | None) -> None:
         """Note columns that give the answer away, and held-out rows that are among the training rows, if there is time."""
@@ -295,15 +309,20 @@ class BaseLadder(Learnt, BaseEstimator):
         """
         self.fold_models_: list[Any] = []
         self.conformal_: Any = None
-        why = ""
+        why, m = "", len(training.folds) // training.passes
+        again = not winner.folds or training.rows_for(winner.plan) is not training.X
         if about.time is not None:
             why = "rows in time are not exchangeable"
         elif training.watched.size < training.y.size:
             why = "there are too many classes"
-        elif len(winner.folds) * sum(_numbers_in(vars(model)) for model in winner.folds[:1]) > MOST_KEPT:
+        elif m * _numbers_in(vars((*winner.folds, winner.model)[0])) > MOST_KEPT:
             why = "the models of the folds are too large to be kept"
-        elif _late(until, (training.rows_for(winner.plan) is not training.X) * len(winner.folds) * winner.rung.fit_seconds):
+        elif _late(until, again * m * winner.rung.fit_seconds):
             why = "there was no time"
+        elif not winner.folds:
+            with Interruptible() as block:
+                winner = with_folds(winner, training, None if until is None else 0.5 * (until - time.perf_counter()))
+            why = "interrupted" if block.interrupted else ""
         if why:
             self._notes.append(Note("no guarantee", detail=why))
             return
@@ -351,7 +370,8 @@ class BaseLadder(Learnt, BaseEstimator):
         rows, _ = everyone.split_for(winner.plan, 0)
         with Interruptible() as block:
             try:
-                model, chosen = everyone.fitted(winner.plan, Z, rows, training.setting._replace(max_time=left))
+                setting = training.setting._replace(max_time=left, draws=winner.draws)
+                model, chosen = everyone.fitted(winner.plan, Z, rows, setting)
             except InputError as error:
                 self._notes.append(Note("not refitted", detail=f": {error}"))
                 return winner.rung
@@ -361,7 +381,7 @@ class BaseLadder(Learnt, BaseEstimator):
         self.estimator_, self.learnt_, self.refitted_ = model, rows, True
         support, proof = describe(model)
         note = f"fitted to a sample of {rows.size:,} of {y.size:,} rows" if rows.size < y.size else ""
-        params = {"k": model.k_} if hasattr(model, "k_") else chosen.params
+        params = chosen.params | ({"k": model.k_} if hasattr(model, "k_") else {})
         return replace(winner.rung, support=support, proof=proof, params=params, note=note)
 
     @property

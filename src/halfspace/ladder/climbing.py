@@ -18,7 +18,7 @@ import threading
 import time
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from types import TracebackType
 from typing import Any, NamedTuple, Self
 
@@ -30,6 +30,7 @@ from halfspace._dispatch import LateCompilationError, compiling_until
 from halfspace._typing import FloatArray, IntArray, Label, Labels, Matrix
 from halfspace.certificates import Separability
 from halfspace.errors import InputError
+from halfspace.ladder.components import Components, OnComponents, seconds_of_components
 from halfspace.ladder.evidence import Evidence, compare_in_folds, compare_numbers, compare_rows, constant_losses, paired_error
 from halfspace.ladder.measures import MEASURES, Measure
 from halfspace.ladder.plans import Chosen, Plan, Setting, describe, quietly, widest_gap
@@ -106,11 +107,14 @@ class Training:
     report: Callable[..., None]  # plan, fold, score so far, message
     watched: IntArray  # rows whose outputs are kept, ascending
     weight: FloatArray | None = None  # of every row
+    pca: float | int | None = None  # components that all rungs but the baseline see
+    components: dict[Any, Components] = field(default_factory=dict)  # found so far, by the rows they are of
+    alone: bool = True  # rows are neither of groups nor in time
     until: float | None = None  # deadline of the ladder, also where a rung has none
 
     def rows_for(self, plan: Plan) -> Matrix:
         """Return the rows that a rung is scored on: only a kernel or a metric may see more in them than inner products."""
-        if plan.name == "gmlvq":
+        if plan.name in {"gmlvq", "relevance"}:
             return self.X
         turned = plan.name != "kernel" or (isinstance(self.setting.kernel, str) and self.setting.kernel in BY_PRODUCTS)
         return self.scored if turned else self.X
@@ -138,7 +142,10 @@ class Training:
         if left <= 0.0:
             raise OutOfTimeError(STOPPED["time budget spent"])
         rows, held = self.split_for(plan, 0)
-        needed = plan.seconds(self.rows_for(plan)[rows], held.size, len(self.folds))
+        X = self.rows_for(plan)
+        needed = plan.seconds(X[rows], held.size, len(self.folds))
+        if self.pca is not None and not self.components:
+            needed += (len(self.folds) + 1) * seconds_of_components(self.pca, X)
         if needed > share:
             msg = f"it would take about {needed:.2g} s, and {share:.2g} s are left for it"
             raise OutOfTimeError(msg)
@@ -160,13 +167,26 @@ class Training:
 
     def fitted(self, plan: Plan, X: Matrix, rows: IntArray, setting: Setting) -> tuple[Any, Chosen]:
         """Choose parameters on some rows of X, and fit to them."""
-        weight = self.weights_for(plan, rows)
+        weight, part, found = self.weights_for(plan, rows), X[rows], None
         with quietly():
-            chosen = plan.choose(X[rows], self.y[rows], setting, **weight)
-            model = chosen.model if chosen.fitted else chosen.model.fit(X[rows], self.y[rows], **weight)
+            if self.pca is not None and plan.name != self.task.baseline:
+                found = self._components(X, rows, part)
+                part = found(part)
+            chosen = plan.choose(part, self.y[rows], setting, **weight)
+            model = chosen.model if chosen.fitted else chosen.model.fit(part, self.y[rows], **weight)
+        if found is not None:
+            model = OnComponents(clone(model), self.pca).around(model, found)
+            chosen = chosen._replace(params={"components": len(found.directions), **chosen.params})
         if model.outcome_.reason == "interrupted":  # the model has kept its best so far; the ladder keeps its own
             raise KeyboardInterrupt
         return model, chosen
+
+    def _components(self, X: Matrix, rows: IntArray, part: Matrix) -> Components:
+        """Return the components of some rows of X, which most rungs share."""
+        key = id(X), rows.tobytes()
+        if key not in self.components:
+            self.components[key] = Components.of(part, self.pca)
+        return self.components[key]
 
     def judged(self, model: Any, X: Matrix, held: IntArray) -> "Judged":
         """Ask a model about rows of X: answers for all, outputs of those that are watched."""
@@ -224,6 +244,8 @@ class Climbed(NamedTuple):
         The models of the first pass through the folds.
     first : ndarray, shape (w,) or (w, K)
         Outputs of these for watched rows that they had not seen; NaN: not predicted.
+    draws : tuple of ndarray
+        What the searches of the folds have scored.
     """
 
     plan: Plan
@@ -234,6 +256,7 @@ class Climbed(NamedTuple):
     losses: FloatArray | None
     folds: tuple[Any, ...]
     first: FloatArray
+    draws: tuple[FloatArray, ...]
 
 
 def blocks(X: Matrix, K: int) -> list[slice]:
@@ -259,7 +282,8 @@ def climb(plans: list[Plan], training: Training, *, by_name: bool) -> tuple[list
                 training.report(plan, 0, float("nan"))
                 try:
                     best = max((c.rung.score for c in done), default=0.0)  # of shares, the only scores that a rung is left for
-                    done.append(score_rung(plan, training.for_rung(plan, len(plans) - number), best))
+                    score = score_itself if plan.own and training.alone and training.pca is None else score_rung
+                    done.append(score(plan, training.for_rung(plan, len(plans) - number), best))
                 except HopelessError as error:
                     why = str(error)
                 except (OutOfTimeError, LateCompilationError) as error:
@@ -285,7 +309,8 @@ def score_rung(plan: Plan, training: Training, best: float) -> Climbed:
     for fold in range(m):
         rows, held = training.split_for(plan, fold)
         began = time.perf_counter()
-        model, _ = training.fitted(plan, X, rows, training.setting_for(m - fold, max(tally.predicting, default=0.0)))
+        model, chosen = training.fitted(plan, X, rows, training.setting_for(m - fold, max(tally.predicting, default=0.0)))
+        tally.draws += () if chosen.draw is None else (chosen.draw,)
         learnt = time.perf_counter()
         seen = rows[training.task.sample(training.y[rows], RESEEN, fold)]
         tally.add(model, training.judged(model, X, held), training.judged(model, X, seen))
@@ -294,8 +319,38 @@ def score_rung(plan: Plan, training: Training, best: float) -> Climbed:
         training.report(plan, fold + 1, float(np.mean(tally.provisional)), widest_gap(model))
         _leave_if_hopeless(tally.provisional, training, best)
     rows, _ = training.split_for(plan, m)
-    model, chosen = training.fitted(plan, training.X, rows, training.setting_for(0, 0.0))
+    model, chosen = training.fitted(plan, training.X, rows, training.setting_for(0, 0.0)._replace(draws=tally.draws))
     return tally.climbed(plan, model, chosen, rows)
+
+
+def score_itself(plan: Plan, training: Training, _best: float) -> Climbed:
+    """Fit a rung once, and score it in the parts of the folds by what its model says about rows that it did not learn from."""
+    tally, rows = Tally(training), np.arange(training.y.size)
+    began = time.perf_counter()
+    model, chosen = training.fitted(plan, training.X, rows, training.setting_for(0, 0.0))
+    tally.fitting.append(time.perf_counter() - began)
+    tally.predicting.append(0.0)
+    known = np.isfinite(model.unseen_.reshape(rows.size, -1)).all(axis=1)
+    seen = training.judged(model, training.X, training.task.sample(training.y, RESEEN, 0))
+    for fold, (_, test) in enumerate(training.folds):
+        held = test[known[test]]
+        kept = held[np.isin(held, training.watched)]
+        if held.size:
+            answers = training.task.answers(model.unseen_[held])
+            tally.add(model, Judged(held, kept, answers, model.unseen_[kept]), seen)
+            training.report(plan, fold + 1, float(np.mean(tally.provisional)))
+    return tally.climbed(plan, model, chosen, rows)._replace(folds=())
+
+
+def with_folds(climbed: Climbed, training: Training, seconds: float | None) -> Climbed:
+    """Return a rung that scored itself with models of the first pass through the folds, within so many seconds."""
+    m, first = len(training.folds) // training.passes, np.full((training.y.size, *training.task.shape), np.nan)
+    setting = training.setting._replace(max_time=None if seconds is None else seconds / m)
+    models = []
+    for rows, held in training.folds[:m]:
+        models.append(training.fitted(climbed.plan, training.X, rows, setting)[0])
+        first[held] = training.task.outputs(models[-1], training.X[held])
+    return climbed._replace(folds=tuple(models), first=first[training.watched])
 
 
 class Tally:
@@ -304,6 +359,7 @@ class Tally:
     def __init__(self, training: Training) -> None:
         self.training = training
         self.models: list[Any] = []
+        self.draws: tuple[FloatArray, ...] = ()
         self.unseen: list[Judged] = []
         self.seen: list[Judged] = []
         self.provisional: list[float] = []  # scores of the folds done; of probabilities, accuracies
@@ -336,13 +392,13 @@ class Tally:
             int(sum(part.held.size for part in self.unseen)) // len(scores),
             support,
             proof,
-            {"k": model.k_} if hasattr(model, "k_") else chosen.params,
+            chosen.params | ({"k": model.k_} if hasattr(model, "k_") else {}),
             note=f"fitted to a sample of {rows.size:,} of {n:,} rows" if rows.size < n else "",
             train_score=float(np.mean(seen_scores)),
             measures=self._others(),
         )
         first, every = self._averaged(self.unseen[:each]), self._averaged(self.unseen)
-        return Climbed(plan, rung, model, rows, every, losses, tuple(self.models[:each]), first)
+        return Climbed(plan, rung, model, rows, every, losses, tuple(self.models[:each]), first, self.draws)
 
     def _averaged(self, parts: list[Judged]) -> FloatArray:
         """Return the mean output of every watched row over some folds, shape (w,) or (w, K); NaN: not predicted."""

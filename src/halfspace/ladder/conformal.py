@@ -30,9 +30,9 @@ from typing import Annotated, Any, NamedTuple, Self
 import numpy as np
 from scipy import sparse
 
+from halfspace import LinearRegression
 from halfspace._typing import FloatArray, IntArray, Matrix
 from halfspace.errors import InputError
-from halfspace.models.regression.linear_regression import LinearRegression
 
 __all__ = ["Difficulty", "Intervals", "Sets", "predictions_of", "proved_level", "rows_needed"]
 

@@ -33,8 +33,9 @@ class Ladder(ClassifierMixin, BaseLadder):
 
     The rungs are the majority class, nearest neighbours, the averaged perceptron, Adaline, the AdaTron with C chosen by
     cross-validation, four prototypes per class (GLVQ; GMLVQ, with a metric of their own, says which columns matter in
-    `relevances_`), and the kernel AdaTron with C and gamma chosen. All are scored in the same repeated stratified folds
-    (those that tune, nested), and the winner is the simplest within one standard error of the best, if there is evidence that
+    `relevances_`), the kernel AdaTron with C and gamma chosen, and the relevance kernel machine. All are scored in the same
+    repeated stratified folds (those that tune, nested; the last one by its own outputs for rows that it did not learn from), and
+    the winner is the simplest within one standard error of the best, if there is evidence that
     anything is better than the majority class. Simple means: keeps little; nearest neighbours, which keep every example, count
     as the least simple. Rungs that can no longer win are skipped. The held-out rows are used once, at the end; then the
     winner learns from all rows. `RegressionLadder` does the same for numbers.
@@ -42,10 +43,13 @@ class Ladder(ClassifierMixin, BaseLadder):
     Parameters
     ----------
     rungs : sequence of str, optional
-        Some of "majority", "neighbours", "perceptron", "adaline", "adatron", "glvq", "gmlvq", "kernel"; all by default,
-        but the prototypes only from 200 training rows on.
+        Some of "majority", "neighbours", "perceptron", "adaline", "adatron", "glvq", "gmlvq", "kernel", "relevance"; all by
+        default, but the prototypes only from 200 training rows on.
     encoder : transformer, optional
         Turns rows into numbers; `TableEncoder()` by default. It sees the training rows only, and no labels.
+    pca : float or int, optional
+        Let every rung but the majority class see principal components of the encoded rows instead of them: as many as hold this
+        share of the variance (such as 0.95), or so many (at most as many as there are). They are learnt inside the folds.
     kernel : str or Kernel, default "rbf"
         For the kernel rung.
     kernel_rows : int, default 10000
@@ -159,6 +163,7 @@ class Ladder(ClassifierMixin, BaseLadder):
         *,
         rungs: Any = None,
         encoder: Any = None,
+        pca: Any = None,
         kernel: Any = "rbf",
         kernel_rows: int = 10_000,
         test_size: float = 0.2,
@@ -183,6 +188,7 @@ class Ladder(ClassifierMixin, BaseLadder):
         super().__init__(
             rungs=rungs,
             encoder=encoder,
+            pca=pca,
             kernel=kernel,
             kernel_rows=kernel_rows,
             test_size=test_size,

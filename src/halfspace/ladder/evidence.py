@@ -82,15 +82,15 @@ class Evidence(NamedTuple):
         return bool(self.supported.any())
 
     def __str__(self) -> str:
-        tried = f"{self.p_values.size} rung{'' if self.p_values.size == 1 else 's'}"
+        tried = "a single rung" if self.p_values.size == 1 else f"one of {self.p_values.size} rungs"
         if not self.p_values.size:
             return "Nothing was compared with a constant prediction."
         p = float(self.p_values.min())
         chance = "fewer than 1 in 1,000 tables" if p < 1e-3 else f"{100 * p:.{1 if p < 0.1 else 0}f} % of tables"
         if self.claimed:
-            return f"Better than a constant prediction: by chance one of {tried} would look so good in {chance}."
+            return f"Better than a constant prediction: by chance {tried} would look so good in {chance}."
         return (
-            f"Nothing here is reliably better than a constant prediction: by chance one of {tried} would look as good in "
+            f"Nothing here is reliably better than a constant prediction: by chance {tried} would look as good in "
             f"{chance}, and at most {100 * self.level:.1f} % count as evidence."
         )
 
@@ -103,8 +103,8 @@ class Difference(NamedTuple):
 
     @property
     def within_one_error(self) -> bool:
-        """Whether the rung is within one standard error of the other, or better."""
-        return self.mean <= self.error
+        """Whether the rung is within one standard error of the other, or better: a single row's difference is its own error."""
+        return self.mean <= self.error * (1.0 + 1e-9)
 
     def __str__(self) -> str:
         return f"{self.mean:+.4f} ± {self.error:.4f} on the same rows"

@@ -13,6 +13,7 @@ from halfspace._typing import IntArray, Labels, Matrix
 from halfspace.certificates.calibration import ENOUGH
 from halfspace.errors import InputError
 from halfspace.ladder.climbing import Training
+from halfspace.ladder.components import admit_components, checked_pca
 from halfspace.ladder.measures import MEASURES, measure_of
 from halfspace.ladder.plans import Plan, Setting
 from halfspace.ladder.tasks import Classes, Rows, Task, make_folds
@@ -72,6 +73,8 @@ def checked_plans(ladder: Any, rungs: dict[str, Plan]) -> list[Plan]:
     if ladder.max_memory is not None:
         parsed(ladder.max_memory)
     listed = isinstance(ladder.rungs, Collection) and not isinstance(ladder.rungs, str)
+    share = "None, a share of the variance below 1 or a number of components"
+    require(ladder, "pca", share, holds=checked_pca(ladder.pca))
     encodes = ladder.encoder is None or (hasattr(ladder.encoder, "transform") and not isinstance(ladder.encoder, type))
     require(ladder, "encoder", "a transformer, or None", holds=encodes)
     names = list(rungs) if ladder.rungs is None else list(ladder.rungs) if listed else []
@@ -188,6 +191,8 @@ def training_for(
     """Choose the folds for encoded rows Z, shape (n, D), with targets y, shape (n,)."""
     Z, y, rows = data
     admit_sizes(Z)
+    if ladder.pca is not None:
+        admit_components(type(ladder).__name__, ladder.pca, Z)
     alone = rows.group is None and rows.time is None
     splits = int(ladder.n_splits)
     if rows.group is not None:
@@ -213,6 +218,8 @@ def training_for(
         report=report,
         watched=_watched(y.size, outputs, Z),
         weight=rows.weight,
+        pca=ladder.pca,
+        alone=alone,
         until=deadline,
     )
 

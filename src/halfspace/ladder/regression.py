@@ -6,11 +6,13 @@ from typing import Any, ClassVar
 import numpy as np
 from sklearn.base import RegressorMixin
 
+from halfspace import LogTarget
 from halfspace._matrices import admitted
 from halfspace._typing import FloatArray, IntArray, Labels, Matrix
 from halfspace.errors import InputError
 from halfspace.ladder.base import BaseLadder
 from halfspace.ladder.climbing import Climbed, Training
+from halfspace.ladder.components import behind
 from halfspace.ladder.conformal import Intervals, predictions_of
 from halfspace.ladder.measures import measure_of
 from halfspace.ladder.number_rungs import NUMBER_RUNGS
@@ -18,7 +20,6 @@ from halfspace.ladder.plans import Plan
 from halfspace.ladder.preparing import checked_labels
 from halfspace.ladder.tasks import Numbers
 from halfspace.ladder.values import NumberTest, Progress
-from halfspace.models.regression.log_target import LogTarget
 
 __all__ = ["RegressionLadder"]
 
@@ -27,15 +28,15 @@ class RegressionLadder(RegressorMixin, BaseLadder):
     """From a table to the simplest model that predicts a number well enough, with its proof.
 
     The rungs are the mean, nearest neighbours, least squares, ridge regression with λ by leave-one-out, Bayesian linear
-    regression, and kernel ridge with width and λ by leave-one-out. All are scored in the same repeated folds, and the winner is
-    the simplest within one standard error of the best, if there is evidence that anything is better than the mean. Where all
+    regression, kernel ridge with width and λ by leave-one-out, and the relevance kernel machine. All are scored in the same
+    repeated folds (the last one by its own predictions for rows that it did not learn from), and the winner is the simplest within one standard error of the best, if there is evidence that anything is better than the mean. Where all
     targets are positive and skewed, rungs also try the logarithm of the target; predictions are in the target's own units.
     The held-out rows are used once, at the end; then the winner learns from all rows. `Ladder` does the same for classes.
 
     Parameters
     ----------
     rungs : sequence of str, optional
-        Some of "mean", "neighbours", "least_squares", "ridge", "bayesian", "kernel"; all by default.
+        Some of "mean", "neighbours", "least_squares", "ridge", "bayesian", "kernel", "relevance"; all by default.
     encoder : transformer, optional
         Turns rows into numbers; `TableEncoder()` by default. It sees the training rows only, and no targets.
     kernel : str or Kernel, default "rbf"
@@ -94,6 +95,7 @@ class RegressionLadder(RegressorMixin, BaseLadder):
         *,
         rungs: Any = None,
         encoder: Any = None,
+        pca: Any = None,
         kernel: Any = "rbf",
         kernel_rows: int = 10_000,
         test_size: float = 0.2,
@@ -114,6 +116,7 @@ class RegressionLadder(RegressorMixin, BaseLadder):
         super().__init__(
             rungs=rungs,
             encoder=encoder,
+            pca=pca,
             kernel=kernel,
             kernel_rows=kernel_rows,
             test_size=test_size,
@@ -154,7 +157,7 @@ class RegressionLadder(RegressorMixin, BaseLadder):
         return NumberTest.measure(self.test_outputs_, y, self.measure_)
 
     def _guarantee(self, winner: Climbed, training: Training, fold: IntArray) -> Intervals:  # noqa: ARG002  (models say all)
-        logarithm = all(isinstance(model, LogTarget) for model in self.fold_models_)
+        logarithm = all(isinstance(behind(model), LogTarget) for model in self.fold_models_)
         predictions = predictions_of(self.fold_models_, training.X, fold)
         return Intervals.of(training.y, predictions, fold, training.X, logarithm=logarithm)
 

@@ -232,7 +232,8 @@ def summarise_result(
     chance = evidence is not None and not evidence.claimed
     named = f"the {winner.title}"
     found = f"{evidence} ".replace("a constant prediction", named) if chance else ""
-    found += f"T{named[1:]} {'is kept' if chance else 'wins'}: {said}"
+    wins = "win" if winner.name == "neighbours" else "wins"
+    found += f"T{named[1:]} {'is kept' if chance else wins}: {said}"
     if measure.task == "regress" and measure.name != "r2" and "r2" in winner.measures:
         found += f" (R² {MEASURES['r2'].written(winner.measures['r2'][0])})"
     if winner is not best and not chance:

@@ -34,6 +34,7 @@ __all__ = [
     "check_common",
     "is_count",
     "is_ready",
+    "read_caps",
     "read_examples",
     "read_matrix",
     "refuse_vanishing",
@@ -288,3 +289,16 @@ def read_examples(estimator: Any, X: Matrix, y: Labels, clamp: float) -> Example
         refuse_vanishing(X, q, clamp, owner)
 
     return Examples(X, y, view, classes, target, q, clamp, inspection)
+
+
+def read_caps(Cs: Any, owner: str) -> list[float]:
+    """Return the caps as a list of numbers, or refuse them."""
+    try:
+        caps = np.asarray(Cs, dtype=np.float64)
+    except (TypeError, ValueError) as error:
+        msg = f"The 'Cs' parameter of {owner} must be a list of positive numbers. Got {Cs!r} instead."
+        raise InputError(msg) from error
+    if caps.ndim != 1 or caps.size == 0 or not ((caps >= 1e-50) & ((caps <= 1e50) | np.isposinf(caps))).all():
+        msg = f"The 'Cs' parameter of {owner} must be a list of positive numbers. Got {Cs!r} instead."
+        raise InputError(msg)
+    return [float(C) for C in caps]

@@ -8,23 +8,29 @@ from typing import Any
 from halfspace._text import number, plural, shown
 from halfspace.certificates import (
     Certificate,
+    ClassCounts,
     DualityGap,
     GaussianPosterior,
     KernelGap,
+    KernelRidgeCells,
+    KernelRidgeClasses,
+    KernelRidgeGap,
     LeastSquaresGap,
+    LogSmearing,
     MarginBracket,
     MistakeBound,
+    NeighbourErrors,
+    NeighbourMeans,
     PerCell,
     PerClass,
     PerPair,
+    PrincipalComponents,
     RidgeGap,
     Separability,
+    TargetMean,
 )
-from halfspace.certificates.baselines import ClassCounts, NeighbourErrors, NeighbourMeans, TargetMean
 from halfspace.certificates.fields import roles
 from halfspace.certificates.margins.gap import Enclosure
-from halfspace.certificates.regression.kernel_ridge import KernelRidgeCells, KernelRidgeGap
-from halfspace.certificates.regression.smearing import LogSmearing
 from halfspace.report.findings import Claim
 
 __all__ = ["claim", "command", "words"]
@@ -122,10 +128,27 @@ def _(certificate: Any) -> str:
 
 
 @words.register
+def _(certificate: KernelRidgeClasses) -> str:
+    return (
+        f"Left out of the training, one at a time, {plural(certificate.mistakes, 'row')} would be misclassified. "
+        f"{words(certificate.part)} The metric of the kernel was learnt, and is a choice, as its width is."
+    )
+
+
+@words.register
 def _(certificate: LogSmearing) -> str:
     return (
         f"The model is one of the target’s logarithm. {words(certificate.part)} Predictions are exp of it times "
         f"{number(certificate.factor, 4)}, the mean of exp(residual), so that they are means and not medians."
+    )
+
+
+@words.register
+def _(certificate: PrincipalComponents) -> str:
+    k, d = certificate.components.shape
+    return (
+        f"The model sees {plural(k, 'principal component')} of {plural(d, 'input')}, with {100 * certificate.share:.1f} % of "
+        f"their variance; directions and variances were recomputed from the data. {words(certificate.part)}"
     )
 
 
@@ -223,6 +246,8 @@ def _numbers(certificate: Certificate) -> tuple[tuple[str, str], ...]:
         return tuple((f"{shown(a, 30)} or {shown(b, 30)}", shown(part, 200)) for (a, b), part in certificate)
     if isinstance(certificate, MistakeBound):
         return (*_scalars(certificate), *_scalars(certificate.bracket), *_reported(certificate))
+    if isinstance(certificate, PrincipalComponents):
+        return (("principal components", number(len(certificate.components))), *_numbers(certificate.part))
     if isinstance(certificate, LogSmearing):
         return (*_scalars(certificate), *_numbers(certificate.part))
     gap = [(NAMES["relative_gap"], number(certificate.relative_gap))] if isinstance(certificate, Enclosure | PerCell) else []

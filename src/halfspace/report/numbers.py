@@ -8,9 +8,10 @@ from typing import Any
 
 import numpy as np
 
+from halfspace import LogTarget
 from halfspace._text import shown
 from halfspace._typing import FloatArray, IntArray
-from halfspace.models.regression.log_target import LogTarget
+from halfspace.ladder.components import behind
 from halfspace.report.findings import FarRow, Influence, Numbers, Pairs, Residuals
 from halfspace.tables.columns import as_table, is_table, kind_of, moments_of, numbers_of, take, texts_of
 
@@ -49,7 +50,7 @@ def find_numbers(ladder: Any, X: Any, y: FloatArray, names: Sequence[str], colum
         pairs=_pairs(y[held[0]], np.asarray(held[1]), held_out=bool(test.size)),
         residuals=tuple(shown_against),
         coefficients=weights_with_errors(ladder.estimator_, names),
-        logarithm=isinstance(ladder.estimator_, LogTarget),
+        logarithm=isinstance(behind(ladder.estimator_), LogTarget),
         far=tuple(FarRow(int(rows[unseen[i]]), float(y[unseen[i]]), float(predicted[i])) for i in far),
     )
 
@@ -69,6 +70,8 @@ def _sample(n: int) -> IntArray:
 
 def weights_with_errors(model: Any, names: Sequence[str]) -> Influence | None:
     """Return the largest weights of a linear model, or of one of the logarithm, with their standard errors; None for others."""
+    V = getattr(model, "components_", None)
+    model = behind(model)
     model = getattr(model, "regressor_", model)
     if not hasattr(model, "coef_") or np.ndim(model.coef_) != 1:
         return None
@@ -79,6 +82,8 @@ def weights_with_errors(model: Any, names: Sequence[str]) -> Influence | None:
         errors = np.sqrt(np.diag(model.covariance_))[: weights.size]
     else:
         return None
+    if V is not None:  # principal components are uncorrelated, and so are the errors of their weights
+        weights, errors = weights @ V, np.sqrt(errors**2 @ V**2)
     order = np.argsort(-np.abs(weights), kind="stable")[:MOST_WEIGHTS]
     kept = tuple(shown(names[i], 60) for i in order)
     return Influence("", kept, tuple(weights[order].tolist()), tuple(errors[order].tolist()), weights.size - order.size)

@@ -56,11 +56,12 @@ class TableEncoder(Learnt, TransformerMixin, BaseEstimator):
     Parameters
     ----------
     scale : {"standard", "log", "rank", "normal", "none"}, default "standard"
-        How numbers are scaled. "standard": to mean 0 and variance 1. "log": the same, of the logarithm for columns without
-        negative values whose skewness is above 1 (prices, incomes), of ln(1 + x) if they have zeros. "rank": by the probability
-        integral transform, the share F(x) of the training values below x (a repeated value counts half), as √12 (F(x) - 1/2),
-        which has mean 0 and variance 1 and stays within ±√3 for outliers and for values never seen. "normal": likewise, as
-        Φ⁻¹(F(x)), which is distributed normally. "none": as they are.
+        How numbers are scaled. "standard": to mean 0 and variance 1. "log": the same, of the logarithm for columns whose
+        skewness is beyond ±1 (prices, incomes): of x, of 1 + x if they have zeros, and of the distance from the other end if
+        they have negative values or their tail below. "rank": by the probability integral transform, the share F(x) of the
+        training values below x (a repeated value counts half), as √12 (F(x) - 1/2), which has mean 0 and variance 1 and stays
+        within ±√3 for outliers and for values never seen. "normal": likewise, as Φ⁻¹(F(x)), which is distributed normally, cut
+        at ±3. "none": as they are.
     max_categories : int, default 50
         Maximum number of values of a column that get an output of their own.
     keep_text : {"auto", True, False}, default "auto"

@@ -1,17 +1,18 @@
 """Numbers: the median where one is missing, then z = (x - mean) / deviation, perhaps of the logarithm, or the rank.
 
 standard   z = (x - mean) / deviation.
-log        the same of ln x, or of ln(1 + x) if there are zeros, where the values are not negative and have a long tail above: a
-           skewness above 1 that the logarithm brings nearer to 0. Below the least training value, that value counts.
+log        the same of a logarithm, where there is a long tail: a skewness beyond ±1 that the logarithm brings nearer to 0. Of a
+           tail above values that are not negative, of ln x, or of ln(1 + x) if there are zeros; of others, of the distance from
+           the end without the tail, 1/20 of the deviation added. What is beyond that end counts as the end.
 rank       √12 (F(x) - 1/2), F the empirical distribution of the training values (the probability integral transform).
-normal     Φ⁻¹(F(x)): the values of a standard normal variable with the same rank, F kept off 0 and 1 by half a row.
+normal     Φ⁻¹(F(x)), cut at ±3: the values of a standard normal variable with the same rank, F off 0 and 1 by half a row.
 """
 
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.special import ndtri
+from scipy.special import ndtr, ndtri
 from scipy.stats import skew
 
 from halfspace._typing import FloatArray
@@ -24,7 +25,11 @@ EXTREME = 1e100
 FARTHEST = 1e50
 """Scaled values are cut off here, so that a product of two of them with weights stays finite."""
 SKEWED = 1.0
-"""Skewness above which a column has a long tail; an exponential variable has 2."""
+"""Skewness beyond which a column has a long tail; an exponential variable has 2."""
+NEAREST = 0.05
+"""Deviations added to the distance from an end before its logarithm is taken, so that the end is not far from all others."""
+FARTHEST_RANK = float(ndtr(-3.0))
+"""Least share that becomes a normal value: -3."""
 MAX_QUANTILES = 1000
 MANY_ROWS = 20
 """Rows from which numbers that rise in whole steps, fewer than half of them left out, are taken for a count of the rows."""
@@ -42,8 +47,8 @@ def learn(values: FloatArray, scale: str, name: str) -> Recipe:
     dict
         `fill`: the median; `gaps`: how many values were missing; `low`, `high`: the range; `huge`: whether it exceeds 1e100;
         `unit`, `shift`, `spread`: the scaled value is (x / unit - shift) / spread; `quantiles`: for ranks, x / unit at equal
-        steps of the distribution function, all of them if there are not too many; `offset`, if the logarithm is taken: of
-        offset + x; `tail`, if ranks become normal: the least share.
+        steps of the distribution function, all of them if there are not too many; `offset`, `sign`, if the logarithm is
+        taken: of offset + sign x; `tail`, if ranks become normal: the least share.
     """
     gaps = np.isnan(values)
     n_gaps = int(gaps.sum())
@@ -54,10 +59,10 @@ def learn(values: FloatArray, scale: str, name: str) -> Recipe:
     largest = max(abs(low), abs(high))
     recipe: Recipe = {"fill": median, "gaps": n_gaps, "low": low, "high": high, "huge": largest > EXTREME}
     recipe |= {"unit": 1.0, "shift": 0.0, "spread": 1.0}
-    offset = _offset(filled, low) if scale == "log" else None
-    if offset is not None:
-        logs = np.log(filled + offset)
-        recipe |= {"offset": offset, "shift": float(logs.mean()), "spread": float(logs.std()) or 1.0}
+    tail = _tail(filled, low, high) if scale == "log" else None
+    if tail is not None:
+        logs = np.log(tail["offset"] + tail["sign"] * filled)
+        recipe |= {**tail, "shift": float(logs.mean()), "spread": float(logs.std()) or 1.0}
     elif scale != "none":
         if largest != 0.0 and not 1.0 / EXTREME <= largest <= EXTREME:  # a power of 2 near an extreme size
             recipe["unit"] = float(np.ldexp(1.0, min(max(int(np.frexp(largest)[1]), -1021), 1023)))
@@ -68,17 +73,21 @@ def learn(values: FloatArray, scale: str, name: str) -> Recipe:
             steps = np.linspace(0.0, 1.0, MAX_QUANTILES)
             few = shares.size <= MAX_QUANTILES  # else rounding may turn equal quantiles
             recipe["quantiles"] = np.sort(shares) if few else np.maximum.accumulate(np.quantile(shares, steps))
-            recipe |= {"tail": 0.5 / shares.size} if scale == "normal" else {}
+            recipe |= {"tail": max(0.5 / shares.size, FARTHEST_RANK)} if scale == "normal" else {}
     return recipe
 
 
-def _offset(filled: FloatArray, low: float) -> float | None:
-    """Return what is added before the logarithm is taken, 0 or 1; None where it should not be."""
-    if low < 0.0 or not float(filled.max()) <= EXTREME:
+def _tail(filled: FloatArray, low: float, high: float) -> Recipe | None:
+    """Return offset and sign of the logarithm of a column, shape (n,); None where none should be taken."""
+    largest = max(abs(low), abs(high))
+    before = float(skew(filled)) if low < high and 1.0 / EXTREME <= largest <= EXTREME else 0.0
+    if abs(before) <= SKEWED:
         return None
-    offset = 0.0 if low > 0.0 else 1.0
-    before = float(skew(filled)) if low < float(filled.max()) else 0.0
-    return offset if before > SKEWED and abs(float(skew(np.log(filled + offset)))) < before else None
+    sign, offset = float(np.sign(before)), 0.0 if low > 0.0 else 1.0
+    if sign < 0.0 or low < 0.0:
+        offset = NEAREST * float(filled.std()) - sign * (low if sign > 0.0 else high)
+    shifted = offset + sign * filled
+    return {"offset": offset, "sign": sign} if shifted.min() > 0.0 and abs(float(skew(np.log(shifted)))) < abs(before) else None
 
 
 def _median(values: FloatArray) -> float:
@@ -122,7 +131,8 @@ def write(recipe: Recipe, filled: FloatArray, out: FloatArray) -> None:
     with np.errstate(over="ignore"):
         shares = filled if unit == 1.0 else filled / unit
         if "offset" in recipe:
-            shares = np.log(np.maximum(shares, recipe["low"]) + recipe["offset"])
+            inside = np.maximum(shares, recipe["low"]) if recipe["sign"] > 0.0 else -np.minimum(shares, recipe["high"])
+            shares = np.log(inside + recipe["offset"])
         if "tail" in recipe:
             out[:] = ndtri(np.clip(_distribution(recipe["quantiles"], shares), recipe["tail"], 1.0 - recipe["tail"]))
         elif "quantiles" in recipe:

@@ -311,6 +311,13 @@ def _is_scale(part: Any) -> bool:
     quantiles = part.get("quantiles", np.zeros(1))
     array = isinstance(quantiles, np.ndarray) and quantiles.dtype == np.float64 and quantiles.ndim == 1 and quantiles.size > 0
     tail = "tail" not in part or (isinstance(part["tail"], float) and 0.0 < part["tail"] <= 0.5 and "quantiles" in part)
-    offset, low = part.get("offset", 1.0), part.get("low", 0.0)
-    logarithm = offset in (0.0, 1.0) and isinstance(low, float) and ("offset" not in part or 0.0 < low + offset < np.inf)
-    return array and tail and logarithm and part["unit"] > 0.0 and part["spread"] > 0.0
+    return array and tail and _is_logarithm(part) and part["unit"] > 0.0 and part["spread"] > 0.0
+
+
+def _is_logarithm(part: dict[str, Any]) -> bool:
+    """Tell whether the logarithm, if one is to be taken, exists for all numbers."""
+    if "offset" not in part:
+        return "sign" not in part
+    end = part.get("low" if part.get("sign") == 1.0 else "high")
+    floats = all(isinstance(one, float) for one in (part["offset"], part.get("sign"), end))
+    return floats and abs(part["sign"]) == 1.0 and bool(0.0 < part["offset"] + part["sign"] * end < np.inf)

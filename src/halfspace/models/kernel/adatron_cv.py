@@ -11,7 +11,7 @@ from halfspace.errors import GapWarning
 from halfspace.kernels import Kernel
 from halfspace.models.cv import CrossValidated
 from halfspace.models.kernel.adatron import KernelAdaTron
-from halfspace.models.kernel.path import Width, class_numbers, matrices_of, problems_of, progress_printer, read_grid
+from halfspace.models.kernel.grid import Width, class_numbers, matrices_of, problems_of, progress_printer, read_grid
 from halfspace.models.multiclass import tasks_of
 from halfspace.models.parameters import (
     Examples,

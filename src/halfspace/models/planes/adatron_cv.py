@@ -11,9 +11,17 @@ from sklearn.metrics import check_scoring
 from halfspace._typing import FloatArray, IntArray, Labels, Matrix
 from halfspace.models.cv import CrossValidated
 from halfspace.models.multiclass import tasks_of
-from halfspace.models.parameters import Examples, budget_of, read_examples, require_number, require_switch, restored_on_error
+from halfspace.models.parameters import (
+    Examples,
+    budget_of,
+    read_caps,
+    read_examples,
+    require_number,
+    require_switch,
+    restored_on_error,
+)
 from halfspace.models.planes.adatron import AdaTron
-from halfspace.models.planes.adatron_path import climb, read_caps
+from halfspace.models.planes.adatron_path import climb
 from halfspace.models.planes.large_margin import Fitting
 from halfspace.rows.labels import example_weights
 from halfspace.rows.threads import n_workers, one_blas_thread, side_by_side

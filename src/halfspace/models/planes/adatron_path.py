@@ -9,15 +9,14 @@ import numpy as np
 
 from halfspace._typing import FloatArray, IntArray, Labels, Matrix
 from halfspace.certificates import Certificate
-from halfspace.errors import InputError
 from halfspace.models.multiclass import Task, tasks_of
-from halfspace.models.parameters import budget_of, read_examples
+from halfspace.models.parameters import budget_of, read_caps, read_examples
 from halfspace.models.planes.adatron import AdaTron
 from halfspace.models.planes.large_margin import Fitting
 from halfspace.rows.labels import example_weights
 from halfspace.solvers.run import Budget
 
-__all__ = ["AdaTronPath", "adatron_path", "climb", "read_caps"]
+__all__ = ["AdaTronPath", "adatron_path", "climb"]
 
 
 @dataclass(frozen=True)
@@ -62,19 +61,6 @@ class AdaTronPath:
     def certificates(self) -> tuple[Certificate, ...]:
         """The proof of every answer."""
         return tuple(model.certificate_ for model in self.models)
-
-
-def read_caps(Cs: Any, owner: str) -> list[float]:
-    """Return the caps as a list of numbers, or refuse them."""
-    try:
-        caps = np.asarray(Cs, dtype=np.float64)
-    except (TypeError, ValueError) as error:
-        msg = f"The 'Cs' parameter of {owner} must be a list of positive numbers. Got {Cs!r} instead."
-        raise InputError(msg) from error
-    if caps.ndim != 1 or caps.size == 0 or not ((caps >= 1e-50) & ((caps <= 1e50) | np.isposinf(caps))).all():
-        msg = f"The 'Cs' parameter of {owner} must be a list of positive numbers. Got {Cs!r} instead."
-        raise InputError(msg)
-    return [float(C) for C in caps]
 
 
 def climb(
