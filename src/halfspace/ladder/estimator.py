@@ -52,7 +52,8 @@ class Ladder(ClassifierMixin, BaseLadder):
     kernel : str or Kernel, default "rbf"
         For the kernel rung.
     kernel_rows : int, default 10000
-        Most rows that the kernel and neighbours rungs learn from; of more they take a stratified sample.
+        Most rows that the neighbours rung and one kernel machine learn from. Of more, neighbours take a stratified sample, and
+        there is a kernel machine for each of the cells that the rows (a sample of ten times as many, at most) are cut into.
     test_size : float, default 0.2
         Share of the rows held out for the test at the end; 0 for none.
     n_splits : int, default 5
