@@ -399,6 +399,8 @@ def _counts(found, ours, peer, names):
 def _summary(found, names):
     """Return the table of wins, ties and losses of ours against each other column."""
     mine = [column for column in OURS if column in found]
+    if not mine:
+        return ["Ours have not run yet."]
     lines = [f"| peer | its median CPU s | {' | '.join(f'{column}: better, tied, worse; mean' for column in mine)} |"]
     lines += ["|---" * (2 + len(mine)) + "|"]
     for peer in found:
