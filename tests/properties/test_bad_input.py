@@ -796,7 +796,8 @@ def test_wild_tables_are_refused_or_proved(name, table):
 )
 def test_not_a_number_is_found_anywhere(name, row, column, value, kind, form, method):
     """NaN and infinity are found in any place of dense and sparse X, by every method, and change nothing."""
-    data = X.astype(kind)
+    anew = form is sparse.csr_array and name != "Perceptron"  # a type of its own to the compiler: one model will do
+    data = X.astype(np.float64 if anew else kind)
     data[row, column] = value
     model = fitted(name)
     labels = (Y,) if "fit" in method else ()

@@ -119,7 +119,7 @@ class LogOdds(NamedTuple):
         probes = np.concatenate([seen, 2.0 * ends[0] - ends[1], 2.0 * ends[1] - ends[0]])
         P, Q = self.probabilities(probes), again.probabilities(probes)
         limits = np.append(self.shares, self.noise), np.append(again.shares, again.noise)
-        return bool(np.allclose(*limits, rtol=DIGITS) and (abs(P - Q) <= NEAR * Q * (1.0 - Q) + DIGITS).all())
+        return bool(np.allclose(*limits, rtol=DIGITS, atol=0.0) and (abs(P - Q) <= NEAR * Q * (1.0 - Q) + DIGITS).all())
 
 
 def _pieces(outputs: FloatArray, knots: FloatArray) -> FloatArray:

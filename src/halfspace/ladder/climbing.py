@@ -111,10 +111,11 @@ class Training:
     weight: FloatArray | None = None  # of every row
     pca: float | int | None = None  # components that all rungs but the baseline see
     components: dict[Any, Components] = field(default_factory=dict)  # found so far, by the rows they are of
+    alone: bool = True  # rows are neither of groups nor in time
 
     def rows_for(self, plan: Plan) -> Matrix:
         """Return the rows that a rung is scored on: only a kernel or a metric may see more in them than inner products."""
-        if plan.name == "gmlvq":
+        if plan.name in {"gmlvq", "relevance"}:
             return self.X
         turned = plan.name != "kernel" or (isinstance(self.setting.kernel, str) and self.setting.kernel in BY_PRODUCTS)
         return self.scored if turned else self.X
@@ -283,7 +284,8 @@ def climb(plans: list[Plan], training: Training, *, by_name: bool) -> tuple[list
                 training.report(plan, 0, float("nan"))
                 try:
                     best = max((c.rung.score for c in done), default=0.0)  # of shares, the only scores that a rung is left for
-                    done.append(score_rung(plan, training.for_rung(plan, len(plans) - number), best))
+                    score = score_itself if plan.own and training.alone and training.pca is None else score_rung
+                    done.append(score(plan, training.for_rung(plan, len(plans) - number), best))
                 except HopelessError as error:
                     why = str(error)
                 except (OutOfTimeError, LateCompilationError) as error:
@@ -321,6 +323,36 @@ def score_rung(plan: Plan, training: Training, best: float) -> Climbed:
     rows, _ = training.split_for(plan, m)
     model, chosen = training.fitted(plan, training.X, rows, training.setting_for(0, 0.0)._replace(draws=tally.draws))
     return tally.climbed(plan, model, chosen, rows)
+
+
+def score_itself(plan: Plan, training: Training, _best: float) -> Climbed:
+    """Fit a rung once, and score it in the parts of the folds by what its model says about rows that it did not learn from."""
+    tally, rows = Tally(training), np.arange(training.y.size)
+    began = time.perf_counter()
+    model, chosen = training.fitted(plan, training.X, rows, training.setting_for(0, 0.0))
+    tally.fitting.append(time.perf_counter() - began)
+    tally.predicting.append(0.0)
+    known = np.isfinite(model.unseen_.reshape(rows.size, -1)).all(axis=1)
+    seen = training.judged(model, training.X, training.task.sample(training.y, RESEEN, 0))
+    for fold, (_, test) in enumerate(training.folds):
+        held = test[known[test]]
+        kept = held[np.isin(held, training.watched)]
+        if held.size:
+            answers = training.task.answers(model.unseen_[held])
+            tally.add(model, Judged(held, kept, answers, model.unseen_[kept]), seen)
+            training.report(plan, fold + 1, float(np.mean(tally.provisional)))
+    return tally.climbed(plan, model, chosen, rows)._replace(folds=())
+
+
+def with_folds(climbed: Climbed, training: Training, seconds: float | None) -> Climbed:
+    """Return a rung that scored itself with models of the first pass through the folds, within so many seconds."""
+    m, first = len(training.folds) // training.passes, np.full((training.y.size, *training.task.shape), np.nan)
+    setting = training.setting._replace(max_time=None if seconds is None else seconds / m)
+    models = []
+    for rows, held in training.folds[:m]:
+        models.append(training.fitted(climbed.plan, training.X, rows, setting)[0])
+        first[held] = training.task.outputs(models[-1], training.X[held])
+    return climbed._replace(folds=tuple(models), first=first[training.watched])
 
 
 class Tally:

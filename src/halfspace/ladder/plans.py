@@ -30,7 +30,7 @@ from halfspace.certificates import (
 from halfspace.errors import GapWarning, NotSeparatedWarning
 from halfspace.ladder.components import behind
 
-__all__ = ["Chosen", "Plan", "Setting", "describe", "quietly", "widest_gap"]
+__all__ = ["Chosen", "Plan", "Setting", "describe", "kept_metric", "quietly", "widest_gap"]
 
 
 class Setting(NamedTuple):
@@ -84,6 +84,9 @@ class Plan:
         Training rows below which it is climbed only if requested by name.
     weighs : bool
         Whether it takes weights of examples.
+    own : bool
+        Whether its model says itself what it would answer for rows that it did not learn from (`unseen_`), so that one fit
+        scores it. Rows of groups or in time, and components, are scored in folds all the same.
     seconds : function
         `seconds(X, tested, folds)` predicts how long so many fits to rows X and tests of so many others take, of a rung that
         knows no time limit.
@@ -97,7 +100,14 @@ class Plan:
     celled: bool = False
     least: int = 0
     weighs: bool = True
+    own: bool = False
     seconds: Callable[[Matrix, int, int], float] = lambda _X, _tested, _folds: 0.0
+
+
+def kept_metric(model: Any) -> Chosen:
+    """Return a fitted relevance kernel machine whose parameters are the metric and the ridge that it found."""
+    params = {"kernel": str(model.kernel_), "ridge": float(model.ridge_)}
+    return Chosen(model.set_params(kernel=model.kernel_, ridge=model.ridge_), params, fitted=True)
 
 
 @contextmanager

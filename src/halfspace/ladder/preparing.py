@@ -221,6 +221,7 @@ def training_for(
         watched=_watched(y.size, outputs, Z),
         weight=rows.weight,
         pca=ladder.pca,
+        alone=alone,
     )
 
 

@@ -14,14 +14,24 @@ from typing import Any
 import numpy as np
 from sklearn.base import clone
 from sklearn.model_selection import StratifiedKFold
+from sklearn.utils.class_weight import compute_sample_weight
 
-from halfspace import GLVQ, GMLVQ, Adaline, AdaTron, AveragedPerceptron, KernelAdaTron, KernelAdaTronCV
+from halfspace import (
+    GLVQ,
+    GMLVQ,
+    Adaline,
+    AdaTron,
+    AveragedPerceptron,
+    KernelAdaTron,
+    KernelAdaTronCV,
+    RelevanceKernelClassifier,
+)
 from halfspace._typing import FloatArray, Labels, Matrix
 from halfspace.errors import InputError, MemoryLimitError
 from halfspace.kernels import as_kernel
 from halfspace.ladder.baselines import Majority, Neighbours, seconds_of_neighbours
 from halfspace.ladder.evidence import paired_error, row_losses
-from halfspace.ladder.plans import Chosen, Plan, Setting
+from halfspace.ladder.plans import Chosen, Plan, Setting, kept_metric
 from halfspace.ladder.tasks import sample_of
 
 __all__ = ["RUNGS", "widths"]
@@ -173,6 +183,18 @@ def _prototypes(model: Any, X: Matrix, y: Labels, setting: Setting) -> Chosen:
     return Chosen(model.set_params(**few, **setting.common()), {})
 
 
+def _relevance(X: Matrix, y: Labels, setting: Setting, sample_weight: Any = None) -> Chosen:
+    """Learn the metric and the machine; the parameters keep both, so that a curve or a refit needs no new search."""
+    if X.shape[1] > WIDEST:
+        msg = f"the ladder learns metrics of at most {WIDEST:,} inputs, not of {X.shape[1]:,}"
+        raise InputError(msg)
+    weight = None
+    if setting.class_weight is not None or sample_weight is not None:
+        weight = compute_sample_weight(setting.class_weight, y) * (1.0 if sample_weight is None else sample_weight)
+    model = RelevanceKernelClassifier(max_time=setting.max_time, n_jobs=_threads(y, setting), random_state=setting.seed)
+    return kept_metric(model.fit(X, y, weight))
+
+
 def _threads(y: Labels, setting: Setting) -> int | None:
     """Return the threads to use: one on few rows, where they would only wait for each other. The result is the same."""
     return 1 if setting.n_jobs is None and y.size <= FEW else setting.n_jobs
@@ -217,6 +239,7 @@ RUNGS = {
         Plan("glvq", "GLVQ (prototypes)", 4, _glvq, least=FEW_ROWS),
         Plan("gmlvq", "GMLVQ (prototypes and a metric)", 5, _gmlvq, least=FEW_ROWS),
         Plan("kernel", "kernel AdaTron", 6, _kernel, sampled=True, celled=True),
+        Plan("relevance", "relevance kernel machine", 8, _relevance, own=True),
     )
 }
 """In the order in which they are climbed; `keeps` says which is simpler."""

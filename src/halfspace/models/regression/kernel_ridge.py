@@ -47,6 +47,9 @@ class KernelRidgeModel(Certified, RegressionMixin, BaseEstimator):
         "_cells": Cells | None,
     }
 
+    cells_per_machine: ClassVar[int] = 1
+    """Cells are so many times smaller than the largest machine may be."""
+
     kernel_rows: int
     max_time: float | None
     n_jobs: int | None
@@ -107,7 +110,7 @@ class KernelRidgeModel(Certified, RegressionMixin, BaseEstimator):
         seed = int(rng.randint(1 << 30))
         by_cell, centres = [used], None
         if used.size > most:
-            centres, found = cut(kernel.coordinates(data.X[used]), -(-used.size // most), seed)
+            centres, found = cut(kernel.coordinates(data.X[used]), -(-used.size * self.cells_per_machine // most), seed)
             by_cell = np.split(used[np.argsort(found, kind="stable")], np.cumsum(np.bincount(found))[:-1])
         self._solve(data, kernel, by_cell, centres)
         outcome = self._explained(plan, len(by_cell))

@@ -139,8 +139,8 @@ class KernelPresenting:
         task, among = self.task, self.gram.block(rows, rows, self.dtype)
         np.fill_diagonal(among, self.gram.diagonal[rows])
         small = Task(Gram(among), task.target[rows], task.positive, task.q[rows], task.s[rows])
-        own = state._replace(W=state.W[:, rows], alpha=state.alpha[:, rows])
-        part = memory._replace(beta=memory.beta[:, rows]) if isinstance(memory, Mean) else memory
+        own = state._replace(W=state.W.take(rows, axis=1), alpha=state.alpha.take(rows, axis=1))  # in C order, as compiled
+        part = memory._replace(beta=memory.beta.take(rows, axis=1)) if isinstance(memory, Mean) else memory
         for k in np.flatnonzero(state.active).tolist():
             sweep(self.rule, part, small, own, k, np.arange(rows.size))
         if isinstance(memory, Mean):
