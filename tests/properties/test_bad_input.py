@@ -27,7 +27,7 @@ if numba.config.DISABLE_JIT:  # plain Python warns where compiled code overflows
     pytestmark.append(pytest.mark.filterwarnings("ignore:(overflow|invalid value) encountered in scalar:RuntimeWarning"))
 
 QUICK = settings(
-    max_examples=25,
+    max_examples=10 if numba.config.DISABLE_JIT else 25,  # the same code, drawn more often where it is quick
     deadline=None,
     derandomize=True,
     database=None,
