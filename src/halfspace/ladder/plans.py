@@ -106,7 +106,8 @@ class Plan:
 
 def kept_metric(model: Any) -> Chosen:
     """Return a fitted relevance kernel machine whose parameters are the metric and the ridge that it found."""
-    params = {"kernel": str(model.kernel_), "ridge": float(model.ridge_)}
+    name = model.history_["kernel"][int(np.argmin(model.history_["loss"]))]
+    params = {"kernel": name, "scale": model.kernel_.scale, "ridge": float(model.ridge_)}
     return Chosen(model.set_params(kernel=model.kernel_, ridge=model.ridge_), params, fitted=True)
 
 
