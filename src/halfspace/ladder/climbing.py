@@ -41,6 +41,8 @@ from halfspace.solvers.outcome import Reason
 
 TESTED = 20_000
 """Most rows of a fold that a rung which learns from a sample is tested on."""
+MORE_IN_CELLS = 10
+"""Times as many rows that a rung may learn from if it cuts them into cells."""
 OUTPUTS = 1 << 23
 """Outputs computed at a time."""
 CURVE = (0.1, 0.18, 0.32, 0.56, 1.0)
@@ -127,7 +129,8 @@ class Training:
             return train, test
         seed = self.setting.seed + fold
         kept = test if test.size <= TESTED else test[self.task.sample(self.y[test], TESTED, seed)]
-        return train[self.task.sample(self.y[train], self.most_rows, seed)], kept
+        most = self.most_rows * (MORE_IN_CELLS if plan.celled else 1)
+        return train[self.task.sample(self.y[train], most, seed)], kept
 
     def seconds_left(self) -> float | None:
         """Return the seconds until the deadline, if there is one."""
