@@ -34,9 +34,9 @@ class Ladder(ClassifierMixin, BaseLadder):
     The rungs are the majority class, nearest neighbours, the averaged perceptron, Adaline, the AdaTron with C chosen by
     cross-validation, four prototypes per class (GLVQ; GMLVQ, with a metric of their own, says which columns matter in
     `relevances_`), the kernel AdaTron with C and gamma chosen, and the relevance kernel machine. All are scored in the same
-    repeated stratified folds (those that tune, nested; the last one by its own outputs for rows that it did not learn from), and
-    the winner is the simplest within one standard error of the best, if there is evidence that
-    anything is better than the majority class. Simple means: keeps little; nearest neighbours, which keep every example, count
+    repeated stratified folds (those that tune, nested; the last one by its own outputs for rows that it did not learn from),
+    and the winner is the simplest within one standard error of the best, if there is evidence that anything is better than the
+    majority class. Simple means: keeps little; nearest neighbours, which keep every example, count
     as the least simple. Rungs that can no longer win are skipped. The held-out rows are used once, at the end; then the
     winner learns from all rows. `RegressionLadder` does the same for numbers.
 
