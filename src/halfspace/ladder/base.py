@@ -317,7 +317,7 @@ class BaseLadder(Learnt, BaseEstimator):
             why = "there are too many classes"
         elif m * _numbers_in(vars((*winner.folds, winner.model)[0])) > MOST_KEPT:
             why = "the models of the folds are too large to be kept"
-        elif again and _late(until, m * winner.rung.fit_seconds):
+        elif _late(until, again * m * winner.rung.fit_seconds):
             why = "there was no time"
         elif not winner.folds:
             with Interruptible() as block:

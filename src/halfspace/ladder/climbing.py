@@ -41,6 +41,8 @@ from halfspace.solvers.outcome import Reason
 
 TESTED = 20_000
 """Most rows of a fold that a rung which learns from a sample is tested on."""
+MORE_IN_CELLS = 10
+"""Times as many rows that a rung may learn from if it cuts them into cells."""
 OUTPUTS = 1 << 23
 """Outputs computed at a time."""
 CURVE = (0.1, 0.18, 0.32, 0.56, 1.0)
@@ -112,6 +114,7 @@ class Training:
     pca: float | int | None = None  # components that all rungs but the baseline see
     components: dict[Any, Components] = field(default_factory=dict)  # found so far, by the rows they are of
     alone: bool = True  # rows are neither of groups nor in time
+    until: float | None = None  # deadline of the ladder, also where a rung has none
 
     def rows_for(self, plan: Plan) -> Matrix:
         """Return the rows that a rung is scored on: only a kernel or a metric may see more in them than inner products."""
@@ -129,6 +132,7 @@ class Training:
             return train, test
         seed = self.setting.seed + fold
         kept = test if test.size <= TESTED else test[self.task.sample(self.y[test], TESTED, seed)]
+        most = self.most_rows * (MORE_IN_CELLS if plan.celled else 1)
         return train[self.task.sample(self.y[train], most, seed)], kept
 
     def seconds_left(self) -> float | None:
@@ -448,8 +452,10 @@ class Tally:
         return task.probabilities(known, y, judged.outputs)
 
     def _others(self) -> dict[str, tuple[float, float]]:
-        """Return mean and error of the other measures that need no probabilities."""
-        training, found = self.training, {}
+        """Return mean and error of the other measures that need no probabilities; of none if there is no time."""
+        training, found = self.training, dict[str, tuple[float, float]]()
+        if training.until is not None and time.perf_counter() > training.until:
+            return found
         kind = "classify" if isinstance(training.task, Classes) else "regress"
         for known in MEASURES.values():
             measure = replace(known, positive=training.task.measure.positive)

@@ -20,6 +20,7 @@ from halfspace.certificates import (
     KernelRidgeGap,
     LogSmearing,
     NeighbourMeans,
+    PerCell,
     PerClass,
     PerPair,
     PrototypeErrors,
@@ -41,6 +42,7 @@ class Setting(NamedTuple):
     n_jobs: int | None = None
     seed: int = 0
     max_time: float | None = None  # seconds for one fit
+    most_rows: int = 10_000  # beyond them kernel machines are cut into cells
     draws: tuple[FloatArray, ...] = ()  # what the searches of the folds have scored, to choose by them all, not by one more
 
     def left_of(self, began: float) -> float | None:
@@ -76,6 +78,8 @@ class Plan:
         `choose(X, y, setting, sample_weight=None)` returns a `Chosen`.
     sampled : bool
         Whether it learns from a sample when there are very many rows.
+    celled : bool
+        Whether the sample may be ten times as large, for it is cut into cells.
     least : int
         Training rows below which it is climbed only if requested by name.
     weighs : bool
@@ -93,6 +97,7 @@ class Plan:
     keeps: int
     choose: Callable[..., Chosen]
     sampled: bool = False
+    celled: bool = False
     least: int = 0
     weighs: bool = True
     own: bool = False
@@ -121,6 +126,8 @@ def widest_gap(model: Any) -> str:
     if not isinstance(model, AdaTron | KernelAdaTron):
         return ""
     proof = model.certificate_
+    if isinstance(proof, PerCell):
+        return f"{len(proof.parts)} cells, gap {proof.relative_gap:.1e}"
     gaps = [part.relative_gap for part in getattr(proof, "parts", [proof]) if hasattr(part, "relative_gap")]
     return f"gap {max(gaps):.1e}" if gaps else ""
 

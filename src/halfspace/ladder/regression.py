@@ -29,10 +29,10 @@ class RegressionLadder(RegressorMixin, BaseLadder):
 
     The rungs are the mean, nearest neighbours, least squares, ridge regression with λ by leave-one-out, Bayesian linear
     regression, kernel ridge with width and λ by leave-one-out, and the relevance kernel machine. All are scored in the same
-    repeated folds (the last one by its own predictions for rows that it did not learn from), and the winner is the simplest
-    within one standard error of the best, if there is evidence that anything is better than the mean. Where all targets are
-    positive and skewed, rungs also try the logarithm of the target; predictions are in the target's own units. The held-out
-    rows are used once, at the end; then the winner learns from all rows. `Ladder` does the same for classes.
+    repeated folds (the last one by its own predictions for rows that it did not learn from), and the winner is the
+    simplest within one standard error of the best, if there is evidence that anything is better than the mean. Where all
+    targets are positive and skewed, rungs also try the logarithm of the target; predictions are in the target's own units.
+    The held-out rows are used once, at the end; then the winner learns from all rows. `Ladder` does the same for classes.
 
     Parameters
     ----------

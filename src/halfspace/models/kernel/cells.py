@@ -170,7 +170,7 @@ def _learn_cell(
     if objection is not None:
         msg = f"KernelAdaTron, in a cell of {rows.size:,} examples: {objection}"
         raise InputError(msg)
-    tasks, gram = tasks_of(part, s[rows]), LazyGram(kernel, X, data.clamp)
+    tasks, gram = tasks_of(part, s[rows]), LazyGram(kernel, X, data.clamp, seconds=budget.left())
     claims = Claims.about(part, kernel, shift, plan)
     seeds = [seed + k for k in range(len(tasks))]
     starts = [None] * len(tasks) if before is None else list(np.abs(before.signed))
