@@ -127,12 +127,12 @@ class Training:
         """Return the rows to learn from and to test on, for a costly rung samples; after the last fold all rows, and none."""
         after = fold == len(self.folds)
         train, test = (np.arange(self.y.size), np.empty(0, dtype=np.int64)) if after else self.folds[fold]
-        most = self.most_rows if plan.sampled else OWN_ROWS if plan.own else self.y.size
+        sampled = self.most_rows * (MORE_IN_CELLS if plan.celled else 1)
+        most = sampled if plan.sampled else OWN_ROWS if plan.own else self.y.size
         if most >= self.y.size:
             return train, test
         seed = self.setting.seed + fold
         kept = test if test.size <= TESTED else test[self.task.sample(self.y[test], TESTED, seed)]
-        most = self.most_rows * (MORE_IN_CELLS if plan.celled else 1)
         return train[self.task.sample(self.y[train], most, seed)], kept
 
     def seconds_left(self) -> float | None:
