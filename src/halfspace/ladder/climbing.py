@@ -47,6 +47,8 @@ OUTPUTS = 1 << 23
 """Outputs computed at a time."""
 CURVE = (0.1, 0.18, 0.32, 0.56, 1.0)
 CURVE_FOLDS, LEAST_ROWS = 3, 4
+OWN_ROWS = 50_000
+"""Most rows that a rung which scores itself learns from; of more, a sample."""
 RESEEN = 2_000
 """Most rows that a model learnt from and is asked about again."""
 BY_PRODUCTS = {"rbf", "linear", "poly", "sigmoid", "cosine"}
@@ -125,11 +127,12 @@ class Training:
         """Return the rows to learn from and to test on, for a costly rung samples; after the last fold all rows, and none."""
         after = fold == len(self.folds)
         train, test = (np.arange(self.y.size), np.empty(0, dtype=np.int64)) if after else self.folds[fold]
-        if not plan.sampled:
+        sampled = self.most_rows * (MORE_IN_CELLS if plan.celled else 1)
+        most = sampled if plan.sampled else OWN_ROWS if plan.own else self.y.size
+        if most >= self.y.size:
             return train, test
         seed = self.setting.seed + fold
         kept = test if test.size <= TESTED else test[self.task.sample(self.y[test], TESTED, seed)]
-        most = self.most_rows * (MORE_IN_CELLS if plan.celled else 1)
         return train[self.task.sample(self.y[train], most, seed)], kept
 
     def seconds_left(self) -> float | None:
@@ -328,19 +331,20 @@ def score_rung(plan: Plan, training: Training, best: float) -> Climbed:
 
 def score_itself(plan: Plan, training: Training, _best: float) -> Climbed:
     """Fit a rung once, and score it in the parts of the folds by what its model says about rows that it did not learn from."""
-    tally, rows = Tally(training), np.arange(training.y.size)
+    tally, (rows, _) = Tally(training), training.split_for(plan, len(training.folds))
     began = time.perf_counter()
     model, chosen = training.fitted(plan, training.X, rows, training.setting_for(0, 0.0))
     tally.fitting.append(time.perf_counter() - began)
     tally.predicting.append(0.0)
-    known = np.isfinite(model.unseen_.reshape(rows.size, -1)).all(axis=1)
-    seen = training.judged(model, training.X, training.task.sample(training.y, RESEEN, 0))
+    unseen = np.full((training.y.size, *training.task.shape), np.nan)
+    unseen[rows] = model.unseen_
+    known = np.isfinite(unseen.reshape(training.y.size, -1)).all(axis=1)
+    seen = training.judged(model, training.X, rows[training.task.sample(training.y[rows], RESEEN, 0)])
     for fold, (_, test) in enumerate(training.folds):
         held = test[known[test]]
         kept = held[np.isin(held, training.watched)]
         if held.size:
-            answers = training.task.answers(model.unseen_[held])
-            tally.add(model, Judged(held, kept, answers, model.unseen_[kept]), seen)
+            tally.add(model, Judged(held, kept, training.task.answers(unseen[held]), unseen[kept]), seen)
             training.report(plan, fold + 1, float(np.mean(tally.provisional)))
     return tally.climbed(plan, model, chosen, rows)._replace(folds=())
 
@@ -350,7 +354,8 @@ def with_folds(climbed: Climbed, training: Training, seconds: float | None) -> C
     m, first = len(training.folds) // training.passes, np.full((training.y.size, *training.task.shape), np.nan)
     setting = training.setting._replace(max_time=None if seconds is None else seconds / m)
     models = []
-    for rows, held in training.folds[:m]:
+    for fold in range(m):
+        rows, held = training.split_for(climbed.plan, fold)
         models.append(training.fitted(climbed.plan, training.X, rows, setting)[0])
         first[held] = training.task.outputs(models[-1], training.X[held])
     return climbed._replace(folds=tuple(models), first=first[training.watched])

@@ -37,8 +37,8 @@ class Ladder(ClassifierMixin, BaseLadder):
     repeated stratified folds (those that tune, nested; the last one by its own outputs for rows that it did not learn from),
     and the winner is the simplest within one standard error of the best, if there is evidence that anything is better
     than the majority class. Simple means: keeps little; nearest neighbours, which keep every example, and then the relevance
-    machine count as the least simple. Rungs that can no longer win are skipped. The held-out rows are used once, at the end; then the
-    winner learns from all rows. `RegressionLadder` does the same for numbers.
+    machine count as the least simple. Rungs that can no longer win are skipped. The held-out rows are used once, at the end;
+    then the winner learns from all rows. `RegressionLadder` does the same for numbers.
 
     Parameters
     ----------

@@ -145,7 +145,8 @@ class Work(NamedTuple):
 
         def run_and_report(budget: Budget, before: Run | None) -> Run:
             if count > 1 and before is None and self.start is None and budget.left() == 0.0 and not budget.cancelled():
-                nothing = self.whole(self.method.certify(self.method.start()))  # the answer without any strengths
+                method: Any = self.method
+                nothing = self.whole(method.certify(method.start()))  # the answer without any strengths
                 why = Outcome("time budget spent", "There was no time to begin.")
                 return Run(nothing, why, 0, Course(self.method.columns), 0.0)
             again = before and replace(before, state=self.method.start(self.answer(before).b[self.used]))
