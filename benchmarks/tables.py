@@ -1,4 +1,4 @@
-"""Kept results as tables: all times in RESULTS.md, all ratios in docs/speed.md, one row per family in the README."""
+"""Kept results as tables: times in RESULTS.md, ratios in docs/speed.md, accuracies in docs/tables.md, families in README.md."""
 
 import json
 from pathlib import Path
@@ -103,7 +103,9 @@ def _yes_or_no(r):
 
 
 def pages():
-    """Return the text that each of the three pages should have, by its path."""
+    """Return the text that each of the pages should have, by its path."""
+    from benchmarks import relevance  # not where results are read only
+
     head = [
         "# Results",
         "",
@@ -116,10 +118,11 @@ def pages():
     speed = []
     for family, results in {**of_family, "other measurements": [r for f in OTHERS if f in runs for r in runs[f][1]]}.items():
         speed += [f"## {family.capitalize()}", "", *ratio_table(results), ""]
-    readme, docs = ROOT / "README.md", ROOT / "docs" / "speed.md"
+    readme, docs, accuracy = ROOT / "README.md", ROOT / "docs" / "speed.md", ROOT / "docs" / "tables.md"
     return {
         ROOT / "benchmarks" / "RESULTS.md": "\n".join(head) + "\n",
         docs: _between_marks(docs, speed[:-1]),
+        accuracy: _between_marks(accuracy, relevance.page()),
         readme: _between_marks(readme, family_table(of_family)),
     }
 

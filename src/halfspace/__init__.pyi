@@ -47,6 +47,8 @@ from halfspace.models.regression.linear_regression import LinearRegression as Li
 from halfspace.models.regression.linear_regression import RidgePath as RidgePath
 from halfspace.models.regression.linear_regression import ridge_path as ridge_path
 from halfspace.models.regression.log_target import LogTarget as LogTarget
+from halfspace.models.regression.relevance import RelevanceKernelClassifier as RelevanceKernelClassifier
+from halfspace.models.regression.relevance import RelevanceKernelRegressor as RelevanceKernelRegressor
 from halfspace.questions.bias_variance import BiasVariance as BiasVariance
 from halfspace.questions.bias_variance import bias_variance as bias_variance
 from halfspace.questions.margin_bracket import margin_bracket as margin_bracket

@@ -14,7 +14,7 @@ import numpy as np
 
 import halfspace as hs
 from halfspace import certificates as proofs
-from halfspace.kernels import RBF, Polynomial
+from halfspace.kernels import RBF, Manhattan, OnScales, Polynomial
 from halfspace.ladder.components import Components
 
 FOLDER = Path(__file__).parent / "stored"
@@ -26,6 +26,8 @@ Y3 = np.array(["a", "a", "b", "b", "c", "c"])
 T = np.array([0.5, 2.0, -1.0, 0.25])
 SQUARE = Polynomial(degree=2, coef0=1.0)
 S = np.array([1.0, 2.0, 0.5, 1.0])
+CURVES = (np.array([0, 2, 5]), np.array([-2.0, 2.0, -1.5, 0.0, 2.0]), np.array([-1.0, 1.0, -2.0, 0.5, 1.0]))
+ON_SCALES = OnScales(Manhattan(0.5), "normal", np.array([1.0, 0.25]), CURVES)
 
 
 on_budget = hs.KernelPerceptron(RBF(0.5), budget=2, shuffle=False)
@@ -190,6 +192,12 @@ CASES = {
     "KernelGap-free": lambda: (kernel_gap(bias=0.125, sample_weight=S), XOR, Y),
     "KernelGap-hard": lambda: (kernel_gap(C=np.inf, clamp=1.0), XOR, Y),
     "KernelRidgeCells": ridge_cells,
+    "KernelRidgeClasses": lambda: (
+        proofs.KernelRidgeClasses((0, 1), kernel_ridge(targets=2.0 * Y - 1.0, constants=np.array([0.25])), 4),
+        X,
+        Y,
+    ),
+    "KernelRidgeGap-scales": lambda: (kernel_ridge(kernel=ON_SCALES, constants=np.array([0.25])), X, T),
     "KernelRidgeGap": lambda: (kernel_ridge(constants=np.array([0.25]), sample_weight=S), X, T),
     "KernelRidgeGap-clamped": lambda: (kernel_ridge(clamp=0.5), X, T),
     "KeslerBracket": lambda: (

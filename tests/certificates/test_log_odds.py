@@ -7,6 +7,7 @@ from hypothesis import strategies as st
 from scipy.special import expit
 
 import halfspace as hs
+from halfspace.certificates import log_odds
 from halfspace.certificates.log_odds import LogOdds
 
 RNG = np.random.default_rng(0)
@@ -123,3 +124,125 @@ def test_a_ladder_with_them_is_exported_and_labels_follow_the_operating_point():
         found = dict(zip([o.name for o in graph.proto_.graph.output], graph.run(None, {"X": X}), strict=True))
         assert found["probabilities"] == pytest.approx(P, abs=1e-12)
         assert found["label"].tolist() == ladder.operating_point_.labels(P, ladder.classes_).tolist()
+
+
+def outputs_of(classes, n=60, seed=4):
+    """Return outputs that say something of the class, and the classes, of unequal shares."""
+    rng = np.random.default_rng(seed)
+    target = rng.choice(classes, n, p=np.arange(1.0, classes + 1) / np.arange(1, classes + 1).sum())
+    f = 3.0 * rng.normal(size=(n, classes)) + 4.0 * (target[:, None] == np.arange(classes)) + 1.0
+    return (f[:, 1] if classes == 2 else f), target
+
+
+def plain_curve(fair, f):
+    """Return the curve at outputs by its definition: straight between knots, 0 at the first, going on beyond the ends."""
+    heights = np.append(0.0, np.cumsum(fair.slopes * np.diff(fair.knots)))
+    inside = np.interp(f, fair.knots, heights)
+    beyond = np.minimum(f - fair.knots[0], 0.0) * fair.slopes[0] + np.maximum(f - fair.knots[-1], 0.0) * fair.slopes[-1]
+    return inside + beyond
+
+
+def plain_probabilities(fair, f):
+    """Return p ∝ exp(h(f_k) + b_k), of two classes exp(b_0) and exp(h(f) + b_1), less ε for the shares."""
+    f = np.stack([np.full(f.size, fair.knots[0]), f], axis=1) if f.ndim == 1 else f
+    odds = np.exp(plain_curve(fair, f) + fair.offsets)
+    return (1.0 - fair.noise) * odds / odds.sum(axis=1, keepdims=True) + fair.noise * fair.shares
+
+
+@pytest.mark.parametrize("classes", [2, 3])
+@pytest.mark.parametrize("scale", [1e-6, 1.0, 1e6])
+def test_the_curve_is_that_of_the_definition(classes, scale):
+    """Knots, shares, limit, probabilities and the least penalised cross-entropy are as the module says, in any unit."""
+    f, target = outputs_of(classes)
+    f = f * scale
+    n, fair = target.size, LogOdds.of(f, target)
+    counts = np.bincount(target, minlength=classes)
+    assert fair.shares == pytest.approx((counts + 0.5) / (n + 0.5 * classes), rel=1e-12)
+    assert fair.noise == pytest.approx(1.0 / (n + 2), rel=1e-12)
+    own = target == 1 if classes == 2 else (target[:, None] == np.arange(classes)).ravel()
+    every = f.ravel()
+    share = np.where(own, 1.0 / own.sum(), 1.0 / (~own).sum()) / 2.0  # both weigh a half
+    below = np.array([share[every <= x].sum() for x in np.sort(every)])
+    knots = [np.sort(every)[np.argmax(below >= (k + 0.5) / 8 - 1e-12)] for k in range(8)]
+    assert fair.knots.tolist() == sorted(set(knots))
+    ends = np.array([every.min() - 5.0 * scale, every.max() + 5.0 * scale])
+    more = np.concatenate([f, ends]) if classes == 2 else np.vstack([f, np.tile(ends[:, None], 3)])
+    assert fair.probabilities(more) == pytest.approx(plain_probabilities(fair, more), rel=1e-9)
+
+    unit = 0.25 * (fair.knots[-1] - fair.knots[0])
+    right = (counts + 0.5) / (counts + 1.0) if classes == 2 else np.full(classes, (n + 1 / classes) / (n + 1))
+    wrong = 0.5 / (counts + 1.0) if classes == 2 else np.full(classes, 1 / classes / (n + 1))
+    smooth = np.where(target[:, None] == np.arange(classes), right[target][:, None], 0.0)
+    smooth += np.where(target[:, None] != np.arange(classes), wrong[target][:, None], 0.0)
+
+    def entropy(at):
+        slopes = np.exp(at[: fair.slopes.size]) / unit
+        curve = fair._replace(slopes=slopes, offsets=at[fair.slopes.size :], noise=0.0)
+        penalty = np.sum(np.diff(at[: fair.slopes.size]) ** 2) + (classes > 2) * np.sum(at[fair.slopes.size :] ** 2)
+        return penalty - np.sum(smooth * np.log(plain_probabilities(curve, f)))
+
+    at = np.append(np.log(fair.slopes * unit), fair.offsets)
+    steps = 1e-4 * np.eye(at.size)
+    slope = [(entropy(at + step) - entropy(at - step)) / 2e-4 for step in steps]
+    assert np.abs(slope).max() < 2e-3
+    assert min(entropy(at + 100.0 * sign * step) - entropy(at) for step in steps for sign in (-1, 1)) > -1e-6
+
+
+@pytest.mark.parametrize("classes", [2, 3])
+def test_a_calibration_is_sound_only_if_every_part_is(classes):
+    """Knots ascend, slopes do not fall, sizes agree, shares are shares, the limit is below 1, and all is finite."""
+    fair = LogOdds.of(*outputs_of(classes))
+    assert fair.sound(classes)
+    assert not fair.sound(classes + 1)
+    first = np.arange(fair.slopes.size) == 0
+    assert fair._replace(slopes=np.where(first, 0.0, fair.slopes)).sound(classes)
+    assert fair._replace(noise=0.0).sound(classes)
+    for change in (
+        {"slopes": np.where(first, -1.0, fair.slopes)},
+        {"slopes": fair.slopes[:-1]},
+        {"slopes": np.where(first, np.nan, fair.slopes)},
+        {"knots": fair.knots[::-1]},
+        {"knots": np.append(fair.knots[1], fair.knots[1:])},
+        {"knots": fair.knots[None]},
+        {"knots": fair.knots[:1], "slopes": fair.slopes[:0]},
+        {"offsets": fair.offsets[:-1]},
+        {"offsets": fair.offsets + np.inf},
+        {"shares": fair.shares[:-1]},
+        {"shares": fair.shares * (1.0 + 3e-6)},
+        {"shares": np.append([-0.25, 1.25], np.zeros(classes - 2))},
+        {"noise": 1.0},
+        {"noise": -0.1},
+    ):
+        assert not fair._replace(**change).sound(classes), change
+
+
+@pytest.mark.parametrize("classes", [2, 3])
+def test_limits_agree_to_nine_digits_and_probabilities_to_three(classes):
+    """Shares and ε may differ by 1e-9, p by a thousandth of p (1 - p); an offset of all classes is no difference."""
+    f, target = outputs_of(classes)
+    fair = LogOdds.of(f, target)
+    first = np.arange(classes) == 0
+    for name, off, agrees in (
+        ("noise", 1e-10, True),
+        ("noise", 1e-7, False),
+        ("shares", 1e-10, True),
+        ("shares", 1e-7, False),
+        ("offsets", 5e-4, True),
+        ("offsets", 3e-3, False),
+    ):
+        part = getattr(fair, name)
+        changed = part * (1.0 + off) if name == "noise" else part + off * (first if name == "offsets" else part * first)
+        assert fair._replace(**{name: changed}).agrees(f, target) is agrees, (name, off)
+    assert fair._replace(offsets=fair.offsets + 7.0).agrees(f, target)
+    steep = fair._replace(slopes=np.where(np.arange(fair.slopes.size) == 0, 0.0, fair.slopes))
+    assert not steep.agrees(f, target)  # seen below the first output only
+    assert LogOdds.of(f[:0], target[:0]).agrees(f[:0], target[:0])
+
+
+def test_no_more_outputs_than_enough_are_left_out(monkeypatch):
+    """Up to as many outputs as are enough all count, twice as many are thinned out to every other."""
+    monkeypatch.setattr(log_odds, "ENOUGH", 50)
+    f, target = np.tile([-1.0, 0.5, 2.0, 0.0], 25), np.tile([0, 1], 50)
+    for n, used in ((49, 49), (99, 99), (100, 50)):
+        assert LogOdds.of(f[:n], target[:n]).noise == pytest.approx(1.0 / (used + 2), rel=1e-12)
+    assert LogOdds.of(np.tile(f[:40, None], 2), target[:40]).noise == pytest.approx(1.0 / 42, rel=1e-12)

@@ -179,3 +179,48 @@ def test_claims_may_be_off_by_what_open_votes_can_change_and_by_no_more(vote, K,
         assert bool(share >= 0.0 and replace(true, disagreement=share).verify(data, labels)) == (holds and share >= 0.0), share
     assert not replace(true, radius=true.radius * (1 + 1e-6)).verify(data, labels)
     assert replace(true, radius=true.radius * (1 + 1e-10)).verify(data, labels)
+
+
+@pytest.mark.parametrize("K", [1, 3])
+@pytest.mark.parametrize("scale", [2.0**-40, 1.0, 2.0**40])
+def test_scores_are_those_of_the_definition_in_any_unit(K, scale):
+    """By majority the mean vote plus a quarter of x/(1 + |x|), x the mean stability over the radius; else that stability."""
+    rng = np.random.default_rng(K)
+    outputs, lengths, R = scale * rng.standard_normal((9, 5, K)), rng.uniform(0.2, 5.0, (5, K)), 3.0 * scale
+    lengths[0], outputs[:, 0] = 0.0, 0.0  # a member without weights
+    stability = np.array(
+        [
+            [[o / q if q else 0.0 for o, q in zip(x, w, strict=True)] for x, w in zip(row, lengths, strict=True)]
+            for row in outputs
+        ]
+    )
+    mean = stability.mean(axis=1)
+    assert count_votes(outputs, lengths, "stability", R).scores == pytest.approx(mean, rel=1e-12)
+    shares = np.where(outputs > 0, 1.0, -1.0) if K == 1 else outputs.argmax(axis=2)[:, :, None] == np.arange(K)
+    expected = (shares.sum(axis=1) + 0.25 * (mean / R) / (1.0 + abs(mean / R))) / 5
+    assert count_votes(outputs, lengths, "majority", R).scores == pytest.approx(expected, rel=1e-12)
+    assert np.isfinite(count_votes(0.0 * outputs, lengths, "majority", 0.0).scores).all()
+
+
+@pytest.mark.parametrize("vote", ["majority", "stability"])
+@pytest.mark.parametrize("size", [2.0**-30, 1.0, 2.0**30])
+@pytest.mark.parametrize("M", [1, 31])
+def test_only_votes_within_the_rounding_of_their_own_terms_are_open(vote, size, M):
+    """An output w·x is open below 4 (D + M + 8) eps Σ|w_j x_j|, of D inputs and M members, whatever the size of x and w."""
+    limit = 4 * (2 + M + 8) * np.finfo(float).eps
+    for share, open_ in ((0.7, True), (1.4, False)):
+        x = np.array([[1.0, 1.0 - share * 2.0 * limit], [8.0, -8.0], [-8.0, 8.0]])  # of which the first all but cancels
+        members = np.tile(np.array([[0.3, -0.3]]), (M, 1, 1)) * np.arange(1.0, M + 1)[:, None, None]
+        data, labels = x * size, np.array([0, 1, 0])
+        true = CommitteeVote.measure(data, labels, members=members, vote=vote, clamp=0.0, classes=(0, 1))
+        assert true.errors == 1
+        assert bool(replace(true, errors=0).verify(data, labels)) is open_
+        assert not replace(true, errors=2).verify(data, labels)
+        assert not replace(true, radius=true.radius * (1 + 4e-9)).verify(data, labels)
+        assert replace(true, radius=true.radius * (1 + 4e-10)).verify(data, labels)
+
+
+def test_what_predicts_is_named_by_the_label_of_each_plane():
+    """Of two classes the one plane is that of the second; of more each class has its own."""
+    assert proof().predictor(Y)["positive"] == [1]
+    assert proof3().predictor(Y3)["positive"] == ["a", "b", "c"]

@@ -13,7 +13,7 @@ from sklearn.utils.estimator_checks import parametrize_with_checks
 
 import halfspace as hs
 from halfspace.errors import InputError
-from halfspace.ladder import Ladder, RegressionLadder, climbing
+from halfspace.ladder import Ladder, RegressionLadder, climbing, rungs
 from halfspace.ladder.climbing import undisturbed
 from halfspace.ladder.measures import MEASURES
 from halfspace.ladder.rungs import RUNGS
@@ -99,7 +99,7 @@ def test_the_refit_learns_from_all_rows_and_leaves_the_scores(cancer):
 
 @pytest.mark.parametrize(
     "rungs",
-    [["majority"], ["neighbours"], ["perceptron"], ["adaline"], ["adatron"], ["glvq"], ["gmlvq"], ["kernel"]],
+    [["majority"], ["neighbours"], ["perceptron"], ["adaline"], ["adatron"], ["glvq"], ["gmlvq"], ["kernel"], ["relevance"]],
     ids=lambda r: r[0],
 )
 @pytest.mark.parametrize("classes", [2, 3])
@@ -204,6 +204,23 @@ def test_costly_rungs_learn_from_a_sample_and_say_so():
     assert "sample of 100 of" in ladder.rungs_[0].note
     assert ladder.learnt_.size == 100
     assert ladder.verify(X, y)
+
+
+def test_the_last_fits_of_many_rows_take_the_point_that_was_best_over_all_folds(monkeypatch):
+    """Beyond the rows that a search takes, C and width have the best mean score over the folds' samples, also in the refit."""
+    monkeypatch.setattr(rungs, "TUNE", 60)
+    monkeypatch.setattr(rungs, "_scores", lambda _search: next(tables))
+    best = np.zeros((5, 24))
+    best[[0, 1, 2, 3, 4], [3, 7, 9, 11, 13]] = 1.0
+    best[1:3, 17] = 0.9
+    best[0, 0] = np.nan
+    tables = iter(best)
+    rng = np.random.default_rng(0)
+    X = rng.standard_normal((200, 2))
+    ladder = Ladder(rungs=["kernel"], random_state=1).fit(X, np.where(X[:, 0] * X[:, 1] > 0, "same", "different"))
+    assert ladder.refitted_
+    assert ladder.estimator_.C == ladder.rungs_[0].params["C"] == rungs.KERNEL_CAPS[17 % 4]
+    assert next(tables, None) is None
 
 
 def test_a_spent_time_budget_keeps_the_rungs_done(cancer, monkeypatch):

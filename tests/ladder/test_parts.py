@@ -10,11 +10,13 @@ from sklearn.model_selection import LeaveOneOut, cross_val_predict
 from sklearn.neighbors import KNeighborsClassifier, KNeighborsRegressor
 
 import halfspace as hs
-from halfspace.certificates import ClassCounts, NeighbourErrors, NeighbourMeans, TargetMean, from_json
+from halfspace.certificates import ClassCounts, NeighbourErrors, NeighbourMeans, PerCell, TargetMean, from_json
 from halfspace.certificates.calibration import Calibration, Curve
 from halfspace.errors import InputError
 from halfspace.ladder.baselines import MEANS, Majority, Mean, NeighbourMean, Neighbours
 from halfspace.ladder.measures import MEASURES
+from halfspace.ladder.plans import Setting
+from halfspace.ladder.rungs import PROTOTYPES, RUNGS
 from halfspace.ladder.tasks import Classes, Numbers, Rows, make_folds, sample_of, split
 from halfspace.ladder.values import TestResult
 
@@ -238,3 +240,34 @@ def test_in_time_the_past_is_learnt_from_and_the_future_tested(task):
     assert len(folds) == 5
     for train, test in folds:
         assert time[train].max() < time[test].min()
+
+
+@pytest.mark.compiled
+def test_prototypes_are_grown_while_they_pay():
+    """More prototypes are chosen for classes of eight clusters each, with nearly no errors; not for noise, nor for few rows."""
+    rng = np.random.default_rng(0)
+    which, noise = rng.integers(0, 16, 1500), rng.integers(0, 2, 1500)
+    X, y = 5.0 * rng.standard_normal((16, 3))[which] + rng.standard_normal((1500, 3)), np.array(["a", "b"])[which % 2]
+    grown = RUNGS["gmlvq"].choose(X, y, Setting(balanced=True, class_weight={"a": 1.0, "b": 1.0}, max_time=60.0))
+    assert grown.params["n_prototypes"] == grown.model.n_prototypes > PROTOTYPES
+    assert grown.model.fit(X, y).score(X, y) > 0.9
+    for rows, labels in ((X, noise), (X[:900], y[:900])):
+        chosen = RUNGS["gmlvq"].choose(rows, labels, Setting())
+        assert (chosen.params, chosen.model.n_prototypes) == ({}, PROTOTYPES)
+
+
+@pytest.mark.compiled
+@pytest.mark.parametrize("classes", [2, 3])
+def test_beyond_kernel_rows_machines_learn_in_cells(classes, tmp_path):
+    """The kernel rung learns from all rows, a machine for each cell; its proof holds, and a model file predicts the same."""
+    rng = np.random.default_rng(0)
+    X = rng.standard_normal((600, 2))
+    y = (np.floor(1.5 * np.hypot(*X.T)) % classes).astype(int)
+    ladder = hs.Ladder(rungs=["majority", "kernel"], kernel_rows=200, n_splits=2, curve=False, test_size=0.0).fit(X, y)
+    assert (ladder.winner_, ladder.rungs_[-1].note) == ("kernel", "")
+    assert isinstance(ladder.estimator_.certificate_, PerCell)
+    assert "cells, gap" in ladder.rungs_[-1].proof
+    assert ladder.verify(X, y)
+    assert ladder.score(X, y) > 0.9
+    hs.save(ladder, tmp_path / "ladder.halfspace")
+    assert np.array_equal(hs.load(tmp_path / "ladder.halfspace").predict(X), ladder.predict(X))

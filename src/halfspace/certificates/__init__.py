@@ -15,7 +15,7 @@ from halfspace.certificates.prototypes.errors import PrototypeErrors
 from halfspace.certificates.prototypes.mixture import MixtureLikelihood
 from halfspace.certificates.prototypes.quantisation import Quantisation
 from halfspace.certificates.regression.filtering import FilterBound
-from halfspace.certificates.regression.kernel_ridge import KernelRidgeCells, KernelRidgeGap
+from halfspace.certificates.regression.kernel_ridge import KernelRidgeCells, KernelRidgeClasses, KernelRidgeGap
 from halfspace.certificates.regression.posterior import GaussianPosterior
 from halfspace.certificates.regression.ridge import LeastSquaresGap, PerOutput, RidgeGap
 from halfspace.certificates.regression.smearing import LogSmearing
@@ -31,6 +31,7 @@ __all__ = [
     "KernelBracket",
     "KernelGap",
     "KernelRidgeCells",
+    "KernelRidgeClasses",
     "KernelRidgeGap",
     "KeslerBracket",
     "LeastSquaresGap",

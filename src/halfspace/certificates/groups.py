@@ -244,11 +244,15 @@ class PerCell(Certificate):
         idle = np.zeros(self.cells.shape, bool) if self.sample_weight is None else self.sample_weight == 0.0
         return bool((idle | (self.cells >= 0)).all()), "an example of positive weight is in no cell"
 
+    def places(self, X: Matrix) -> Matrix:
+        """Return the points of the space that is cut into cells, shape (n, d)."""
+        return X
+
     def predictor(self, y: Labels) -> dict[str, Any]:
         """Return the centres, and what predicts in each cell."""
         classes = np.unique(y).tolist()
         found = [self._machine(k, y, classes) for k in range(len(self.parts))]
-        kernels = [part["kernel"] for part in found if "kernel" in part]
+        kernels = [part["kernel"] for part in found if "kernel" in part and any(rows.size for rows, _ in part["functions"])]
         return {
             **({"kernel": kernels[0] if all(same(kernel, kernels[0]) for kernel in kernels) else None} if kernels else {}),
             "centres": self.centres,
@@ -265,7 +269,7 @@ class PerCell(Certificate):
         )
         if not fits:
             return fits
-        wrong = _misplaced(X, self.cells, self.centres)
+        wrong = _misplaced(self.places(X), self.cells, self.centres)
         verdicts = [("cells", Verdict.of((wrong == 0, f"{wrong} examples are nearer to the centre of another cell")))]
         order = np.argsort(self.cells, kind="stable")
         ends = np.searchsorted(self.cells[order], np.arange(len(self.parts) + 1))

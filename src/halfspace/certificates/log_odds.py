@@ -67,20 +67,30 @@ class LogOdds(NamedTuple):
     noise: Annotated[float, "finite in 0..1"]
 
     @classmethod
-    def of(cls, outputs: FloatArray, target: IntArray) -> Self:
-        """Fit to outputs, shape (n,) or (n, K), of unseen rows and their class numbers, shape (n,); NaN rows are left out."""
+    def of(cls, outputs: FloatArray, target: IntArray, *, anchored: bool = False) -> Self:
+        """Fit to outputs, shape (n,) or (n, K), of unseen rows and their class numbers, shape (n,); NaN rows are left out.
+
+        `anchored`: the most probable class is that of the largest output, or of the side of 0: there are no offsets, and the
+        limit of the probabilities is even.
+        """
         seen = np.flatnonzero(np.isfinite(outputs if outputs.ndim == 1 else outputs.sum(axis=1)))
         seen = seen[:: max(1, seen.size * outputs[:1].size // ENOUGH)]
         outputs, target = outputs[seen], target[seen]
         n, K = target.size, 2 if outputs.ndim == 1 else outputs.shape[1]
         own = np.arange(K) == target[:, None]
-        shares = (own.sum(axis=0) + 0.5) / (n + 0.5 * K)
+        shares = np.full(K, 1.0 / K) if anchored else (own.sum(axis=0) + 0.5) / (n + 0.5 * K)
         knots = _knots(outputs, own[:, 1] if outputs.ndim == 1 else own)
         if knots.size < 2:  # nothing to learn from the outputs, if there are any
-            slopes, offsets = (np.zeros(1), np.log(shares)) if n else (np.ones(1), np.zeros(K))
+            slopes, offsets = (np.zeros(1), np.log(shares)) if n and not anchored else (np.ones(1), np.zeros(K))
             return cls(np.array([0.0, 1.0]), slopes, offsets, shares, 1.0 / (n + 2.0))
         unit = 0.25 * (knots[-1] - knots[0])
-        slopes, offsets = _least_entropy(_pieces(outputs, knots) / unit, _smoothed(own))
+        pieces = _pieces(outputs, knots)
+        if anchored:
+            start = _pieces(np.zeros_like(outputs[:1]), knots)
+            slopes, _ = _least_entropy((pieces - start) / unit, _smoothed(own), anchored=True)
+            offsets = -(start @ (slopes / unit))[0]
+            return cls(knots, slopes / unit, offsets - offsets[0], shares, 1.0 / (n + 2.0))
+        slopes, offsets = _least_entropy(pieces / unit, _smoothed(own))
         return cls(knots, slopes / unit, offsets, shares, 1.0 / (n + 2.0))
 
     def probabilities(self, outputs: FloatArray) -> FloatArray:
@@ -99,9 +109,9 @@ class LogOdds(NamedTuple):
         rising = (np.diff(self.knots) > 0).all() and (self.slopes >= 0).all()
         return bool(rising and 0.0 <= self.noise < 1.0 and (self.shares >= 0).all() and abs(self.shares.sum() - 1.0) < 1e-6)
 
-    def agrees(self, outputs: FloatArray, target: IntArray) -> bool:
+    def agrees(self, outputs: FloatArray, target: IntArray, *, anchored: bool = False) -> bool:
         """Tell whether this is the calibration that outputs and class numbers make, also for outputs beyond them."""
-        again = type(self).of(outputs, target)
+        again = type(self).of(outputs, target, anchored=anchored)
         if not self.sound(again.offsets.size):
             return False
         seen = outputs[np.isfinite(outputs if outputs.ndim == 1 else outputs.sum(axis=1))]
@@ -109,7 +119,7 @@ class LogOdds(NamedTuple):
         probes = np.concatenate([seen, 2.0 * ends[0] - ends[1], 2.0 * ends[1] - ends[0]])
         P, Q = self.probabilities(probes), again.probabilities(probes)
         limits = np.append(self.shares, self.noise), np.append(again.shares, again.noise)
-        return bool(np.allclose(*limits, rtol=DIGITS) and (abs(P - Q) <= NEAR * Q * (1.0 - Q) + DIGITS).all())
+        return bool(np.allclose(*limits, rtol=DIGITS, atol=0.0) and (abs(P - Q) <= NEAR * Q * (1.0 - Q) + DIGITS).all())
 
 
 def _pieces(outputs: FloatArray, knots: FloatArray) -> FloatArray:
@@ -148,7 +158,7 @@ def _smoothed(own: Labels) -> FloatArray:
     return found
 
 
-def _least_entropy(pieces: FloatArray, targets: FloatArray) -> tuple[FloatArray, FloatArray]:
+def _least_entropy(pieces: FloatArray, targets: FloatArray, *, anchored: bool = False) -> tuple[FloatArray, FloatArray]:
     """Return the slopes of the pieces, shape (r,), and the offsets, shape (K,), of least penalised cross-entropy."""
     (n, K), r = targets.shape, pieces.shape[2]
     flat, held = pieces.reshape(n * K, r), float(K > 2)
@@ -161,7 +171,7 @@ def _least_entropy(pieces: FloatArray, targets: FloatArray) -> tuple[FloatArray,
         of_bends = 2.0 * (np.append(0.0, bends) - np.append(bends, 0.0))
         return float(value), np.append(slopes * (flat.T @ wrong.ravel()) + of_bends, wrong.sum(axis=0) + 2.0 * held * offsets)
 
-    bounds = [(-STEEPEST, STEEPEST)] * r + [(None, None)] * K
+    bounds = [(-STEEPEST, STEEPEST)] * r + [(0.0, 0.0) if anchored else (None, None)] * K
     options = {"maxiter": 1000, "maxfun": 2000, "ftol": 1e-11, "gtol": 1e-6}
     found = minimize(entropy, np.zeros(r + K), jac=True, method="L-BFGS-B", bounds=bounds, options=options).x
     return np.exp(found[:r]), found[r:]

@@ -9,7 +9,8 @@ from halfspace.kernels.inner_product import Constant, Cosine, Linear, Polynomial
 from halfspace.kernels.mercer import MercerReport, mercer
 from halfspace.kernels.names import as_kernel
 from halfspace.kernels.precomputed import FromFunction, Precomputed
-from halfspace.kernels.radial import RBF, Laplacian
+from halfspace.kernels.radial import RBF, Laplacian, Manhattan
+from halfspace.kernels.scales import OnScales
 from halfspace.kernels.spline import BSpline
 from halfspace.kernels.values import from_dict
 
@@ -28,10 +29,12 @@ __all__ = [
     "Laplacian",
     "Lift",
     "Linear",
+    "Manhattan",
     "Mapped",
     "MercerReport",
     "Normalized",
     "OnColumns",
+    "OnScales",
     "PolarCoordinates",
     "Polynomial",
     "Power",

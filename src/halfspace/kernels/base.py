@@ -265,6 +265,14 @@ class Kernel(Value, ABC):
         """Return the kernel of some columns only: their numbers, or a mask."""
         return Value.kinds["OnColumns"](self, columns)
 
+    def on_scales(self, scale: str = "standard") -> "Kernel":
+        """Return the kernel of columns that a curve each has scaled: "standard", "log" or "normal"; see `OnScales`."""
+        return Value.kinds["OnScales"](self, scale)
+
+    def coordinates(self, X: Any) -> Any:
+        """Return the rows that the kernel sees, shape (n, D): those in which cells of the space are cut."""
+        return X
+
     def after(self, transform: Any) -> "Kernel":
         """Return k(t(x), t(x')) for a map t of rows: a scikit-learn transformer or a function of a matrix."""
         return Value.kinds["Mapped"](self, transform)

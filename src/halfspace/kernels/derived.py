@@ -16,7 +16,7 @@ from halfspace.kernels.base import Entries, Kernel
 from halfspace.kernels.products import EPS, checked, doubled
 from halfspace.kernels.values import frozen
 
-__all__ = ["Centered", "Mapped", "Normalized", "OnColumns"]
+__all__ = ["Centered", "Mapped", "Normalized", "OfOtherRows", "OnColumns"]
 
 
 @dataclass(frozen=True, eq=False)
@@ -169,7 +169,7 @@ class Centered(Composite):
         return means
 
 
-class _OfOtherRows(Composite):
+class OfOtherRows(Composite):
     """A kernel of rows that were changed, by `_changed`, before it sees them."""
 
     kernel: Kernel
@@ -198,7 +198,7 @@ class _OfOtherRows(Composite):
 
 
 @dataclass(frozen=True, eq=False)
-class OnColumns(_OfOtherRows):
+class OnColumns(OfOtherRows):
     """A kernel of some columns of the rows.
 
     Parameters
@@ -245,7 +245,7 @@ class OnColumns(_OfOtherRows):
 
 
 @dataclass(frozen=True, eq=False)
-class Mapped(_OfOtherRows):
+class Mapped(OfOtherRows):
     """k(t(x), t(x')): a kernel of the rows after a map.
 
     Parameters

@@ -2,7 +2,8 @@
 
 A rung is a function from examples to a model with the parameters it chose. Tuning happens inside it, on the rows it is given,
 so that scoring a rung in folds is nested cross-validation. Above `TUNE` rows the parameters are chosen on a stratified sample
-and the model is fitted to all rows.
+and the model is fitted to all rows. The last fits, to all training rows and to all rows, then take the point of the grid that
+was best on average over the samples of the folds: one more sample would have only its own luck.
 """
 
 import time
@@ -12,13 +13,25 @@ from typing import Any
 
 import numpy as np
 from sklearn.base import clone
+from sklearn.model_selection import StratifiedKFold
+from sklearn.utils.class_weight import compute_sample_weight
 
-from halfspace import GLVQ, GMLVQ, Adaline, AdaTron, AveragedPerceptron, KernelAdaTron, KernelAdaTronCV
-from halfspace._typing import Labels, Matrix
+from halfspace import (
+    GLVQ,
+    GMLVQ,
+    Adaline,
+    AdaTron,
+    AveragedPerceptron,
+    KernelAdaTron,
+    KernelAdaTronCV,
+    RelevanceKernelClassifier,
+)
+from halfspace._typing import FloatArray, Labels, Matrix
 from halfspace.errors import InputError, MemoryLimitError
 from halfspace.kernels import as_kernel
 from halfspace.ladder.baselines import Majority, Neighbours, seconds_of_neighbours
-from halfspace.ladder.plans import Chosen, Plan, Setting
+from halfspace.ladder.evidence import paired_error, row_losses
+from halfspace.ladder.plans import Chosen, Plan, Setting, kept_metric
 from halfspace.ladder.tasks import sample_of
 
 __all__ = ["RUNGS", "widths"]
@@ -37,12 +50,16 @@ WIDTHS = (0.1, 0.3, 1.0, 3.0, 10.0, 30.0)
 """Widths to choose from, in units of the one that the median distance of the rows suggests."""
 PROTOTYPES, STEPS, DIRECTIONS = 4, 20, 10
 """Prototypes per class (one for each would draw planes, which other rungs do), steps of learning, directions of a metric."""
+GROW, GROWING, GROWTH = 1_000, 3_000, ((8, 100, 40), (16, 100, 40))
+"""Rows from which on a learnt metric may have more of all three, rows (or an eighth) on which it is decided, the steps up."""
 FEW_ROWS = 200
 """Training rows below which prototypes are tried only if requested: several per class would represent a few rows each."""
 WIDEST, MOST_PROTOTYPES = 1_000, 1_000_000
 """Most inputs of a metric, and most numbers that all prototypes may have: they are dense, whatever the rows are."""
 MANY_CLASSES = 30
 """From so many classes on, kernel machines are trained on pairs of classes."""
+CELLS = 4
+"""Cells of as many rows as one kernel machine may learn from; the smaller they are, the quicker."""
 
 
 def _untuned(kind: Callable[..., Any], _X: Matrix, _y: Labels, setting: Setting, **_weights: Any) -> Chosen:
@@ -60,19 +77,22 @@ def _adatron(X: Matrix, y: Labels, setting: Setting, sample_weight: Any = None) 
     if _folds(y) < 2:
         return Chosen(model, {})
     # On few rows the linear kernel's grid search finds the same cap sooner: it shares one matrix among all folds and caps.
-    rows = sample_of(y, TUNE, setting.seed)
-    try:
+    rows, draw = sample_of(y, TUNE, setting.seed), None
+    if setting.draws and rows.size < y.size:
+        params = {"C": CAPS[_best(setting.draws)]}
+    else:
         grid = KernelAdaTronCV("linear", Cs=CAPS, tol=LOOSE, **shared)
-        search = _searched(grid, X[rows], y[rows], _some(sample_weight, rows), setting, SEARCHING)
-    except MemoryLimitError:  # of very many classes; the default C is as good a guess as any
-        return Chosen(model, {})
-    params = {"C": search.best_params_["C"]}
-    return Chosen(model.set_params(**params, max_time=setting.left_of(began)), params)
+        try:
+            search = _searched(grid, X[rows], y[rows], _some(sample_weight, rows), setting, SEARCHING)
+        except MemoryLimitError:  # of very many classes; the default C is as good a guess as any
+            return Chosen(model, {})
+        params, draw = {"C": search.best_params_["C"]}, _scores(search)
+    return Chosen(model.set_params(**params, max_time=setting.left_of(began)), params, draw=draw)
 
 
 def _kernel(X: Matrix, y: Labels, setting: Setting, sample_weight: Any = None) -> Chosen:
     """Choose kernel machines: on pairs of many classes, on each class against the rest if pairs do not fit the memory limit."""
-    if np.unique(y).size < MANY_CLASSES:
+    if np.unique(y).size < MANY_CLASSES or y.size > setting.most_rows:  # cells have no pairs
         return _machines(X, y, sample_weight, setting, "ovr")
     try:
         chosen = _machines(X, y, sample_weight, setting, "ovo")
@@ -82,29 +102,75 @@ def _kernel(X: Matrix, y: Labels, setting: Setting, sample_weight: Any = None) -
 
 
 def _machines(X: Matrix, y: Labels, sample_weight: Any, setting: Setting, multi_class: str) -> Chosen:
-    """Choose kernel machines by cross-validation, if there are examples enough."""
+    """Choose kernel machines by cross-validation, if there are examples enough; on many by what all folds have found."""
     began = time.perf_counter()
     shared = {**setting.common(), "n_jobs": _threads(y, setting), "multi_class": multi_class}
+    cells = -(-CELLS * y.size // setting.most_rows) if y.size > setting.most_rows else None
+    single = KernelAdaTron(setting.kernel, n_cells=cells, random_state=setting.seed, **shared)
     if _folds(y) < 2:
-        return Chosen(KernelAdaTron(setting.kernel, random_state=setting.seed, **shared), {})
+        return Chosen(single, {})
     rows = sample_of(y, TUNE, setting.seed)
     gammas = widths(setting.kernel, X[rows])
-    model, whole = KernelAdaTronCV(setting.kernel, Cs=KERNEL_CAPS, gammas=gammas, **shared), rows.size == y.size
+    if setting.draws and rows.size < y.size:
+        width, cap = divmod(_best(setting.draws), len(KERNEL_CAPS))
+        params = {"C": KERNEL_CAPS[cap]} | ({} if gammas is None else {"gamma": gammas[width]})
+        return Chosen(single.set_params(**params), params)
+    model = KernelAdaTronCV(setting.kernel, Cs=KERNEL_CAPS, gammas=gammas, **shared)
+    whole = rows.size == y.size and cells is None
     search = _searched(model, X[rows], y[rows], _some(sample_weight, rows), setting, 1.0 if whole else SEARCHING)
+    draw = _scores(search)
     if whole:
-        return Chosen(search.estimator_, search.best_params_, fitted=True)
-    return Chosen(clone(search.estimator_).set_params(max_time=setting.left_of(began)), search.best_params_)
+        return Chosen(search.estimator_, search.best_params_, fitted=True, draw=draw)
+    single = clone(search.estimator_).set_params(n_cells=cells, max_time=setting.left_of(began))
+    return Chosen(single, search.best_params_, draw=draw)
+
+
+def _scores(search: Any) -> FloatArray | None:
+    """Return the score of every point of a grid, shape (points,), unless time allowed none."""
+    scores: FloatArray = search.cv_results_["mean_test_score"]
+    return scores if np.isfinite(scores).any() else None
+
+
+def _best(draws: tuple[FloatArray, ...]) -> int:
+    """Return the point of a grid with the best mean over several searches, each of shape (points,); NaN: not scored."""
+    filled = [np.where(np.isfinite(draw), draw, np.nanmin(draw)) for draw in draws]
+    return int(np.argmax(np.mean(filled, axis=0)))
 
 
 def _glvq(X: Matrix, y: Labels, setting: Setting, **_weights: Any) -> Chosen:
     return _prototypes(GLVQ(), X, y, setting)
 
 
-def _gmlvq(X: Matrix, y: Labels, setting: Setting, **_weights: Any) -> Chosen:
+def _gmlvq(X: Matrix, y: Labels, setting: Setting, sample_weight: Any = None) -> Chosen:
     if X.shape[1] > WIDEST:
         msg = f"the ladder learns metrics of at most {WIDEST:,} inputs, not of {X.shape[1]:,}; fit GMLVQ itself to such rows"
         raise InputError(msg)
-    return _prototypes(GMLVQ(rank=min(DIRECTIONS, X.shape[1])), X, y, setting)
+    small = _prototypes(GMLVQ(rank=min(DIRECTIONS, X.shape[1])), X, y, setting)
+    fixed = y.size < GROW or _folds(y) < 2 or sample_weight is not None
+    return small if fixed else _grown(small.model, X, y, setting)
+
+
+def _grown(best: Any, X: Matrix, y: Labels, setting: Setting) -> Chosen:
+    """Grow prototypes, steps and rank while they pay: fewer errors, by more than one standard error, on a third left out."""
+    began, rows = time.perf_counter(), sample_of(y, max(GROWING, y.size // 8), setting.seed)
+    names, truth = np.unique(y[rows], return_inverse=True)
+    train, held = next(StratifiedKFold(_folds(y[rows]), shuffle=True, random_state=setting.seed).split(rows, truth))
+    limit = None if setting.max_time is None else SEARCHING * setting.max_time / (1 + len(GROWTH))
+    least = None
+    for number, steps, rank in ((best.n_prototypes, best.max_iter, best.rank), *GROWTH):
+        if number * names.size * X.shape[1] > MOST_PROTOTYPES:
+            break
+        model = clone(best).set_params(n_prototypes=number, max_iter=steps, rank=min(rank, X.shape[1]), max_time=limit)
+        found = model.fit(X[rows[train]], y[rows[train]]).predict(X[rows[held]])
+        if model.outcome_.reason == "interrupted":
+            raise KeyboardInterrupt
+        measure = "balanced_accuracy" if setting.balanced else "accuracy"
+        losses = row_losses(measure, truth[held], np.searchsorted(names, found))
+        if least is not None and paired_error(least, losses).within_one_error:
+            break
+        best, least = model, losses
+    grown = {} if best.n_prototypes == PROTOTYPES else {"n_prototypes": best.n_prototypes}
+    return Chosen(clone(best).set_params(max_time=setting.left_of(began)), grown)
 
 
 def _prototypes(model: Any, X: Matrix, y: Labels, setting: Setting) -> Chosen:
@@ -115,6 +181,18 @@ def _prototypes(model: Any, X: Matrix, y: Labels, setting: Setting) -> Chosen:
         raise InputError(msg)
     few = {"n_prototypes": PROTOTYPES, "max_iter": STEPS, "random_state": setting.seed}
     return Chosen(model.set_params(**few, **setting.common()), {})
+
+
+def _relevance(X: Matrix, y: Labels, setting: Setting, sample_weight: Any = None) -> Chosen:
+    """Learn the metric and the machine; the parameters keep both, so that a curve or a refit needs no new search."""
+    if X.shape[1] > WIDEST:
+        msg = f"the ladder learns metrics of at most {WIDEST:,} inputs, not of {X.shape[1]:,}"
+        raise InputError(msg)
+    weight = None
+    if setting.class_weight is not None or sample_weight is not None:
+        weight = compute_sample_weight(setting.class_weight, y) * (1.0 if sample_weight is None else sample_weight)
+    model = RelevanceKernelClassifier(max_time=setting.max_time, n_jobs=_threads(y, setting), random_state=setting.seed)
+    return kept_metric(model.fit(X, y, weight))
 
 
 def _threads(y: Labels, setting: Setting) -> int | None:
@@ -160,7 +238,8 @@ RUNGS = {
         Plan("adatron", "AdaTron (linear large margin)", 3, _adatron),
         Plan("glvq", "GLVQ (prototypes)", 4, _glvq, least=FEW_ROWS),
         Plan("gmlvq", "GMLVQ (prototypes and a metric)", 5, _gmlvq, least=FEW_ROWS),
-        Plan("kernel", "kernel AdaTron", 6, _kernel, sampled=True),
+        Plan("kernel", "kernel AdaTron", 6, _kernel, sampled=True, celled=True),
+        Plan("relevance", "relevance kernel machine", 8, _relevance, own=True),
     )
 }
 """In the order in which they are climbed; `keeps` says which is simpler."""

@@ -13,6 +13,7 @@ from halfspace.certificates import (
     GaussianPosterior,
     KernelGap,
     KernelRidgeCells,
+    KernelRidgeClasses,
     KernelRidgeGap,
     LeastSquaresGap,
     LogSmearing,
@@ -123,6 +124,14 @@ def _(certificate: Any) -> str:
     return (
         f"{where} model minimises squared errors plus a price on wiggly functions of this kernel: at most "
         f"{number(certificate.relative_gap, 2)} of the objective could still be gained."
+    )
+
+
+@words.register
+def _(certificate: KernelRidgeClasses) -> str:
+    return (
+        f"Left out of the training, one at a time, {plural(certificate.mistakes, 'row')} would be misclassified. "
+        f"{words(certificate.part)} The metric of the kernel was learnt, and is a choice, as its width is."
     )
 
 

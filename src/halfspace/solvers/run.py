@@ -21,7 +21,7 @@ import numpy as np
 from halfspace.rows.threads import alone, n_workers, one_blas_thread, side_by_side
 from halfspace.solvers.outcome import Outcome, Reason
 
-__all__ = ["PIECE", "Budget", "Course", "Method", "Progress", "Run", "Shares", "ended", "run", "run_all", "steps"]
+__all__ = ["PIECE", "Budget", "Course", "Method", "Progress", "Run", "Shares", "ended", "in_pieces", "run", "run_all", "steps"]
 
 PIECE = 1 << 23
 """Entries to read in a step, between two looks at the clock: under ten milliseconds."""
@@ -271,6 +271,28 @@ def run(
         return ended(method, clock.at, budget, course)
     except KeyboardInterrupt:
         return Run(state, _outcome("interrupted", method.unit, clock.at, budget), clock.at.round, course, clock.at.seconds)
+
+
+def in_pieces(work: Iterator[str], tell: Callable[[str], Any]) -> bool:
+    """Do work that yields a sentence after each piece, for `tell`; Ctrl-C ends it, and is raised if no piece was done.
+
+    Examples
+    --------
+    >>> in_pieces(iter(["one piece", "another"]), print)
+    one piece
+    another
+    True
+    """
+    done = False
+    try:
+        for sentence in work:
+            done = True
+            tell(sentence)
+    except KeyboardInterrupt:
+        if not done:
+            raise
+        return False
+    return True
 
 
 def ended(method: Method, at: Progress, budget: Budget, course: Course) -> Run:

@@ -115,8 +115,8 @@ class Bracket(Certificate, abstract=True):
         error, R = rounding(sides.terms, sides.radius), sides.radius
         finite = bool(np.isfinite(R) and np.isfinite(sides.upper) and (np.isfinite(sides.lower) or sides.lower == -np.inf))
         low_side = finite and self.lower <= max(sides.lower - error, -R)
-        positive = self.upper > 0.0 or R == 0.0  # a float residual proves no zero, unless there is nothing but zeros
-        high_side = exactly_zero or (finite and positive and self.upper >= min(sides.upper + error, R))
+        # A float residual proves no zero: the error is positive, unless there is nothing but zeros.
+        high_side = exactly_zero or (finite and self.upper >= min(sides.upper + error, R))
         return Verdict.of(
             (low_side, f"the weights have margin {sides.lower:.6g}, not {self.lower:.6g}"),
             (high_side, f"the strengths allow a margin of {sides.upper:.6g}, not only {self.upper:.6g}"),

@@ -50,15 +50,24 @@ def count_votes(outputs: FloatArray, lengths: FloatArray, vote: str, R: float) -
     `vote` is "majority" or "stability"; R is the length of the longest example, the unit of stability where it breaks ties.
     """
     M, K = outputs.shape[1:]
-    stability = (outputs / np.where(lengths > 0, lengths, 1.0)).mean(axis=1)
+    stability = _stability(outputs, lengths)
     votes = (outputs[:, :, 0] > 0).astype(np.int64) if K == 1 else outputs.argmax(axis=2)
     scores = stability
     if vote == "majority":
-        shares = 2.0 * votes[:, :, None] - 1.0 if K == 1 else (votes[:, :, None] == np.arange(K)).astype(np.float64)
-        in_units = stability / (R if R > 0 else 1.0)
-        scores = (shares.sum(axis=1) + TIE_BREAK * in_units / (1.0 + np.abs(in_units))) / M
+        in_units = stability / (R or 1.0)
+        scores = (counted(votes, K) + TIE_BREAK * in_units / (1.0 + np.abs(in_units))) / M
     choice = (scores[:, 0] > 0).astype(np.int64) if K == 1 else scores.argmax(axis=1)
     return Count(scores, choice, votes)
+
+
+def counted(votes: Any, K: int) -> FloatArray:
+    """Return from votes (n, M) those for each class, shape (n, K); of two classes those for the second less the others."""
+    if K == 1:
+        return np.asarray((2.0 * votes - 1.0).sum(axis=1, keepdims=True))
+    counts, everyone = np.zeros((votes.shape[0], K)), np.arange(votes.shape[0])
+    for member in votes.T:
+        counts[everyone, member] += 1.0
+    return counts
 
 
 @dataclass(frozen=True, eq=False)
@@ -152,14 +161,10 @@ class CommitteeVote(Certificate):
 
     def _undecided(self, X: Matrix, outputs: FloatArray, lengths: FloatArray, count: Count, R: float) -> tuple[Any, Any]:
         """Tell which votes, shape (n, M), and choices, shape (n,), rounding could change: of each sum, by its own terms."""
-        error, majority = rounding(self.members.shape[2] + len(self.members), 1.0), self.vote == "majority"
-        votes, choices = _gap(outputs) < error * R * lengths.max(axis=1), _gap(count.scores) < error * (1.0 if majority else R)
-        near = np.flatnonzero(votes.any(axis=1) | choices)
-        if near.size:
-            sizes, _ = _outputs(abs(X[near]), np.abs(self.members), abs(self.clamp))
-            votes[near] = _gap(outputs[near]) < 2.0 * error * sizes.max(axis=2)
-            stability = (sizes / np.where(lengths > 0, lengths, 1.0)).mean(axis=1).max(axis=1)
-            choices[near] = _gap(count.scores[near]) < 2.0 * error * stability / (R if majority and R > 0 else 1.0)
+        error, majority = 2.0 * rounding(self.members.shape[2] + len(self.members), 1.0), self.vote == "majority"
+        sizes, _ = _outputs(abs(X), np.abs(self.members), abs(self.clamp))
+        votes = _gap(outputs) < error * sizes.max(axis=2)
+        choices = _gap(count.scores) < error * _stability(sizes, lengths).max(axis=1) / ((R or 1.0) if majority else 1.0)
         open_votes = votes.sum(axis=1)
         sure = np.stack([((count.votes == k) & ~votes).sum(axis=1) for k in range(len(self.classes))], axis=1)
         return votes, choices | (majority & (open_votes > 0) & (_gap(sure) <= open_votes + 2.0 * TIE_BREAK))
@@ -171,6 +176,12 @@ def _outputs(X: Matrix, members: FloatArray, clamp: float) -> tuple[FloatArray, 
     scaled = np.array([unit_scale(member) for member in members])
     outputs, _ = potentials_and_sums(X, scaled.reshape(M * K, D), np.zeros((1, X.shape[0])), clamp)
     return outputs.reshape(-1, M, K), np.linalg.norm(scaled, axis=2)
+
+
+def _stability(outputs: FloatArray, lengths: FloatArray) -> FloatArray:
+    """Return the mean stability of the members' planes, shape (n, K); a plane without weights has none."""
+    each: FloatArray = np.divide(outputs, lengths, out=np.zeros_like(outputs), where=lengths > 0.0)
+    return np.asarray(each.mean(axis=1))
 
 
 def _gap(values: FloatArray) -> FloatArray:

@@ -269,7 +269,7 @@ class _Pulls:
         value = expit(beta * mu) if beta else mu
         slope = s * (beta * value * (1.0 - value) if beta else 1.0)
         self.cost += float(np.sum(s * value))
-        blur = np.minimum(2.0, 4.0 * found.slack / np.maximum(S - 2.0 * found.slack, 2.0 * found.slack + 1e-300))
+        blur = 4.0 * found.slack / np.maximum(S - 2.0 * found.slack, 2.0 * found.slack + 1e-300)  # at most 2
         self.cost_slack += float(np.sum(s * blur)) * (beta / 4.0 if beta else 1.0)
         c_plus, c_minus = (slope * 2.0 * (d / safe) / safe for d in (found.d_minus, found.d_plus))
         C, each = np.zeros(found.others.shape), np.arange(S.size)

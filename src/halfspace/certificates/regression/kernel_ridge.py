@@ -16,8 +16,8 @@ from typing import Annotated, Any, NamedTuple, Self
 import numpy as np
 from scipy import linalg
 
-from halfspace._typing import FloatArray, Labels, Matrix
-from halfspace.certificates.arithmetic import EPS, one_weight_each, some_weight
+from halfspace._typing import FloatArray, IntArray, Label, Labels, Matrix
+from halfspace.certificates.arithmetic import EPS, known_labels, one_weight_each, some_weight
 from halfspace.certificates.base import Certificate, Verdict
 from halfspace.certificates.expansion import outputs, proved_scales, squares_of
 from halfspace.certificates.groups import PerCell
@@ -26,7 +26,7 @@ from halfspace.certificates.regression.ridge import read_targets
 from halfspace.errors import InputError
 from halfspace.kernels import Kernel
 
-__all__ = ["KernelRidgeCells", "KernelRidgeGap"]
+__all__ = ["KernelRidgeCells", "KernelRidgeClasses", "KernelRidgeGap", "class_targets"]
 
 CLOSE = 1e-9
 """Relative difference that two sums of the same numbers may have."""
@@ -219,10 +219,15 @@ class KernelRidgeGap(Certificate):
 
     def residuals(self, X: Matrix, y: Labels) -> tuple[FloatArray, FloatArray]:
         """Return the residuals of examples left out, for targets y (n, 1), and how far rounding may have moved each, (n,)."""
+        left_out, unsure = self.left_out_residuals(X, y)
+        return left_out[:, 0], unsure[:, 0]
+
+    def left_out_residuals(self, X: Matrix, y: Labels) -> tuple[FloatArray, FloatArray]:
+        """Return the residuals of examples left out, for targets y (n, m), and how far rounding may have moved each, (n, m)."""
         found = self._measured(X, y, slack=1.0)
         scale, tolerance = self._own_share(X)
-        left_out = scale * found.residuals[:, 0]
-        return left_out, tolerance * np.abs(left_out) + scale * found.unsure[:, 0]
+        left_out = scale[:, None] * found.residuals
+        return left_out, tolerance * np.abs(left_out) + scale[:, None] * found.unsure
 
     def _left_out(self, X: Matrix, found: _Measured) -> tuple[FloatArray, FloatArray]:
         """Return the mean squared error of examples left out, and how far off a claim may be, both of shape (m,)."""
@@ -263,7 +268,8 @@ class KernelRidgeCells(PerCell):
     centres : ndarray, shape (K, d)
         Centres of the cells.
     cells : ndarray, shape (n,)
-        The cell of every example: that of its nearest centre. -1 for an example without weight, which no part is about.
+        The cell of every example: that of its nearest centre, in the coordinates of the kernel if it has any (`OnScales`). -1
+        for an example without weight, which no part is about.
     parts : tuple of KernelRidgeGap
         One for each cell.
     sample_weight : ndarray, shape (n,), or None
@@ -290,6 +296,12 @@ class KernelRidgeCells(PerCell):
         shares = np.array([part._weights().sum() for part in parts])  # noqa: SLF001  (its own parts)
         return np.asarray(shares @ np.stack([part.left_out_error for part in parts]) / shares.sum())
 
+    def places(self, X: Matrix) -> Matrix:
+        """Return the rows in the coordinates of the kernel."""
+        part: Any = self.parts[0]
+        places: Matrix = part.kernel.coordinates(X)
+        return places
+
     def read(self, X: Matrix, y: Labels | None) -> tuple[Any, Labels]:
         """Check what is handed in: finite examples, and real targets."""
         return read_targets(X, y, type(self).__name__)
@@ -305,10 +317,15 @@ class KernelRidgeCells(PerCell):
 
     def residuals(self, X: Matrix, y: Labels) -> tuple[FloatArray, FloatArray]:
         """Return the residuals of examples left out of their cells, for targets y (n, 1), and the rounding of each, (n,)."""
-        found = np.zeros((2, y.shape[0]))
+        left_out, unsure = self.left_out_residuals(X, y)
+        return left_out[:, 0], unsure[:, 0]
+
+    def left_out_residuals(self, X: Matrix, y: Labels) -> tuple[FloatArray, FloatArray]:
+        """Return the residuals of examples left out of their cells, for targets y (n, m), and the rounding of each, (n, m)."""
+        found = np.zeros((2, *y.shape))
         for k, part in enumerate(self.parts):
             mine = np.flatnonzero(self.cells == k)
-            found[:, mine] = part.residuals(X[mine], y[mine])  # type: ignore[attr-defined]
+            found[:, mine] = part.left_out_residuals(X[mine], y[mine])  # type: ignore[attr-defined]
         return found[0], found[1]
 
     def predictor(self, y: Labels) -> dict[str, Any]:
@@ -326,3 +343,99 @@ class KernelRidgeCells(PerCell):
             "bias": np.stack(biases),
             "classes of cells": np.ones((len(found), biases[0].size), dtype=bool),
         }
+
+
+def class_targets(target: IntArray, classes: int) -> FloatArray:
+    """Return ±1 for class numbers (n,): shape (n, 1) for two classes, +1 for the second; (n, K) for more, +1 for its own.
+
+    Examples
+    --------
+    >>> class_targets(np.array([0, 2, 1]), 3).tolist()
+    [[1.0, -1.0, -1.0], [-1.0, -1.0, 1.0], [-1.0, 1.0, -1.0]]
+    """
+    positive = np.arange(1, 2) if classes == 2 else np.arange(classes)
+    return np.where(target[:, None] == positive, 1.0, -1.0)
+
+
+@dataclass(frozen=True, eq=False)
+class KernelRidgeClasses(Certificate):
+    """Kernel ridge functions whose targets are ±1 for classes: their proof, and the mistakes they make on examples left out.
+
+    Parameters
+    ----------
+    classes : tuple
+        The labels. Of two the second counts as +1, of more each does in a function of its own.
+    part : KernelRidgeGap or KernelRidgeCells
+        The claim about the functions.
+    mistakes : int
+        Examples of positive weight that are misclassified when left out, one at a time.
+
+    Examples
+    --------
+    >>> import halfspace as hs
+    >>> X, y = np.array([[1.0], [2.0], [-1.0], [-2.0]]), np.array(["b", "b", "a", "a"])
+    >>> part = hs.KernelRegression("linear", ridge=0.1).fit(X, np.where(y == "b", 1.0, -1.0)).certificate_
+    >>> proof = KernelRidgeClasses(("a", "b"), part, 0)
+    >>> bool(proof.verify(X, y)), bool(proof.verify(X, y[::-1]))
+    (True, False)
+    """
+
+    classes: Annotated[tuple[Label, ...], "classes(K)"]
+    part: Annotated[Certificate, "certificate"]
+    mistakes: Annotated[int, "int >= 0"]
+
+    def __str__(self) -> str:
+        lines = str(self.part).splitlines()
+        return f"{self.mistakes} mistakes on examples left out, one at a time; of targets ±1: {'; '.join(lines)}"
+
+    @property
+    def relative_gap(self) -> float:
+        """The widest gap of a function, relative to its objective."""
+        part: Any = self.part
+        return float(part.relative_gap)
+
+    def consistent(self) -> list[tuple[bool, str]]:
+        """Check that the part is sound, and about as many functions as the classes need."""
+        if not isinstance(self.part, KernelRidgeGap | KernelRidgeCells):
+            return [(False, "the part is not about functions of a kernel")]
+        sound = self.part.well_formed()
+        one = self.part if isinstance(self.part, KernelRidgeGap) else self.part.parts[0] if self.part.parts else None
+        m = 1 if len(self.classes) == 2 else len(self.classes)
+        fits = isinstance(one, KernelRidgeGap) and one.constants.size == m
+        return [(bool(sound), "; ".join(sound.reasons)), (fits, f"{m} functions expected for {len(self.classes)} classes")]
+
+    def predictor(self, y: Labels) -> dict[str, Any]:
+        """Return the functions, and the labels that count as +1."""
+        labels = list(self.classes)
+        return {**self.part.predictor(y), "positive": labels[1:] if len(labels) == 2 else labels}
+
+    def confirm(self, X: Matrix, y: Labels) -> Verdict:
+        """Check the part about targets ±1, and count the mistakes again."""
+        known = Verdict.of(known_labels(y, self.classes))
+        if not known:
+            return known
+        number = {label: k for k, label in enumerate(self.classes)}
+        target = np.array([number[label] for label in y.tolist()])
+        T = class_targets(target, len(self.classes))
+        proved = self.part.confirm(X, T)
+        if not proved:
+            return proved
+        part: Any = self.part
+        residuals, unsure = part.left_out_residuals(X, T)
+        least, most = _mistakes(T, residuals, unsure, part.sample_weight)
+        text = f"{least} to {most} examples are misclassified when left out, not {self.mistakes}"
+        return Verdict.of((least <= self.mistakes <= most, text))
+
+
+def _mistakes(T: FloatArray, residuals: FloatArray, unsure: FloatArray, s: FloatArray | None) -> tuple[int, int]:
+    """Return how many examples of weight are surely misclassified, and how many may be, if outputs T - residuals are unsure."""
+    F, used = T - residuals, np.ones(T.shape[0], dtype=bool) if s is None else s > 0.0
+    unsure = unsure + 8.0 * EPS * (1.0 + np.abs(F))
+    if T.shape[1] == 1:
+        margin, blur = T[:, 0] * F[:, 0], unsure[:, 0]
+    else:
+        own = T.argmax(axis=1)[:, None]
+        others = np.where(T > 0.0, -np.inf, F)
+        margin = np.take_along_axis(F, own, axis=1)[:, 0] - others.max(axis=1)
+        blur = 2.0 * unsure.max(axis=1)
+    return int(np.count_nonzero(used & (margin < -blur))), int(np.count_nonzero(used & (margin <= blur)))

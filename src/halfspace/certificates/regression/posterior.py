@@ -300,7 +300,7 @@ def _sums(X: Matrix, y: FloatArray, s: FloatArray, claim: GaussianPosterior) -> 
     for first in range(0, y.size, step):
         rows = slice(first, first + step)
         block = X[rows].toarray() if sparse.issparse(X) else X[rows]
-        A = np.full((block.shape[0], D + 1), claim.clamp)
+        A = np.full((block.shape[0], D + 1), float(claim.clamp))
         A[:, :d] = block
         A[:, :d] -= x_mean
         A[:, D] = y[rows] - y_mean

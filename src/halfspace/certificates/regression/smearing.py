@@ -65,12 +65,15 @@ class LogSmearing(Certificate):
         return f"of log y: {self.part}; predictions are exp of it times {self.factor:.6g}"
 
     @classmethod
-    def measure(cls, X: Matrix, y: Labels, part: Certificate) -> Self:
-        """Measure the factor of a model of log y on examples X, shape (n, d), with targets y > 0, shape (n,)."""
+    def measure(cls, X: Matrix, y: Labels, part: Certificate, residuals: FloatArray | None = None) -> Self:
+        """Measure the factor of a model of log y on examples X, shape (n, d), with targets y > 0, shape (n,).
+
+        `residuals` of log y, shape (n,), 0 without weight, are what a solver has at hand; they are computed if not given.
+        """
         X, Y = read_targets(X, y, "LogSmearing")
         draft = cls(part, 1.0, 0.0, 0.0)
         with np.errstate(all="ignore"):
-            found = draft._measured(X, Y)
+            found = draft._measured(X, Y, None if residuals is None else (residuals, np.zeros(residuals.size)))
         if not np.isfinite(found.factor):
             msg = "LogSmearing: the targets differ from the model by so many orders of magnitude that exp overflows."
             raise InputError(msg)
@@ -109,10 +112,11 @@ class LogSmearing(Certificate):
             (same, f"log y is between {found.low:.6g} and {found.high:.6g}, not {self.low:.6g} and {self.high:.6g}"),
         )
 
-    def _measured(self, X: Matrix, y: FloatArray) -> _Measured:
+    def _measured(self, X: Matrix, y: FloatArray, known: tuple[FloatArray, FloatArray] | None = None) -> _Measured:
+        """Return what data say; `known` are residuals and how far rounding may have moved them."""
         z = np.log(y)
         part: Any = self.part
-        residuals, off = part.residuals(X, z)
+        residuals, off = part.residuals(X, z) if known is None else known
         s = getattr(part, "sample_weight", None)
         shares = (np.ones(z.shape[0]) if s is None else s) / (z.shape[0] if s is None else s.sum())
         smeared = shares * np.exp(residuals)

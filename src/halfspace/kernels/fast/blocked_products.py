@@ -21,6 +21,7 @@ from scipy import sparse
 from halfspace._dispatch import compiled_as_written
 from halfspace._typing import FloatArray, IntArray, Matrix
 from halfspace.kernels.fast.activations import Bare, Exp2, ExpRoot, Power, bend
+from halfspace.kernels.fast.manhattan import fill_manhattan
 from halfspace.kernels.fast.microkernel import ROWS, columns_of, panel_product
 from halfspace.rows.threads import each
 
@@ -278,6 +279,9 @@ def combined(
 
 def fill(kernel: Any, A: Matrix, B: Matrix, out: Any) -> bool:
     """Write k(A, B) into out, shape (n, m); False, and nothing done, if the kernel has no compiled form."""
+    if type(kernel).__name__ == "Manhattan" and not (sparse.issparse(A) or sparse.issparse(B)):
+        fill_manhattan(kernel.gamma, A, B, out)
+        return True
     P = prepare(kernel, A, out.dtype.type)
     if P is None:
         return False

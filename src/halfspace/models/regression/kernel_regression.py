@@ -5,31 +5,21 @@ from functools import partial
 from typing import Any, ClassVar, NamedTuple, Self
 
 import numpy as np
-from sklearn.base import BaseEstimator, MultiOutputMixin, RegressorMixin
-from sklearn.utils import check_random_state
-from sklearn.utils.validation import check_is_fitted
+from sklearn.base import MultiOutputMixin, RegressorMixin
 
 from halfspace._typing import FloatArray, IntArray, Matrix
-from halfspace.certificates.expansion import indefiniteness
-from halfspace.certificates.regression.kernel_ridge import KernelRidgeCells, KernelRidgeGap
 from halfspace.errors import InputError
 from halfspace.kernels import Kernel, as_kernel
-from halfspace.kernels.gram import VALUES
-from halfspace.kernels.products import doubled
-from halfspace.models.certified import Certified
-from halfspace.models.kernel.cells import Cells, cut
 from halfspace.models.kernel.grid import Width, read_grid
-from halfspace.models.kernel.prediction import Expansion
-from halfspace.models.parameters import UNLABELLED, check_common, require, require_number, require_switch, restored_on_error
+from halfspace.models.parameters import UNLABELLED, require, require_number, require_switch, restored_on_error
 from halfspace.models.progress import Reporter
-from halfspace.models.regression.base import Regression, RegressionMixin, read_regression, read_ridges
+from halfspace.models.regression.base import Regression, read_ridges
+from halfspace.models.regression.kernel_ridge import DECOMPOSED, KernelRidgeModel
 from halfspace.rows.threads import alone, one_blas_thread, side_by_side
 from halfspace.solvers.outcome import Outcome
 from halfspace.solvers.regression.kernel_ridge import (
-    KernelFit,
     decompose,
     default_kernel_ridges,
-    kernel_ridge,
     left_out_residuals,
 )
 
@@ -38,12 +28,10 @@ __all__ = ["KernelRegression"]
 
 COARSE = 4
 """Of many rows, this share of one rules out widths first, then half of them."""
+LEFT = {COARSE: 4, 2: 2}
+"""Most widths that these parts of the rows leave."""
 MANY = 1_000
 """Rows from which that pays."""
-DECOMPOSED, SOLVED, BEGUN = 2e-10, 4e-10, 3e-3
-"""Seconds for an eigendecomposition and for a solution with its proof, over the cube of the rows; and to begin with a cell."""
-SMALL, FEWEST = 250, 50
-"""Examples that a cell has at least for want of time, and those of the smallest sample."""
 
 
 class _Scored(NamedTuple):
@@ -58,11 +46,12 @@ class _Scored(NamedTuple):
         return int(np.argmin(self.errors.mean(axis=1)))
 
 
-class KernelRegression(Certified, RegressionMixin, MultiOutputMixin, RegressorMixin, BaseEstimator):
+class KernelRegression(MultiOutputMixin, RegressorMixin, KernelRidgeModel):
     """Kernel ridge regression, the Adaline in a kernel's space: min Σ s_i (y_i - f(x_i) - c)² + λ‖f‖².
 
     One eigendecomposition per width gives the exact leave-one-out error for every λ, so width and ridge are chosen without
-    folds; widths that a quarter or half of the rows rule out (by more than two standard errors of the difference) are left.
+    folds. A quarter of many rows leaves at most four widths, half of them two: those with the least error, and none that is
+    worse by more than two standard errors of the difference.
     Beyond `kernel_rows` examples both are chosen on a sample, and the space is cut into cells with a machine each.
 
     Parameters
@@ -127,14 +116,7 @@ class KernelRegression(Certified, RegressionMixin, MultiOutputMixin, RegressorMi
     ([0.841], True)
     """
 
-    learnt: ClassVar[dict[str, Any]] = {
-        **UNLABELLED,
-        "ridge_": "number",
-        "left_out_": "f8(n) | f8(n,K)",
-        "_fitted_clamp": "finite",
-        "_expansion": Expansion,
-        "_cells": Cells | None,
-    }
+    learnt: ClassVar[dict[str, Any]] = UNLABELLED
 
     def __init__(
         self,
@@ -196,73 +178,13 @@ class KernelRegression(Certified, RegressionMixin, MultiOutputMixin, RegressorMi
         with restored_on_error(self), one_blas_thread():
             began = time.perf_counter()
             self._check_parameters()
-            data = read_regression(self, X, y, sample_weight)
-            widths = self._widths(data)
-            used = np.flatnonzero(data.design.s)
-            if used.size < 2:
-                msg = (
-                    f"{type(self).__name__} leaves examples out to judge them, so it needs at least 2; n_samples = {used.size}."
-                )
-                raise InputError(msg)
-            rng = check_random_state(self.random_state)
-            everyone, (learnt, most) = used.size, self._affordable(used.size, data.X, widths, began)
-            if learnt < everyone:
-                used = np.sort(rng.choice(used, learnt, replace=False))
-                weights = np.zeros(data.Y.shape[0])
-                weights[used] = data.design.s[used]
-                data = read_regression(self, X, y, weights)
-            rows = used
-            if used.size > most:
-                self._refuse_precomputed(widths, used.size)
-                rows = np.sort(rng.choice(used, most, replace=False))
-            kernel = self._search(data, rows, widths, rng, began)
-            seed = int(rng.randint(1 << 30))
-            by_cell, centres = [used], None
-            if used.size > most:
-                centres, found = cut(data.X[used], -(-used.size // most), seed)
-                by_cell = np.split(used[np.argsort(found, kind="stable")], np.cumsum(np.bincount(found))[:-1])
-            self._solve(data, kernel, by_cell, centres)
-            outcome = self._explained(widths, len(by_cell))
-            if learnt < everyone:
-                sample = (
-                    f"Learnt from a sample of {learnt:,} of {everyone:,} examples: max_time={self.max_time:g} allows no more."
-                )
-                outcome = Outcome("time budget spent", f"{sample} {outcome.sentence}", "Raise max_time.")
-            self.outcome_ = outcome
+            self._learn(X, y, sample_weight, began)
             return self
-
-    def _affordable(self, n: int, X: Matrix, widths: list[Width], began: float) -> tuple[int, int]:
-        """Return of how many of n examples to learn, and how many a function may know: n and `kernel_rows`, or what fits.
-
-        Cells become smaller first, as long as they have SMALL examples; then a sample is drawn.
-        """
-        most = int(self.kernel_rows)
-        if self.max_time is None:
-            return n, most
-        left = began + float(self.max_time) - time.perf_counter()
-        entries = getattr(X, "nnz", X.size) / X.shape[0]
-        given = len(widths) == 1 and not isinstance(self.ridge, str)
-
-        def seconds(n: int, r: int) -> float:
-            coarse = r > MANY and not self.full_grid
-            searched = 0.0 if given else len(widths) / COARSE**3 + min(len(widths), 3) if coarse else len(widths)
-            matrix, cells = r * r * (2.0 + entries / 32) / VALUES, -(-n // r)
-            cutting = 4e-9 * n * cells * X.shape[1] if cells > 1 else 0.0
-            return float(searched * (matrix + DECOMPOSED * r**3) + cells * (3.0 * matrix + SOLVED * r**3 + BEGUN) + cutting)
-
-        wanted = [r for k in range(40) if (r := int(most * 0.8**k)) >= min(most, FEWEST)]
-        for r in wanted if not widths[0].kernel.is_precomputed else wanted[:1]:
-            if (r >= min(SMALL, most) or r >= n) and seconds(n, min(r, n)) <= left:
-                return n, r
-        return next((r for r in wanted if r <= n and seconds(r, r) <= left), min(n, FEWEST)), most
 
     def _check_parameters(self) -> None:
         self._check_intercept()
-        check_common(self)
+        self._check_rows()
         require_switch(self, "full_grid")
-        rows = self.kernel_rows
-        whole = isinstance(rows, int | np.integer) and not isinstance(rows, bool)
-        require(self, "kernel_rows", "a whole number of at least 10", holds=whole and rows >= 10)
         if isinstance(self.ridge, str):
             require(self, "ridge", "a positive number or 'cv'", holds=self.ridge == "cv")
         else:
@@ -278,7 +200,7 @@ class KernelRegression(Certified, RegressionMixin, MultiOutputMixin, RegressorMi
             msg = f"The 'kernel' parameter of {type(self).__name__} (with 'gamma', 'degree', 'coef0') cannot be used: {error}"
             raise InputError(msg) from error
 
-    def _widths(self, data: Regression) -> list[Width]:
+    def _plan(self, data: Regression) -> list[Width]:
         """Return the kernels to choose from, every parameter a number."""
         owner, kernel = type(self).__name__, self._asked_kernel()
         if self.gamma == "cv":
@@ -286,21 +208,18 @@ class KernelRegression(Certified, RegressionMixin, MultiOutputMixin, RegressorMi
         require(self, "gammas", "None unless gamma='cv'", holds=self.gammas is None)
         return [Width(np.nan, kernel.resolved(data.X))]
 
-    def _refuse_precomputed(self, widths: list[Width], n: int) -> None:
-        if widths[0].kernel.is_precomputed:
-            msg = f"{type(self).__name__}: a precomputed kernel of {n:,} rows cannot be cut into cells. Raise kernel_rows."
-            raise InputError(msg)
+    def _divisible(self, plan: list[Width]) -> bool:
+        return not plan[0].kernel.is_precomputed
 
-    def _matrix(self, data: Regression, kernel: Kernel, rows: IntArray) -> FloatArray:
-        """Return the kernel matrix of some rows, shape (r, r), in double precision."""
-        if kernel.is_precomputed:
-            K = np.array(data.X[np.ix_(rows, rows)], dtype=np.float64)
-        else:
-            K = kernel.matrix(data.X[rows], dtype=np.float64)
-        return np.asarray(K + data.design.clamp**2)
+    def _searching(self, plan: list[Width], r: int, matrix: float) -> float:
+        given = len(plan) == 1 and not isinstance(self.ridge, str)
+        coarse = r > MANY and not self.full_grid
+        searched = 0.0 if given else len(plan) / COARSE**3 + min(len(plan), 3) if coarse else len(plan)
+        return searched * (matrix + DECOMPOSED * r**3)
 
-    def _search(self, data: Regression, rows: IntArray, widths: list[Width], rng: Any, began: float) -> Kernel:
+    def _search(self, data: Regression, rows: IntArray, plan: list[Width], rng: Any, began: float) -> Kernel:
         """Choose the ridge, and return the kernel of the width chosen, by what they do on some rows."""
+        widths = plan
         if len(widths) == 1 and not isinstance(self.ridge, str):
             self.ridge_, self.history_, self.n_iter_ = float(self.ridge), {}, 1
             return widths[0].kernel
@@ -330,7 +249,7 @@ class KernelRegression(Certified, RegressionMixin, MultiOutputMixin, RegressorMi
                 few = np.sort(rng.choice(rows, rows.size // part, replace=False))
                 if len(kept) > 1:
                     coarse = side_by_side(partial(score, some=few), kept, self.n_jobs)
-                    kept = [kept[j] for j in _not_ruled_out(coarse)]
+                    kept = [kept[j] for j in _not_ruled_out(coarse)[: LEFT[part]]]
                 found.clear()
         side_by_side(lambda k: score(k, rows), kept, self.n_jobs)
         reporter.close()
@@ -342,56 +261,7 @@ class KernelRegression(Certified, RegressionMixin, MultiOutputMixin, RegressorMi
             self.history_["ridges"][k], self.history_["errors"][k] = scored.ridges, scored.errors.mean(axis=1)
         return widths[best].kernel
 
-    def _solve(self, data: Regression, kernel: Kernel, by_cell: list[IntArray], centres: FloatArray | None) -> None:
-        """Fit a function to the rows of every cell, and keep what predicts and the proof."""
-        ridge, (n, m) = self.ridge_, data.Y.shape
-        objection = indefiniteness(kernel, data.X)[1] if centres is None else None
-        if objection is not None:
-            msg = f"{type(self).__name__}: {objection}"
-            raise InputError(msg)
-
-        def solve(rows: IntArray) -> KernelFit:
-            with alone():
-                return kernel_ridge(self._matrix(data, kernel, rows), data.Y[rows], data.design.s[rows], ridge, free=data.free)
-
-        fits = side_by_side(solve, by_cell, self.n_jobs)
-        coefficients, residuals, s = np.zeros((m, n)), np.zeros((m, n)), data.design.s
-        for rows, fit in zip(by_cell, fits, strict=True):
-            coefficients[:, rows], residuals[:, rows] = fit.coefficients, fit.left_out
-        everyone, clamp = np.arange(n), data.design.clamp
-
-        def proof(rows: IntArray, fit: KernelFit) -> KernelRidgeGap:
-            return KernelRidgeGap.measure(
-                data.X if rows.size == n else data.X[rows],
-                data.Y[rows],
-                kernel=kernel,
-                coefficients=coefficients if rows.size == n else coefficients[:, rows],
-                ridge=ridge,
-                constants=fit.constants if data.free else None,
-                clamp=clamp,
-                sample_weight=None if data.sample_weight is None else s[rows],
-                left_out_error=(s[rows] * residuals[:, rows] ** 2).sum(axis=1) / s[rows].sum(),
-            )
-
-        own = [everyone] if centres is None else by_cell
-        bias = np.stack(
-            [fit.constants + clamp**2 * coefficients[:, rows].sum(axis=1) for rows, fit in zip(own, fits, strict=True)]
-        )
-        mean = bias[0] if centres is None else np.full(m, np.nan)
-        self._expansion, self._fitted_clamp = Expansion(kernel, doubled(data.X), everyone, coefficients, mean), clamp
-        left_out = np.where(s > 0.0, data.Y.T - residuals, np.nan)
-        self.left_out_ = left_out[0] if data.single else np.ascontiguousarray(left_out.T)
-        self._cells: Cells | None = None
-        if centres is None:
-            self.certificate_: KernelRidgeGap | KernelRidgeCells = proof(everyone, fits[0])
-            return
-        cells = np.full(n, -1)
-        for k, rows in enumerate(by_cell):
-            cells[rows] = k
-        self._cells = Cells(centres, by_cell, bias, np.ones((len(by_cell), m), dtype=bool))
-        self.certificate_ = KernelRidgeCells(centres, cells, tuple(map(proof, by_cell, fits)), data.sample_weight)
-
-    def _explained(self, widths: list[Width], cells: int) -> Outcome:
+    def _explained(self, plan: list[Width], cells: int) -> Outcome:
         """Say how width and ridge were chosen, and what was solved."""
         about = f" in {cells} cells, an approximation" if cells > 1 else ""
         sentence = f"Solved by Cholesky{about}: {str(self.certificate_).splitlines()[0]}."
@@ -405,7 +275,7 @@ class KernelRegression(Certified, RegressionMixin, MultiOutputMixin, RegressorMi
             remedy = (
                 f"The best ridge is the {'smallest' if at == 0 else 'largest'} of those tried: give ridges that reach further."
             )
-        elif len(widths) > 1 and k in {0, len(widths) - 1}:
+        elif len(plan) > 1 and k in {0, len(plan) - 1}:
             remedy = (
                 f"The best gamma is the {'smallest' if k == 0 else 'largest'} of those tried: give gammas that reach further."
             )
@@ -419,46 +289,14 @@ class KernelRegression(Certified, RegressionMixin, MultiOutputMixin, RegressorMi
         X : array or CSR matrix, shape (n, d)
             Examples.
         """
-        X = self._read(X)
-        found = self._expansion.outputs(X) if self._cells is None else self._cells.outputs(self._expansion, X)
+        found = self._outputs(X)
         return found[:, 0] if self._single else found
-
-    @property
-    def _single(self) -> bool:
-        """Whether there is one target, without a second axis."""
-        return bool(self.left_out_.ndim == 1)
-
-    @property
-    def kernel_(self) -> Kernel:
-        """The kernel, every parameter a number."""
-        check_is_fitted(self)
-        return self._expansion.kernel
-
-    @property
-    def dual_coef_(self) -> FloatArray:
-        """Coefficients of the examples, shape (n,) or (m, n)."""
-        check_is_fitted(self)
-        return (self._expansion.coefficients[0] if self._single else self._expansion.coefficients).copy()
-
-    @property
-    def intercept_(self) -> Any:
-        """Constant, a float or shape (m,); with cells one row for each, shape (cells, m)."""
-        check_is_fitted(self)
-        if self._cells is not None:
-            return self._cells.bias.copy()
-        return float(self._expansion.bias[0]) if self._single else self._expansion.bias.copy()
-
-    @property
-    def left_out_error_(self) -> Any:
-        """Mean squared error of the predictions `left_out_`, a float or shape (m,)."""
-        check_is_fitted(self)
-        found: FloatArray = self.certificate_.left_out_error
-        return float(found[0]) if self._single else found
 
 
 def _not_ruled_out(scored: list[_Scored | None]) -> list[int]:
-    """Return the widths whose error is not above the least by more than two standard errors of the difference."""
+    """Return the widths whose error is not above the least by more than two standard errors of the difference, best first."""
     done = {k: one.errors[one.best] for k, one in enumerate(scored) if one is not None}
     least = min(done.values(), key=lambda errors: float(errors.mean()))
     apart = {k: errors - least for k, errors in done.items()}
-    return [k for k, d in apart.items() if d.mean() <= 2.0 * d.std(ddof=1) / np.sqrt(d.size)]
+    near = [k for k, d in apart.items() if d.mean() <= 2.0 * d.std(ddof=1) / np.sqrt(d.size)]
+    return sorted(near, key=lambda k: float(apart[k].mean()))

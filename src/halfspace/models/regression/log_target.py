@@ -15,10 +15,11 @@ from halfspace.models.parameters import UNLABELLED, read_matrix, require, restor
 from halfspace.models.regression.bayesian_regression import BayesianRegression
 from halfspace.models.regression.kernel_regression import KernelRegression
 from halfspace.models.regression.linear_regression import LinearRegression
+from halfspace.models.regression.relevance import RelevanceKernelRegressor
 
 __all__ = ["LogTarget"]
 
-INNER = LinearRegression, BayesianRegression, KernelRegression
+INNER = LinearRegression, BayesianRegression, KernelRegression, RelevanceKernelRegressor
 
 
 class LogTarget(Certified, MetaEstimatorMixin, RegressorMixin, BaseEstimator):
@@ -31,7 +32,7 @@ class LogTarget(Certified, MetaEstimatorMixin, RegressorMixin, BaseEstimator):
 
     Parameters
     ----------
-    regressor : LinearRegression, BayesianRegression or KernelRegression, optional
+    regressor : LinearRegression, BayesianRegression, KernelRegression or RelevanceKernelRegressor, optional
         The model of log y; by default `LinearRegression()`.
 
     Attributes
@@ -60,7 +61,7 @@ class LogTarget(Certified, MetaEstimatorMixin, RegressorMixin, BaseEstimator):
 
     learnt: ClassVar[dict[str, Any]] = {
         **UNLABELLED,
-        "regressor_": "model:LinearRegression,BayesianRegression,KernelRegression",
+        "regressor_": "model:LinearRegression,BayesianRegression,KernelRegression,RelevanceKernelRegressor",
         "factor_": "finite > 0",
         "range_": "finite8(2)",
     }
@@ -109,7 +110,9 @@ class LogTarget(Certified, MetaEstimatorMixin, RegressorMixin, BaseEstimator):
                 )
                 raise InputError(msg)
             model = self.regressor_ = clone(self._asked()).fit(X, np.log(target), sample_weight)
-            self.certificate_ = LogSmearing.measure(X, target, model.certificate_)
+            left_out = np.log(target) - model.left_out_ if isinstance(model, KernelRegression) else None
+            known = None if left_out is None else np.where(np.isfinite(left_out), left_out, 0.0)
+            self.certificate_ = LogSmearing.measure(X, target, model.certificate_, known)
             self.factor_ = self.certificate_.factor
             self.range_ = np.array([self.certificate_.low, self.certificate_.high])
             self.n_iter_, said = model.n_iter_, model.outcome_
@@ -132,6 +135,11 @@ class LogTarget(Certified, MetaEstimatorMixin, RegressorMixin, BaseEstimator):
     def left_out_(self) -> FloatArray:
         """Prediction for every example by a model of log y that has not seen it, shape (n,), if that is a kernel's."""
         return self._in_units(self.regressor_.left_out_)
+
+    @property
+    def unseen_(self) -> FloatArray:
+        """Prediction for examples by models of log y whose metric they did not teach either, shape (n,); NaN: there is none."""
+        return self._in_units(self.regressor_.unseen_)
 
     def _in_units(self, logs: FloatArray) -> FloatArray:
         """Return means of the target, shape (n,), from predictions of log y."""

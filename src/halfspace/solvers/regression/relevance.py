@@ -1,0 +1,448 @@
+"""The relevance kernel machine: kernel ridge whose metric is learnt from its own gradients.
+
+Problem    A kernel of the distance in a metric that weighs column j by its relevance m_j >= 0:
+           k(x, x') = exp(-sqrt(Σ m_j (x_j - x'_j)²)/L),  or  exp(-Σ m_j^p |x_j - x'_j|/L),  a product of kernels of one column.
+Rule       Solve kernel ridge with the metric at hand; m_j becomes the mean square of ∂f/∂x_j at the examples, over all outputs,
+           divided by the largest; set the width L back to its multiple of the median distance; solve again. Two rounds.
+Theorem    None: it is not known that the rounds converge, or to what. What is proved (`KernelRidgeGap`) is the optimality of
+           the machine, and its leave-one-out errors, *given* the metric, which is a choice, as a width is.
+Choice     Scale of the columns and width by exact leave-one-out before any metric is learnt. Leave-one-out flatters a learnt
+           metric (each example has shaped it), so kernel, number of rounds and power are chosen by the outputs for examples
+           that taught no metric: of 3 folds, 2 from 1,260 examples on, one part of 2,000 or more. λ is tuned by leave-one-out
+           where it is taught, and with a learnt metric the same examples choose among it and larger ones.
+Loss       Squared error; of classes, whose targets are ±1, mistakes + 0.3 times that.
+Precision  Single in the search, except for λ < 0.01; the machine that is kept is solved in double precision elsewhere.
+Reference  Radhakrishnan, Beaglehole, Pandit and Belkin 2024 ("recursive feature machines"); for prototypes Hammer and
+           Villmann 2002 (GRLVQ), where relevances descend the cost.
+"""
+
+import time
+from collections.abc import Callable, Iterator
+from typing import Any, NamedTuple
+
+import numpy as np
+from scipy import linalg
+from scipy.linalg import lapack
+
+from halfspace._typing import FloatArray, IntArray, Matrix
+from halfspace.kernels import RBF, Kernel, Laplacian, Linear, Manhattan, OnScales
+from halfspace.kernels.fast.manhattan import manhattan, pulls
+from halfspace.kernels.scales import SCALES, learn_curves
+from halfspace.solvers.run import in_pieces
+
+__all__ = ["Found", "Shape", "Task", "find_metric"]
+
+FEW, FOLDED, HALVED, TAUGHT, JUDGED = 400, 1_260, 2_000, 1_000, 1_500
+"""Rows that scale and width are chosen on; up to which there are 3 folds, and 2; beyond, rows that teach, and that judge."""
+MOST = 2_000
+"""Rows that the metric chosen is learnt from."""
+GRADIENTS, OUTPUTS = 300, 8
+"""Rows whose gradients are taken; of more outputs than this, so many random combinations."""
+RIDGES = np.geomspace(1e-5, 30.0, 12)
+STEP, LEAST, LARGEST = 4.0, 1e-4, 256.0
+"""Ratio of neighbouring ridges when one is tuned, and the ends."""
+SINGLE = 0.01
+"""Ridges from which single precision will do."""
+SQUARED = 0.3
+"""Weight of the squared error beside mistakes."""
+NOTHING = 1e-5
+"""Relevances below this, relative to the largest, are 0."""
+ROUNDS = 2
+LARGER = (1.0, 8.0, 64.0)
+"""Factors of the ridge that leave-one-out has chosen with a learnt metric, among which rows that taught nothing choose."""
+
+
+class Shape(NamedTuple):
+    """A kernel of scaled columns, its widths as multiples of the median distance, and what it makes of relevances."""
+
+    name: str
+    kernel: Any
+    multiples: tuple[float, ...]
+    root: float = 0.0  # columns are multiplied by relevance^(root · power); 0: no metric is learnt
+    powers: tuple[float, ...] = (1.0,)  # that are tried
+
+    def factors(self, relevances: FloatArray, power: float) -> FloatArray:
+        """Return what columns are multiplied by, shape (d,)."""
+        return relevances ** (self.root * power) if self.root else np.ones_like(relevances)
+
+    def apart(self, A: Any, B: Any) -> Any:
+        """Return what the kernel is a function of, shape (n, m): distances, their squares, or inner products over d."""
+        if self.kernel is Manhattan:
+            out = np.empty((A.shape[0], B.shape[0]), A.dtype)
+            manhattan(A, B, out)
+            return out
+        if self.kernel is Linear:
+            return A @ B.T / A.dtype.type(A.shape[1])
+        D = (A * A).sum(axis=1)[:, None] + (B * B).sum(axis=1) - 2 * (A @ B.T)
+        np.maximum(D, 0, out=D)
+        if A is B:
+            np.fill_diagonal(D, 0)
+        return np.sqrt(D, out=D) if self.kernel is Laplacian else D
+
+    def typical(self, D: Any) -> float:
+        """Return the median of separations D (n, n) of different rows; of inner products the mean of the diagonal."""
+        n = D.shape[0]
+        some = np.diagonal(D) if self.kernel is Linear else D[: n // 2, n // 2 :]
+        middle = float(some.mean() if self.kernel is Linear else np.median(some))
+        middle = middle if middle > 0.0 else float(some.mean())
+        return middle if middle > 0.0 else 1.0
+
+    def bent(self, D: Any, width: float) -> Any:
+        """Return kernel values from separations."""
+        return D / D.dtype.type(width) if self.kernel is Linear else np.exp(D * D.dtype.type(-1.0 / width))
+
+    def value(self, width: float, columns: int) -> Kernel:
+        """Return the kernel of scaled columns, so many of them."""
+        if self.kernel is Linear:
+            return (1.0 / (width * columns)) * Linear()
+        found: Kernel = self.kernel(1.0 / width)
+        return found
+
+
+SHAPES = (
+    Shape("linear", Linear, (1.0,)),
+    Shape("rbf", RBF, (1.0, 4.0, 18.0)),
+    Shape("laplacian", Laplacian, (1.0, 4.0, 16.0), 0.5),
+    Shape("manhattan", Manhattan, (1.0, 4.0, 16.0), 1.0, (1.0, 0.5)),
+)
+
+
+class Task(NamedTuple):
+    """What is to be learnt: examples, targets, their weights, and whether the targets are ±1 for classes."""
+
+    X: Matrix
+    Y: FloatArray  # (n, m) float32, of mean 0 and variance 1 if they are numbers
+    s: FloatArray  # (n,) float32, > 0
+    classes: bool
+
+    def of(self, rows: IntArray) -> "Task":
+        """Return the task of some rows; X is left as it is."""
+        return self._replace(Y=self.Y[rows], s=self.s[rows])
+
+    def losses(self, F: FloatArray) -> FloatArray:
+        """Return the loss of outputs F (n, m) for every example, times its weight, shape (n,)."""
+        found = np.square(self.Y - F).mean(axis=1)
+        if self.classes:
+            alone = self.Y.shape[1] == 1
+            wrong = (F[:, 0] > 0) != (self.Y[:, 0] > 0) if alone else F.argmax(axis=1) != self.Y.argmax(axis=1)
+            found = wrong + SQUARED * found
+        return np.asarray(self.s * found)
+
+    def loss(self, F: FloatArray) -> float:
+        """Return the mean loss; infinite if an output is not a number."""
+        found = float(self.losses(F).sum() / self.s.sum())
+        return found if np.isfinite(found) else np.inf
+
+
+class Machine(NamedTuple):
+    """A machine of the search: its metric, and what was solved."""
+
+    rounds: int
+    power: float
+    larger: float  # factor of the ridge beyond the one tuned
+    relevances: FloatArray  # (d,)
+    width: float
+    ridge: float
+    b: FloatArray  # (n, m)
+    constants: FloatArray  # (m,)
+    K: Any  # (n, n)
+    D: Any  # (n, n)
+
+
+class Choice(NamedTuple):
+    """What was chosen for a shape before a metric was learnt."""
+
+    scale: str
+    multiple: float
+    ridge: float
+
+
+class Found(NamedTuple):
+    """The metric found, and how it was judged."""
+
+    kernel: Kernel
+    ridge: float
+    relevances: FloatArray  # (d,) mean squares of the gradient on the scales of the columns, the largest 1
+    metric: FloatArray  # (d,) of the kernel, the largest 1
+    unseen: FloatArray  # (n, m) outputs for rows that taught no metric, NaN for the others
+    read: IntArray  # the rows that were looked at
+    history: dict[str, Any]
+    ended: str  # "complete", or why machines were left out
+
+
+def find_metric(task: Task, rng: Any, deadline: float | None = None, tell: Callable[[str], Any] = len) -> Found:
+    """Find scale, kernel, metric and ridge for a task; `tell` hears of every machine.
+
+    What is not begun by the deadline (`time.perf_counter`), or at Ctrl-C, is left out.
+    """
+    late = _Late(deadline)
+    n = task.Y.shape[0]
+    order = rng.permutation(n)
+    curves = {scale: learn_curves(task.X, scale) for scale in SCALES}
+    read = order[: max(MOST, TAUGHT + JUDGED)]
+    columns = np.arange(task.X.shape[1])
+    scaled = {scale: curve(task.X[read], columns).astype(np.float32) for scale, curve in curves.items()}
+    few = min(FEW, n)
+    different = [scale for scale in SCALES if scale == SCALES[0] or np.abs(scaled[scale] - scaled[SCALES[0]]).max() > 1e-3]
+    chosen: dict[str, Choice] = {}
+    for shape in SHAPES:
+        if not chosen or not late():
+            chosen[shape.name] = _choose(shape, {k: scaled[k][:few] for k in different}, task.of(order[:few]))
+    judged = _judge(task.of(read), chosen, scaled, rng, (late, tell))
+    shape, rounds, power, ridge, outputs = judged.best
+    choice, unseen = chosen[shape.name], np.full(task.Y.shape, np.nan)
+    unseen[read] = outputs
+    some = slice(0, min(MOST, n))
+    Z, part = scaled[choice.scale][some], task.of(read[some])
+    machine = _taught(shape, Z, part, choice._replace(ridge=ridge), (rounds, power), rng)
+    metric = shape.factors(machine.relevances, power)
+    kernel = OnScales(shape.value(machine.width, int((metric > 0.0).sum())), choice.scale, metric, tuple(curves[choice.scale]))
+    relevances = gradients(shape, Z, machine, rng)
+    return Found(kernel, ridge, relevances, metric, unseen, read, judged.history(), late.why)
+
+
+class _Late:
+    """Tells whether it is time to end, and remembers why."""
+
+    def __init__(self, deadline: float | None) -> None:
+        self.deadline, self.why = deadline, "complete"
+
+    def __call__(self) -> bool:
+        if self.why == "complete" and self.deadline is not None and time.perf_counter() > self.deadline:
+            self.why = "time budget spent"
+        return self.why != "complete"
+
+
+# ------------------------------------------------------------ scale and width, before any metric
+def _choose(shape: Shape, scaled: dict[str, Any], task: Task) -> Choice:
+    """Return scale, width and ridge of the least leave-one-out loss."""
+    found: list[tuple[float, Choice]] = []
+    for scale, Z in scaled.items():
+        D = shape.apart(Z, Z)
+        middle = shape.typical(D)
+        for multiple in shape.multiples:
+            for ridge, residuals in zip(RIDGES, _residuals(shape.bent(D, multiple * middle), task), strict=True):
+                found.append((task.loss(task.Y - residuals), Choice(scale, multiple, float(ridge))))
+    return min(found, key=lambda pair: pair[0])[1]
+
+
+def _residuals(K: Any, task: Task) -> Iterator[Any]:
+    """Yield the residuals of examples left out, shape (n, m), for every ridge of RIDGES, from one eigendecomposition."""
+    root = np.sqrt(task.s)
+    values, U = linalg.eigh(root[:, None] * K * root, driver="evd", check_finite=False, overwrite_a=True)
+    values, z, p, squares = np.maximum(values, 0), U.T @ (root[:, None] * task.Y), U.T @ root, np.square(U)
+    for ridge in RIDGES:
+        damped = (1 / (values + ridge)).astype(K.dtype)
+        yield _left_out(U @ (damped[:, None] * z), U @ (damped * p), squares @ damped, root)[2]
+
+
+def _left_out(b: Any, along: Any, squares: Any, root: Any) -> tuple[Any, Any, Any]:
+    """Return b (n, m), constants (m,) and residuals left out (n, m), from G√S Y as b, Gu and G_ii (see `kernel_ridge`)."""
+    total = root @ along
+    constants = root @ b / total
+    b, own = b - along[:, None] * constants, squares - along * along / total
+    return b, constants, b / (root * np.maximum(own, 1e-12))[:, None]
+
+
+# ------------------------------------------------------------ one machine
+def _solved(K: Any, task: Task, ridge: float, *, left_out: bool) -> tuple[Any, Any, Any] | None:
+    """Solve by Cholesky: b (n, m), constants (m,), residuals left out if asked for; None if singular to rounding."""
+    single = ridge >= SINGLE
+    kind, factor, solve, invert = (
+        (np.float32, lapack.spotrf, lapack.spotrs, lapack.spotri)
+        if single
+        else (np.float64, lapack.dpotrf, lapack.dpotrs, lapack.dpotri)
+    )
+    root: Any = np.sqrt(task.s).astype(kind)
+    A: Any = np.array(K, dtype=kind)
+    if (root != 1).any():
+        A *= root
+        A *= root[:, None]
+    A[np.diag_indices(root.size)] += kind(ridge)
+    L, failed = factor(A.T, lower=1, clean=0, overwrite_a=1)
+    if failed:
+        return None
+    right = np.column_stack([root[:, None] * task.Y, root]).astype(kind)
+    solved = solve(L, right, lower=1)[0]
+    squares = np.diag(invert(L, lower=1, overwrite_c=1)[0]) if left_out else np.ones(root.size)
+    b, constants, residuals = _left_out(solved[:, :-1], solved[:, -1], squares, root)
+    return b * root[:, None], constants, residuals
+
+
+def _tuned(K: Any, task: Task, ridge: float) -> tuple[float, Any, Any]:
+    """Descend from a ridge to one whose neighbours have larger leave-one-out losses; return it, b and the constants."""
+    found: dict[int, tuple[float, Any]] = {}
+    low, high = (round(np.log(end / ridge) / np.log(STEP)) for end in (LEAST, LARGEST))
+
+    def at(k: int) -> float:
+        if k < low or k > high:
+            return np.inf
+        if k not in found:
+            answer = _solved(K, task, ridge * STEP**k, left_out=True)
+            found[k] = (np.inf, None) if answer is None else (task.loss(task.Y - answer[2]), answer[:2])
+        return found[k][0]
+
+    k = min(max(0, low), high)
+    while True:
+        aside = min((k - 1, k + 1), key=at)
+        if at(aside) >= at(k):
+            break
+        k = aside
+    while found[k][1] is None and k < high:  # singular to rounding: only a larger ridge helps
+        k += 1
+        at(k)
+    return ridge * STEP**k, *found[k][1]
+
+
+def gradients(shape: Shape, Z: Any, machine: Machine, rng: Any) -> FloatArray:
+    """Return mean squares of ∂f/∂z_j at some rows, over all outputs, the largest 1, shape (d,); what is nothing is 0."""
+    n, d = Z.shape
+    factors = shape.factors(machine.relevances, machine.power).astype(np.float32)
+    b = machine.b.astype(np.float32)
+    if b.shape[1] > OUTPUTS:  # random signs: the mean of the squares is the same
+        b = b @ (rng.choice([-1.0, 1.0], (b.shape[1], OUTPUTS)) / np.sqrt(OUTPUTS)).astype(np.float32)
+    rows = np.sort(rng.choice(n, min(n, GRADIENTS), replace=False))
+    total, U = np.zeros(d), np.ascontiguousarray(Z * factors)
+    for column in b.T:
+        if shape.kernel is Linear:
+            total += np.square((column @ Z).astype(np.float64))
+            continue
+        W = machine.K[rows] * column
+        if shape.kernel is Manhattan:
+            slopes = pulls(U[rows], U, W) * factors / machine.width
+        else:
+            if shape.kernel is Laplacian:
+                D = machine.D[rows]
+                W /= np.where(D > 0, D, np.inf)
+            slopes = (U[rows] * W.sum(axis=1)[:, None] - W @ U) * (factors / machine.width)
+        total += np.square(slopes.astype(np.float64)).mean(axis=0)
+    largest = float(total.max())
+    relevances = total / largest if largest > 0.0 and np.isfinite(largest) else np.ones(d)
+    return np.where(relevances >= NOTHING, relevances, 0.0)
+
+
+def _machine(shape: Shape, Z: Any, task: Task, choice: Choice, metric: tuple[int, float, FloatArray], *, tune: bool) -> Machine:
+    """Solve with relevances at hand, metric = (round, power, relevances); the ridge is tuned or taken as it is."""
+    rounds, power, relevances = metric
+    U = _weighed(shape, Z, relevances, power)
+    D = shape.apart(U, U)
+    width = choice.multiple * shape.typical(D)
+    K = shape.bent(D, width)
+    ridge, b, constants = choice.ridge, None, None
+    answer = None if tune else _solved(K, task, ridge, left_out=False)
+    if answer is None:
+        ridge, b, constants = _tuned(K, task, ridge)
+    else:
+        b, constants = answer[:2]
+    return Machine(rounds, power, 1.0, relevances, width, ridge, b, constants, K, D)
+
+
+def _weighed(shape: Shape, Z: Any, relevances: FloatArray, power: float) -> Any:
+    """Return the columns that count, each times its factor, in single precision."""
+    if not shape.root:
+        return Z
+    used = np.flatnonzero(relevances)
+    return np.ascontiguousarray(Z[:, used] * shape.factors(relevances, power)[used].astype(np.float32))
+
+
+def _rounds(shape: Shape, Z: Any, task: Task, choice: Choice, rng: Any, late: _Late) -> Iterator[Machine]:
+    """Yield the machines of all rounds and powers: solve, take gradients, solve again."""
+    relevances = np.ones(Z.shape[1])
+    for k in range(1 + ROUNDS * bool(shape.root)):
+        for power in shape.powers if k else (1.0,):
+            machine = _machine(shape, Z, task, choice, (k, power, relevances), tune=True)
+            yield machine
+            for larger in LARGER[1:] if k else ():
+                answer = _solved(machine.K, task, larger * machine.ridge, left_out=False)
+                if answer is not None:
+                    yield machine._replace(larger=larger, ridge=larger * machine.ridge, b=answer[0], constants=answer[1])
+            if power == 1.0:
+                first, choice = machine, choice._replace(ridge=machine.ridge)
+        if not shape.root or k == ROUNDS or late():
+            return
+        relevances = gradients(shape, Z, first, rng)
+
+
+def _taught(shape: Shape, Z: Any, task: Task, choice: Choice, member: tuple[int, float], rng: Any) -> Machine:
+    """Return the machine of a number of rounds and a power, all rounds with the ridge that was chosen."""
+    rounds, power = member
+    relevances = np.ones(Z.shape[1])
+    for k in range(rounds):
+        relevances = gradients(shape, Z, _machine(shape, Z, task, choice, (k, 1.0, relevances), tune=False), rng)
+    return _machine(shape, Z, task, choice, (rounds, power, relevances), tune=False)
+
+
+# ------------------------------------------------------------ judged by rows that taught no metric
+Key = tuple[str, int, float, float]
+"""A member: the name of its shape, rounds, power, and the factor of its ridge."""
+
+
+class _Judged:
+    """Outputs of members for rows that taught them nothing."""
+
+    def __init__(self, task: Task) -> None:
+        self.task = task
+        self.outputs: dict[Key, Any] = {}
+        self.ridges: dict[Key, list[float]] = {}
+
+    def keep(self, key: Key, rows: IntArray, F: Any, ridge: float) -> None:
+        """Keep outputs F (r, m) for some rows."""
+        self.outputs.setdefault(key, np.full(self.task.Y.shape, np.nan))[rows] = F
+        self.ridges.setdefault(key, []).append(ridge)
+
+    def losses(self) -> dict[Key, float]:
+        """Return the mean loss of every member that was judged by all parts, or by as many as any."""
+        most = max(map(len, self.ridges.values()))
+        found = {}
+        for key, F in self.outputs.items():
+            seen = np.flatnonzero(~np.isnan(F[:, 0]))
+            if len(self.ridges[key]) == most:
+                found[key] = self.task.of(seen).loss(F[seen])
+        return found
+
+    @property
+    def best(self) -> tuple[Shape, int, float, float, Any]:
+        """The member of the least loss: shape, rounds, power, ridge (geometric mean) and outputs."""
+        losses = self.losses()
+        key = min(losses, key=lambda one: losses[one])
+        shape = next(shape for shape in SHAPES if shape.name == key[0])
+        return shape, key[1], key[2], float(np.exp(np.mean(np.log(self.ridges[key])))), self.outputs[key]
+
+    def history(self) -> dict[str, Any]:
+        """Return the table of members: names, rounds, powers, factors of the ridge, losses."""
+        losses = self.losses()
+        names, rounds, powers, larger = (list(column) for column in zip(*losses, strict=True))
+        return {"kernel": names, "rounds": rounds, "power": powers, "larger": larger, "loss": list(losses.values())}
+
+
+def _judge(
+    task: Task, chosen: dict[str, Choice], scaled: dict[str, Any], rng: Any, ends: tuple[_Late, Callable[[str], Any]]
+) -> _Judged:
+    """Teach every member on some rows and judge it by the others; Ctrl-C ends it once there is one to choose."""
+    n, (late, tell) = task.Y.shape[0], ends
+    everyone = np.arange(n)
+    folds = 3 if n < FOLDED else 2 if n < HALVED else 1
+    judged = _Judged(task)
+
+    def pieces() -> Iterator[str]:
+        for held in np.array_split(everyone, folds) if folds > 1 else [everyone[TAUGHT:]]:
+            for shape in SHAPES:
+                if shape.name in chosen and not (judged.outputs and late()):
+                    _judge_shape(shape, chosen[shape.name], scaled, judged, held, (rng, late))
+                    yield f"{shape.name}, {held.size:,} rows held out: loss {min(judged.losses().values()):.4g} so far"
+
+    if not in_pieces(pieces(), tell):
+        late.why = "interrupted"
+    return judged
+
+
+def _judge_shape(
+    shape: Shape, choice: Choice, scaled: dict[str, Any], judged: _Judged, held: IntArray, ends: tuple[Any, _Late]
+) -> None:
+    """Teach all machines of a shape on all rows but those held out, and keep their outputs for these."""
+    taught = np.setdiff1d(np.arange(judged.task.Y.shape[0]), held)
+    Z, H = scaled[choice.scale][taught], scaled[choice.scale][held]
+    for machine in _rounds(shape, Z, judged.task.of(taught), choice._replace(ridge=max(choice.ridge, LEAST)), *ends):
+        U, V = (_weighed(shape, A, machine.relevances, machine.power) for A in (Z, H))
+        F = shape.bent(shape.apart(V, U), machine.width) @ machine.b.astype(np.float32) + machine.constants
+        judged.keep((shape.name, machine.rounds, machine.power, machine.larger), held, F, machine.ridge)

@@ -1,0 +1,171 @@
+"""The relevance kernel machines: what is proved given the metric, and that rows which did not teach a metric judge it."""
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+from scipy import sparse
+
+import halfspace as hs
+from halfspace.errors import InputError
+from halfspace.solvers.regression.relevance import Task, find_metric
+
+pytestmark = pytest.mark.filterwarnings("ignore::halfspace.errors.FewRowsWarning")
+
+
+def waves(n=120, d=5, seed=0):
+    """Return rows of which only the first column matters, and a wave of it with noise."""
+    rng = np.random.default_rng(seed)
+    X = rng.normal(size=(n, d))
+    return X, np.sin(2.5 * X[:, 0]) + 0.1 * rng.normal(size=n)
+
+
+def rings(n=120, classes=3, seed=0):
+    """Return rows, and the ring about the origin of the first two columns that they are in."""
+    X = np.random.default_rng(seed).normal(size=(n, 4))
+    return X, np.minimum((np.hypot(X[:, 0], X[:, 1]) * 1.2).astype(int), classes - 1)
+
+
+@pytest.fixture(scope="module")
+def regressor():
+    X, y = waves()
+    return hs.RelevanceKernelRegressor().fit(X, y)
+
+
+@pytest.fixture(scope="module")
+def classifier():
+    X, y = rings()
+    return hs.RelevanceKernelClassifier().fit(X, y)
+
+
+def test_the_relevant_column_is_found(regressor):
+    """The column that matters has the largest relevance by far, and the metric reads it."""
+    assert regressor.relevances_.argmax() == 0
+    assert regressor.relevances_[1:].max() < 0.2
+    assert regressor.metric_.shape == regressor.relevances_.shape == (5,)
+    assert regressor.metric_[0] > 0.0
+    assert regressor.transform(waves()[0]).shape == (120, 5)
+
+
+def test_left_out_outputs_are_those_of_refits(regressor, classifier):
+    """Given metric and ridge, the output for a row left out is that of a machine fitted to the other rows."""
+    for model, (X, y) in ((regressor, waves()), (classifier, rings())):
+        for i in (0, 7, 50):
+            again = type(model)(kernel=model.kernel_, ridge=model.ridge_).fit(np.delete(X, i, 0), np.delete(y, i))
+            output = getattr(again, "decision_function", again.predict)(X[i : i + 1])
+            np.testing.assert_allclose(output[0], model.left_out_[i], atol=1e-6)
+
+
+def test_every_changed_number_is_refuted(classifier):
+    """Another count of mistakes, gap, leave-one-out error, metric or label is refuted."""
+    X, y = rings()
+    proof = classifier.certificate_
+    assert proof.verify(X, y)
+    part = proof.part
+    scaled = replace(part.kernel, factors=part.kernel.factors * 1.01)
+    for changed in (
+        replace(proof, mistakes=proof.mistakes + 1),
+        replace(proof, part=replace(part, gap=part.gap * 0.01)),
+        replace(proof, part=replace(part, left_out_error=part.left_out_error * 1.01)),
+        replace(proof, part=replace(part, kernel=scaled)),
+        replace(proof, classes=(1, 0, 2)),
+    ):
+        assert not changed.verify(X, y)
+    assert not proof.verify(X, np.roll(y, 1))
+
+
+def test_a_column_that_leaks_through_the_metric_is_not_rewarded():
+    """Noise columns that a metric latches on to make leave-one-out errors small, not those of rows that taught nothing."""
+    rng = np.random.default_rng(3)
+    X, y = rng.normal(size=(60, 50)), np.where(rng.random(60) < 0.5, 1.0, -1.0)
+    task = Task(X, y[:, None].astype(np.float32), np.ones(60, np.float32), True)
+    found = find_metric(task, np.random.RandomState(0))
+    seen = ~np.isnan(found.unseen[:, 0])
+    assert seen.all()
+    assert ((found.unseen[:, 0] > 0) != (y > 0)).mean() > 0.35  # what is learnt is worth nothing, and is seen to be
+    losses = dict(
+        zip(zip(*(found.history[k] for k in ("kernel", "rounds", "larger")), strict=True), found.history["loss"], strict=True)
+    )
+    assert losses["laplacian", 2, 1.0] > 0.35
+
+
+def test_probabilities_agree_with_outputs_and_labels(classifier):
+    """The most probable class is the one of the largest output, and of two that of the side of 0."""
+    X, y = rings()
+    P, F = classifier.predict_proba(X), classifier.decision_function(X)
+    assert np.array_equal(P.argmax(axis=1), F.argmax(axis=1))
+    np.testing.assert_allclose(P.sum(axis=1), 1.0)
+    two = hs.RelevanceKernelClassifier(kernel=classifier.kernel_, ridge=classifier.ridge_).fit(X, np.where(y > 0, "in", "out"))
+    assert np.array_equal(two.predict_proba(X)[:, 1] > 0.5, two.decision_function(X) > 0.0)
+    assert two.verify(X, np.where(y > 0, "in", "out"))
+    two.calibration_ = two.calibration_._replace(slopes=2.0 * two.calibration_.slopes)
+    assert not two.verify(X, np.where(y > 0, "in", "out"))
+
+
+def test_cells_lie_in_the_space_of_the_metric(tmp_path):
+    """With more rows than a machine may know there are cells, with a proof, also for weights, sparse rows and from a file."""
+    X, y = waves(150)
+    s = np.arange(150) % 3.0
+    model = hs.RelevanceKernelRegressor(kernel_rows=60).fit(X, y, sample_weight=s)
+    assert len(model.certificate_.parts) > 1
+    assert model.verify(X, y)
+    assert np.isnan(model.left_out_[s == 0]).all()
+    hs.save(model, tmp_path / "model.halfspace")
+    loaded = hs.load(tmp_path / "model.halfspace")
+    assert np.array_equal(loaded.predict(X), model.predict(X))
+    assert loaded.verify(X, y)
+    same = hs.RelevanceKernelRegressor(kernel_rows=60).fit(sparse.csr_array(X), y, sample_weight=s)
+    np.testing.assert_allclose(same.predict(X), model.predict(X), atol=1e-6)
+
+
+def test_warm_start_keeps_the_metric(regressor):
+    """A warm start solves for new rows with the metric that is known; other classes are refused."""
+    X, y = waves(seed=1)
+    model = hs.RelevanceKernelRegressor(warm_start=True).fit(*waves())
+    before = model.kernel_
+    assert model.fit(X, y).kernel_ == before == regressor.kernel_
+    assert model.verify(X, y)
+    other = hs.RelevanceKernelClassifier(warm_start=True).fit(*rings(40, 2))
+    with pytest.raises(InputError, match="classes"):
+        other.fit(*rings(40, 3))
+
+
+def test_a_time_limit_or_ctrl_c_leaves_the_best_so_far(monkeypatch):
+    """What was not tried is said, and the machine that is kept has its proof."""
+    X, y = waves()
+    model = hs.RelevanceKernelRegressor(max_time=1e-3).fit(X, y)
+    assert model.outcome_.reason == "time budget spent"
+    assert model.verify(X, y)
+    calls = []
+
+    def interrupted(shape, *rest):
+        calls.append(shape.name)
+        if len(calls) == 2:
+            raise KeyboardInterrupt
+        return judge(shape, *rest)
+
+    from halfspace.solvers.regression import relevance
+
+    judge = relevance._judge_shape
+    monkeypatch.setattr(relevance, "_judge_shape", interrupted)
+    model = hs.RelevanceKernelRegressor().fit(X, y)
+    assert model.outcome_.reason == "interrupted"
+    assert model.verify(X, y)
+
+
+def test_what_cannot_be_used_is_refused():
+    """A kernel needs a ridge, a ridge a kernel, and a machine at least two rows."""
+    X, y = waves(30)
+    for wrong in ({"ridge": 1.0}, {"kernel": "rbf", "ridge": 1.0}, {"kernel": hs.kernels.RBF(1.0)}, {"kernel_rows": 5}):
+        with pytest.raises(InputError):
+            hs.RelevanceKernelRegressor(**wrong).fit(X, y)
+
+
+def test_several_targets_and_constant_columns():
+    """Many targets share the metric; a column of one value has no factor to speak of, and no relevance."""
+    X, y = waves(80, 3)
+    X[:, 2] = 7.0
+    model = hs.RelevanceKernelRegressor().fit(X, np.column_stack([y, X[:, 1]]))
+    assert model.predict(X).shape == (80, 2)
+    assert model.relevances_[2] == 0.0
+    assert model.verify(X, np.column_stack([y, X[:, 1]]))
