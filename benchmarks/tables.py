@@ -71,7 +71,7 @@ def family_table(results_of):
     for family, results in results_of.items():
         races = sorted((r for r in results if not r.at_most), key=lambda r: r.ratio)
         median = races[(len(races) - 1) // 2]
-        weakest = min(results, key=lambda r: (r.cleared, r.bar / r.ratio if r.at_most else r.ratio / r.bar))
+        weakest = min(results, key=lambda r: (r.cleared, r.bar / r.ratio if r.at_most else r.ratio / (r.bar or 1e-9)))
         cells = [f"{r.name}: {_ratio(r)}" for r in (median, weakest)]
         why = ", for its accuracy or a time limit" if weakest.late else ""
         cells[1] += f" (bar {_bar(weakest)}: {'cleared' if weakest.cleared else '**missed**'}{why})"
@@ -95,6 +95,8 @@ def _ratio(r):
 def _bar(r):
     if len(r.seconds) == 1:
         return f"at most {100 * r.bar:g} %"
+    if not r.bar:
+        return "as good a result"
     return f"at most {r.bar:g}x" if r.at_most else f"{r.bar:g}x"
 
 
