@@ -142,8 +142,8 @@ def _ranked(own: Labels, outputs: Labels) -> tuple[FloatArray, FloatArray]:
     """Return for every threshold, the highest first, how many rows of the class and how many in all are above it."""
     order = np.argsort(-outputs, kind="stable")
     ends = np.flatnonzero(np.append(np.diff(outputs[order]) != 0.0, True))
-    hits: FloatArray = np.cumsum(own[order], dtype=np.float64)[ends]
-    return hits, ends + 1.0
+    hits, above = np.cumsum(own[order], dtype=np.float64)[ends], np.arange(1.0, outputs.size + 1.0, dtype=np.float64)[ends]
+    return hits, above
 
 
 def _roc_auc(own: Labels, outputs: Labels) -> float:
