@@ -22,10 +22,11 @@ $(BIN)/python:
 
 EXTRAS_demo := cli
 # What these test imports no Numba, or stands above all that does: the lane with the JIT off would only repeat itself.
-NOT_COMPILED := certificates cli data exports files fuzz modelfiles oracle report tables laws/test_regression.py \
-	models/test_linear_regression.py models/test_bayesian_regression.py models/test_k_means.py models/test_elbow.py \
-	test_contributing.py test_pages.py test_plots.py test_plots_helpers.py test_plots_prototypes.py test_public_names.py \
-	test_readme.py test_text_and_notes.py
+NOT_COMPILED := certificates cli data exports files fuzz ladder modelfiles oracle questions report tables \
+	kernels/test_features.py kernels/test_mercer.py laws/test_regression.py models/test_linear_regression.py \
+	models/test_bayesian_regression.py models/test_calibrated.py models/test_k_means.py models/test_elbow.py \
+	test_contributing.py test_memory.py test_pages.py test_plots.py test_plots_helpers.py test_plots_prototypes.py \
+	test_plots_validation.py test_public_names.py test_readme.py test_structure.py test_text_and_notes.py
 EXTRAS_test := test
 EXTRAS_check := check
 EXTRAS_bench := bench
@@ -37,6 +38,8 @@ demo: .venv/demo.stamp
 	@echo "== checking its proof, in a process that imports no solver"
 	$(BIN)/halfspace certify model.halfspace
 
+# Bytecode is kept, whatever the environment says: the tests start many processes, and the second lane reads it again.
+test: export PYTHONDONTWRITEBYTECODE :=
 test: .venv/test.stamp
 	@echo "== tests, compiled"
 	$(BIN)/python -m pytest -n 2 --dist loadfile -q

@@ -47,5 +47,5 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
     """Leave variants out unless they are asked for."""
     if not config.getoption("--variants"):
         left_out = [item for item in items if item.get_closest_marker("variant")]
-        items[:] = [item for item in items if item not in set(left_out)]
+        items[:] = [item for item in items if not item.get_closest_marker("variant")]
         config.hook.pytest_deselected(items=left_out)

@@ -92,7 +92,7 @@ def keep(ran):
 
 
 def write_pages():
-    """Write RESULTS.md, docs/speed.md and the README's table from all results that are kept."""
+    """Write RESULTS.md, docs/speed.md, docs/tables.md and the README's table from all results that are kept."""
     for path, text in tables.pages().items():
         path.write_text(text, encoding="utf-8")
 

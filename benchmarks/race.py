@@ -25,7 +25,7 @@ class Case:
     bar: float  # least (or, with `at_most`, largest) ratio
     at_most: bool = False  # the bar limits our time over the peer's, instead of the peer's over ours
     check: Callable[[dict[str, Any]], str] = lambda _: ""  # results -> a remark on quality; raises if ours is worse
-    repeats: int = 5
+    repeats: int = 5  # 0: the warm-up counts, of contestants that return their own time
     cold: bool = False  # contestants return their own time: the clock is in another process
     known: dict[str, float] = field(default_factory=dict)  # times of peers too slow to run again, measured in this run
     limit: float | None = None  # time limit in seconds for ours, whatever the ratio
@@ -58,7 +58,7 @@ def run(case: Case) -> Result:
         outputs[name] = contestant()
         if position == 0:
             first = time.perf_counter() - begin
-    best = dict.fromkeys(case.contestants, float("inf"))
+    best = dict.fromkeys(case.contestants, float("inf")) if case.repeats else dict(outputs)
     for _ in range(case.repeats):
         for name, contestant in case.contestants.items():
             begin = time.perf_counter()

@@ -159,7 +159,8 @@ def _case(entry, folder):
     bar = HALF if train.size > MANY else 0.0
     name = f"{entry.name} ({train.size:,} x {X.shape[1]}, {task})"
     grid = next(iter(reached))
-    case = Case(name, {"halfspace": ours}, bar, check=check, repeats=1, cold=True, known={grid: reached[grid][1]})
+    known, repeats = {grid: reached[grid][1]}, int(train.size <= MANY)  # after small tables all is compiled
+    case = Case(name, {"halfspace": ours}, bar, check=check, repeats=repeats, cold=True, known=known)
     return case
 
 

@@ -6,6 +6,7 @@ of the whole procedure, choice of parameters included. `DEAR` ones run on the fi
 in `CAPPED` each in a process that ends after `CAP` CPU seconds. Scores are accuracies, or root mean squared errors of numbers.
 
     python -m benchmarks.relevance HGB RF            # runs these columns; --sets sonar pima, --again, --first
+    python -m benchmarks.relevance                   # prints the tables; python -m benchmarks --tables writes docs/tables.md
 
 What has run is kept in results/relevance.json with the commit or the version that ran it, and is not run again.
 """
@@ -255,7 +256,7 @@ def scored(column, name, k):
         model, began = COLUMNS[column][0](task), time.process_time()
         model.fit(X, y)
         answers = np.asarray(model.predict(X_test)).ravel()
-        told = {"cpu": time.process_time() - began}
+        told = {"cpu": time.process_time() - began, "tested": y_test.size}
         if task == "numbers":
             return told | {"score": float(np.sqrt(np.mean(np.square(answers - y_test))))}
         told |= {"score": float(np.mean(answers == y_test)), "balanced": float(balanced_accuracy_score(y_test, answers))}
@@ -350,6 +351,83 @@ def tried(column, name, k):
         return {"stopped": f"{type(error).__name__}: {error}"[:200]}
 
 
+def results():
+    """Return the scores kept by column, set and split: those of methods that came to an end."""
+    kept = json.loads(KEPT.read_text(encoding="utf-8")) if KEPT.exists() else {}
+    found = {}
+    for column in (one for one in COLUMNS if one in kept):
+        for key, told in sorted(kept[column].items()):
+            name, _, k = key.rpartition(" ")
+            if "score" in told:
+                found.setdefault(column, {}).setdefault(name, {})[int(k)] = told
+    return found, {column: sorted({told["by"] for told in part.values()}) for column, part in kept.items() if column in COLUMNS}
+
+
+def difference(ours, peer, name):
+    """Return how much better ours is on the splits of both, points of accuracy or per cent of the peer's error, and its error.
+
+    Of one split it is the error of two independent shares, or of two independent mean squares, on its test rows.
+    """
+    both = sorted(set(ours) & set(peer))
+    mine, theirs = (np.array([one[k]["score"] for k in both]) for one in (ours, peer))
+    better = 100.0 * (mine - theirs if name in CLASSES else (theirs - mine) / theirs.mean())
+    if len(both) > 1:
+        return better.mean(), better.std(ddof=1) / np.sqrt(len(both))
+    n = ours[both[0]]["tested"]
+    return better[0], 100.0 * np.sqrt((mine * (1 - mine) + theirs * (1 - theirs))[0] / n if name in CLASSES else 1.0 / n)
+
+
+def _cell(part, name):
+    """Return the mean score of a set and its CPU seconds; a star if only one split ran."""
+    if name not in part:
+        return ""
+    score, cpu = (np.mean([told[what] for told in part[name].values()]) for what in ("score", "cpu"))
+    star = "\\*" if len(part[name]) == 1 else ""
+    return f"{100 * score:.1f}{star} ({cpu:.2g})" if name in CLASSES else f"{score:.4g}{star} ({cpu:.2g})"
+
+
+def _counts(found, ours, peer, names):
+    """Return how often ours is better, within one standard error, and worse, and by how much on average."""
+    both = [name for name in names if name in found[ours] and name in found[peer]]
+    if not both:
+        return None
+    told = np.array([difference(found[ours][name], found[peer][name], name) for name in both])
+    wins, losses = int((told[:, 0] > told[:, 1]).sum()), int((told[:, 0] < -told[:, 1]).sum())
+    return wins, len(both) - wins - losses, losses, told[:, 0].mean()
+
+
+def _summary(found, names):
+    """Return the table of wins, ties and losses of ours against each other column."""
+    mine = [column for column in OURS if column in found]
+    if not mine:
+        return ["Ours have not run yet."]
+    lines = [f"| peer | its median CPU s | {' | '.join(f'{column}: better, tied, worse; mean' for column in mine)} |"]
+    lines += ["|---" * (2 + len(mine)) + "|"]
+    for peer in found:
+        cpu = [told["cpu"] for name, part in found[peer].items() if name in names for told in part.values()]
+        cells = [_counts(found, column, peer, names) if column != peer else None for column in mine]
+        told = ["" if c is None else f"{c[0]}, {c[1]}, {c[2]}; {c[3]:+.2f}" for c in cells]
+        lines.append(f"| {peer} | {np.median(cpu) if cpu else np.nan:.2g} | {' | '.join(told)} |")
+    return lines
+
+
+def page():
+    """Return the lines of docs/tables.md that are measured."""
+    found, by = results()
+    if not found:
+        return []
+    lines = ["What ran, and how it was tuned:", ""]
+    lines += [f"- {column} ({', '.join(by[column])}): {COLUMNS[column][2]}" for column in found]
+    for title, names, unit in (
+        ("Classes", CLASSES, "accuracy in %, differences in points"),
+        ("Numbers", NUMBERS, "root mean squared error, differences in % of the peer's"),
+    ):
+        lines += ["", f"## {title}: {unit}", "", *_summary(found, names), ""]
+        lines += [f"| set | {' | '.join(found)} |", "|---" * (1 + len(found)) + "|"]
+        lines += [f"| {name} | {' | '.join(_cell(found[column], name) for column in found)} |" for name in names]
+    return lines
+
+
 def main():
     parser = argparse.ArgumentParser(prog="python -m benchmarks.relevance", description=__doc__)
     parser.add_argument("columns", nargs="*", help=f"of {', '.join(COLUMNS)}")
@@ -360,6 +438,8 @@ def main():
     if unknown := {*options.columns} - {*COLUMNS} | {*options.sets} - {*CLASSES, *NUMBERS}:
         parser.error(f"no such column or set: {', '.join(sorted(unknown))}")
     run(options.columns, options.sets, again=options.again, first=options.first)
+    if not options.columns:
+        print("\n".join(page()))
 
 
 if __name__ == "__main__":

@@ -1,15 +1,21 @@
 """Time limits: which estimators, questions and commands keep `max_time` within 10 % + 0.5 s, on several shapes.
 
-`python -m benchmarks.time_limits [--cpu] [--limits 0.2 1 3] [--shapes ...] [--no-proofs] [name ...]` prints a line per fit:
-the limit, wall and CPU seconds, whether the limit was kept, and whether the model's proof holds (`model.verify`). The process
-is bound to one core. With `--cpu` the library counts the CPU time of the process, so that others on a busy machine do
-not count; without it all is wall time, for a quiet machine. What breaks its limit is done once more, in case that it was
-compiled the first time: limits hold with a warm cache.
+`python -m benchmarks.time_limits [--limits 0.2 1 3] [--shapes ...] [--proofs] [--write] [name ...]` prints a line per fit:
+the limit, CPU seconds, whether the limit was kept, and with `--proofs` whether the model's proof holds. The process is bound
+to one core and the library counts the CPU time of the process, so that others on a busy machine do not count; with `--wall`
+all is wall time, for a quiet machine. What breaks its limit is done once more, in case that it was compiled the first time:
+limits hold with a warm cache. `commands` among the names stands for `halfspace fit` and `separable` from the start of the
+process on, with limits of their own, for Python and its libraries take about 2 s to load; `predict` and `certify` have no
+limit and are timed only. `--write` keeps the lines in results/time_limits.json, beside those of other shapes, limits and
+names.
 """
 
 import argparse
+import datetime as dt
+import json
 import os
 import resource
+import shutil
 import signal
 import subprocess
 import sys
@@ -18,8 +24,22 @@ import time
 import warnings
 from pathlib import Path
 
-SHAPES = ("dense", "sparse", "classes", "many")
+from benchmarks.__main__ import machine, use_fresh_cache
+from benchmarks.tables import KEPT
+
+SHAPES = {
+    "dense": (20_000, 20),
+    "many": (200_000, 20),
+    "sparse": (2_000, 8_000),
+    "wide": (12, 30_000),
+    "classes": (6_000, 20),
+    "column": (20_000, 1),
+}
+"""Rows and columns; "sparse" has 0.5 % of its entries, "classes" 300 classes instead of two."""
+TABLES = {"million": (1_000_000, 5, 2), "long": (200_000, 10, 2), "wide": (12, 30_000, 2), "classes": (6_000, 5, 300)}
+"""Rows, columns and classes of the files of commands."""
 LIMITS = (0.2, 1.0, 3.0)
+COMMAND_LIMITS = (3.0, 10.0)
 PATIENCE = 120.0
 """CPU seconds after which a call is ended."""
 COMMAND = "import time; time.perf_counter = time.{clock}; from halfspace.cli import main; main()"
@@ -36,7 +56,7 @@ def problem(shape):
     from scipy import sparse
 
     rng = np.random.default_rng(0)
-    n, d = {"dense": (20_000, 20), "sparse": (2_000, 8_000), "classes": (6_000, 20), "many": (200_000, 20)}[shape]
+    n, d = SHAPES[shape]
     dense = shape != "sparse"
     X = rng.standard_normal((n, d)) if dense else sparse.random(n, d, 0.005, format="csr", random_state=rng)
     target = X @ rng.standard_normal(d) + 0.5 * rng.standard_normal(n)
@@ -132,54 +152,51 @@ def proof(answer, data):
     return "holds" if checker.verify(X, target if regression else y) else "REFUTED"
 
 
-def time_fits(shapes, limits, names, *, cpu, proofs):
-    """Print a line per fit; return how many broke their limit or were refuted."""
-    broken = 0
-    signal.signal(signal.SIGPROF, _give_up)
-    for shape in shapes:
-        data = problem(shape)
-        for name in [*fits(), *questions()]:
-            if names and name not in names:
-                continue
-            for limit in limits:
+def time_fits(shape, limits, names, options):
+    """Time the fits and questions of a shape; yield a line for each."""
+    data = problem(shape)
+    for name in [name for name in [*fits(), *questions()] if not names or name in names]:
+        for limit in limits:
+            for _ in range(2):  # the second if the first was late: perhaps it was compiled
                 answer, wall, spent = timed(name, data, limit)
-                if (spent if cpu else wall) > allowed(limit):  # perhaps it was compiled
-                    answer, wall, spent = timed(name, data, limit)
-                held = proof(answer, data) if proofs else ""
-                kept = (spent if cpu else wall) <= allowed(limit)
-                broken += not kept or held == "REFUTED"
-                line = f"{shape:8} {name:24} {limit:5.1f}  wall {wall:6.2f}  CPU {spent:6.2f}  {'kept' if kept else 'BROKEN'}"
-                print(f"{line}  {held}", flush=True)
-    return broken
+                seconds = wall if options.wall else spent
+                if seconds <= allowed(limit):
+                    break
+            yield line(name, shape, limit, seconds, proof(answer, data) if options.proofs else "")
 
 
-def time_commands(limits, *, cpu):
-    """Print a line per command, timed from the start of its process; return how many broke their limit."""
-    broken = 0
+def line(name, shape, limit, seconds, remark):
+    """Print and return what was measured of a call."""
+    kept = limit is None or seconds <= allowed(limit)
+    word = "" if limit is None else "kept" if kept else "BROKEN"
+    print(f"{shape:8} {name:24} {limit or 0.0:5.1f}  {seconds:6.2f} s  {word}  {remark}", flush=True)
+    return {"name": name, "shape": shape, "limit": limit, "seconds": round(seconds, 3), "kept": kept, "remark": remark}
+
+
+def time_commands(limits, wall):
+    """Time commands from the start of their process; yield a line for each."""
+    clock = "perf_counter" if wall else "process_time"
     with tempfile.TemporaryDirectory() as folder:
-        files = _files(Path(folder))
-        for command in ("fit", "separable"):
-            for name, path in files.items():
-                extra = ["--out", str(Path(folder) / "model")] if command == "fit" else []
-                program = [
-                    sys.executable,
-                    "-c",
-                    COMMAND.format(clock="process_time" if cpu else "perf_counter"),
-                    command,
-                    str(path),
-                    *extra,
-                ]
-                subprocess.run([*program, "--max-time", "1"], capture_output=True, check=False)
-                for limit in limits:
-                    wall, spent = time.monotonic(), _children()
-                    done = subprocess.run([*program, "--max-time", str(limit)], capture_output=True, check=False, text=True)
-                    wall, spent = time.monotonic() - wall, _children() - spent
-                    kept = (spent if cpu else wall) <= allowed(limit)
-                    broken += not kept
-                    said = (done.stdout + done.stderr).strip().splitlines()[-1:]
-                    line = f"{command:10} {name:24} {limit:5.1f}  wall {wall:6.2f}  CPU {spent:6.2f}"
-                    print(f"{line}  {'kept' if kept else 'BROKEN'}  {''.join(said)[:80]}", flush=True)
-    return broken
+        for shape, path in _files(Path(folder)).items():
+            model = str(path.with_suffix(".halfspace"))
+            calls = [("halfspace fit", ["fit", str(path), "--target", "target", "--save", model], limit) for limit in limits]
+            calls += [("halfspace separable", ["separable", str(path), "--target", "target"], limit) for limit in limits]
+            calls += [("halfspace predict", ["predict", model, str(path), "--out", os.devnull], None)]
+            calls += [("halfspace certify", ["certify", model, str(path)], None)]
+            for name, arguments, limit in calls:
+                if limit is None and not Path(model).exists():
+                    continue
+                more = [] if limit is None else ["--max-time", str(limit)]
+                program = [sys.executable, "-c", COMMAND.format(clock=clock), *arguments, *more]
+                for _ in range(2):
+                    spent, began = _children(), time.monotonic()
+                    done = subprocess.run(program, capture_output=True, check=False, text=True)
+                    seconds = time.monotonic() - began if wall else _children() - spent
+                    if limit is None or seconds <= allowed(limit):
+                        break
+                said = (done.stdout + done.stderr).strip().splitlines()
+                remark = said[-1] if done.returncode else next((text for text in said if "winner" in text or ":" in text), "")
+                yield line(name, shape, limit, seconds, f"exit {done.returncode}: {remark.replace(str(path), path.name)[:90]}")
 
 
 def _children():
@@ -192,40 +209,56 @@ def _files(folder):
     import numpy as np
 
     rng, paths = np.random.default_rng(0), {}
-    for n, d, classes in ((2_000, 10, 2), (200_000, 10, 2), (12, 30_000, 2), (6_000, 5, 300)):
-        name = f"{n:,} x {d:,}, {classes} classes"
-        paths[name] = folder / f"{n}_{d}.csv"
+    for name, (n, d, classes) in TABLES.items():
+        paths[name] = folder / f"{name}.csv"
         table = np.column_stack([rng.standard_normal((n, d)).round(3), np.arange(n) % classes])
         header = ",".join([*(f"x{k}" for k in range(d)), "target"])
         np.savetxt(paths[name], table, delimiter=",", fmt="%g", header=header, comments="")
-    paths["2 x 140,000"] = folder / "wide.csv"
-    row = ",".join(["1"] * 140_000)
-    paths["2 x 140,000"].write_text(f"{row}\n{row}\n", encoding="utf-8")
+    paths["140,000 columns"] = folder / "columns.csv"
+    head, row = ",".join([*(f"x{k}" for k in range(140_000)), "target"]), ",".join(["1"] * 140_000)
+    paths["140,000 columns"].write_text(f"{head}\n" + f"{row},a\n{row},b\n" * 2, encoding="utf-8")
     return paths
+
+
+def keep(lines):
+    """Keep lines in place of earlier ones about the same calls."""
+    path = KEPT / "time_limits.json"
+    before = json.loads(path.read_text(encoding="utf-8"))["lines"] if path.exists() else []
+    git = [shutil.which("git"), "rev-parse", "--short", "HEAD"]
+    commit = subprocess.run(git, capture_output=True, text=True, check=False).stdout.strip()
+    today = dt.datetime.now(tz=dt.UTC).date().isoformat()
+    calls = {(row["name"], row["shape"], row["limit"]): row for row in before}
+    calls |= {(row["name"], row["shape"], row["limit"]): {**row, "commit": commit, "date": today} for row in lines}
+    body = ",\n".join(f"  {json.dumps(row)}" for row in calls.values())
+    text = f'{{\n "machine": {json.dumps(machine())},\n "lines": [\n{body}\n ]\n}}\n'
+    path.write_text(text, encoding="utf-8")
 
 
 def main():
     parser = argparse.ArgumentParser(prog="python -m benchmarks.time_limits", description=__doc__)
     parser.add_argument("names", nargs="*", help="what to time (default: everything); 'commands' are the commands")
-    parser.add_argument("--cpu", action="store_true", help="let the library count the CPU time of its process")
-    parser.add_argument("--no-proofs", action="store_true", help="leave out the check of each model's proof")
-    parser.add_argument("--limits", nargs="+", type=float, default=LIMITS)
-    parser.add_argument("--shapes", nargs="+", choices=SHAPES, default=SHAPES)
+    parser.add_argument("--wall", action="store_true", help="count wall time, on a quiet machine")
+    parser.add_argument("--proofs", action="store_true", help="check each model's proof too")
+    parser.add_argument("--write", action="store_true", help="keep what was measured")
+    parser.add_argument("--limits", nargs="+", type=float)
+    parser.add_argument("--shapes", nargs="+", choices=SHAPES, default=[], help="of the data (default: all, and the commands)")
     options = parser.parse_args()
-    if hasattr(os, "sched_setaffinity"):
+    if hasattr(os, "sched_setaffinity") and len(os.sched_getaffinity(0)) > 1:
         os.sched_setaffinity(0, {max(os.sched_getaffinity(0))})
-    from benchmarks.__main__ import use_fresh_cache
-
     use_fresh_cache()
-    if options.cpu:
+    if not options.wall:
         time.perf_counter = time.process_time  # before anything of ours is imported
     warnings.simplefilter("ignore")
-    broken = 0
-    if options.names != ["commands"]:
-        broken += time_fits(options.shapes, options.limits, options.names, cpu=options.cpu, proofs=not options.no_proofs)
-    if not options.names or "commands" in options.names:
-        broken += time_commands(options.limits, cpu=options.cpu)
-    print(f"{broken} broke their limit or were refuted")
+    signal.signal(signal.SIGPROF, _give_up)
+    names, lines = set(options.names) - {"commands"}, []
+    for shape in options.shapes or (SHAPES if names or not options.names else ()):
+        lines += time_fits(shape, options.limits or LIMITS, names, options)
+    if "commands" in options.names or not (options.names or options.shapes):
+        lines += time_commands(options.limits or COMMAND_LIMITS, options.wall)
+    if options.write:
+        keep(lines)
+    broken = sum(not row["kept"] or row["remark"] == "REFUTED" for row in lines)
+    print(f"{broken} of {len(lines)} broke their limit or were refuted")
     sys.exit(min(broken, 1))
 
 

@@ -6,9 +6,11 @@ from dataclasses import replace
 import numpy as np
 import pyarrow as pa
 import pytest
+from scipy import sparse
 
 import halfspace as hs
 from halfspace._clock import in_time, seconds_left, until
+from halfspace.certificates.margins import vote
 from halfspace.certificates.prototypes import errors
 from halfspace.certificates.regression import posterior
 from halfspace.errors import FileError, InputError
@@ -83,6 +85,50 @@ def test_sweeps_that_had_no_time_for_the_matrix_claim_nothing_false():
     answer = method.certify(method.start())
     assert not answer.b.any()
     assert answer.dual == 0.0 < answer.primal
+
+
+def test_sparse_rows_stay_sparse_where_there_is_no_time_to_make_them_dense():
+    """With little time values are those of the sparse rows themselves; without a limit rows are made ready as ever."""
+    X = sparse.random(60, 400, 0.05, format="csr", random_state=0)
+    plain, thin = (LazyGram(RBF(0.1), X, 1.0, stored=0.0, seconds=seconds) for seconds in (None, 1e-6))
+    everyone, some = np.arange(60), np.arange(7)
+    assert thin.thin
+    assert not plain.thin
+    assert not LazyGram(RBF(0.1), X.toarray(), seconds=1e-6).thin
+    np.testing.assert_allclose(thin.block(some, everyone, np.float64), plain.block(some, everyone, np.float64), rtol=1e-9)
+    out = thin.times(some, np.ones(7), everyone, np.float64)
+    np.testing.assert_allclose(out, plain.times(some, np.ones(7), everyone, np.float64), rtol=1e-9)
+    assert thin.seconds(1e6) < plain.seconds(1e6)
+
+
+@pytest.mark.compiled
+@pytest.mark.parametrize(
+    "model",
+    [
+        hs.KernelAdaTron(max_time=1e-4),
+        hs.KernelAdaTron(max_time=1e-4, C=np.inf),
+        hs.KernelAdaTron(max_time=1e-4, solver="sweep"),
+        hs.KernelAdaTron(max_time=1e-4, n_cells=5),
+        hs.KernelPerceptron(max_time=1e-4),
+        hs.KernelPerceptron(max_time=1e-4, variant="voted"),
+        hs.KernelPerceptron(max_time=1e-4, budget=10),
+    ],
+    ids=str,
+)
+def test_many_classes_without_time_keep_a_model_with_a_true_proof(model):
+    """Problems that were never begun have no strengths, cells are fewer, and what is claimed of each class holds."""
+    X, y = noisy(400, 4, classes=12)
+    model.fit(X, y)
+    assert model.outcome_.reason == "time budget spent"
+    assert model.verify(X, y)
+    assert set(model.predict(X)) <= set(y)
+
+
+def test_votes_are_counted_by_member():
+    """The votes for each class are what a comparison of all votes with all classes counts; of two classes, the majority."""
+    votes = np.random.default_rng(0).integers(0, 4, (30, 7))
+    assert np.array_equal(vote.counted(votes, 4), (votes[:, :, None] == np.arange(4)).sum(axis=1))
+    assert np.array_equal(vote.counted(votes % 2, 1)[:, 0], 2 * (votes % 2).sum(axis=1) - 7)
 
 
 def test_problems_that_share_little_time_look_at_the_clock_after_every_round():

@@ -143,15 +143,18 @@ def _is_kind(numba_type: Any, kind: type) -> bool:
 
 
 def _only_inlined(chooser: Callable[..., Any]) -> None:
-    """Keep Numba from compiling the implementations a chooser returns also as functions nobody calls: a third of the time.
+    """Keep Numba from doing work on the implementations a chooser returns that nobody needs: much of the compile time.
 
-    Inlining needs their types alone, and a dispatcher that may not compile gives them. The attributes are private to Numba:
-    where they are missing, all goes on as without.
+    It would compile them also as functions that nobody calls: inlining needs their types alone, and a dispatcher that may not
+    compile gives them. And it would infer these types anew at every look at a call, of which there are many: they are kept.
+    The attributes are private to Numba: where they are missing, all goes on as without.
     """
     template: Any = builtin_registry.functions[-1]
-    if getattr(template, "_overload_func", None) is not chooser or not hasattr(template, "_get_jit_decorator"):
+    private = ("_get_jit_decorator", "generic")
+    if getattr(template, "_overload_func", None) is not chooser or not all(hasattr(template, name) for name in private):
         return
-    ordinary = template._get_jit_decorator  # noqa: SLF001  (guarded above)
+    ordinary, infer = template._get_jit_decorator, template.generic  # noqa: SLF001  (guarded above)
+    known: dict[Any, Any] = {}
 
     def decorator(self: Any) -> Callable[..., Any]:
         jit = ordinary(self)
@@ -166,7 +169,14 @@ def _only_inlined(chooser: Callable[..., Any]) -> None:
 
         return prepare
 
+    def generic(self: Any, args: Any, kws: Any) -> Any:
+        key = (self.context, tuple(args), tuple(kws.items()))
+        if key not in known:
+            known[key] = infer(self, args, kws)
+        return known[key]
+
     template._get_jit_decorator = decorator  # noqa: SLF001  (guarded above)
+    template.generic = generic
 
 
 def open_function(declaration: Callable[..., Any], otherwise: Callable[..., Any] | None = None) -> OpenFunction:
@@ -215,23 +225,15 @@ def open_function(declaration: Callable[..., Any], otherwise: Callable[..., Any]
     def register(kind: type) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
         def add(implementation: Callable[..., Any]) -> Callable[..., Any]:
             table[kind] = implementation
-
-            # Inlined, so that reference counts of a view's arrays are not touched at every call: up to twice as fast.
-            @overload(call, strict=False, inline="always")
-            def choose(*args: Any) -> Callable[..., Any] | None:
-                return implementation if _is_kind(args[deciding], kind) else None
-
-            _only_inlined(choose)
             return implementation
 
         return add
 
-    if otherwise is not None:
+    # Inlined, so that reference counts of a view's arrays are not touched at every call: up to twice as fast.
+    @overload(call, strict=False, inline="always")
+    def choose(*args: Any) -> Callable[..., Any] | None:
+        return next((table[kind] for kind in table if _is_kind(args[deciding], kind)), otherwise)
 
-        @overload(call, strict=False, inline="always")
-        def choose_otherwise(*args: Any) -> Callable[..., Any] | None:
-            return None if any(_is_kind(args[deciding], kind) for kind in table) else otherwise
-
-        _only_inlined(choose_otherwise)
+    _only_inlined(choose)
     call.register = register  # type: ignore[attr-defined]
     return cast("OpenFunction", call)

@@ -92,7 +92,6 @@ VARIANTS = [
     hs.KernelPerceptron(variant="averaged", max_iter=10),
     hs.KernelPerceptron(variant="voted", max_iter=3),
     hs.KernelPerceptron(budget=20, max_iter=10),
-    hs.KernelPerceptron(budget=20, max_iter=10),
     hs.KernelAdaTron(gamma=0.1, multi_class="ovo", intercept="free", tol=1e-12),
     hs.KernelAdaTron(gamma=0.1, solver="sweep", tol=1e-12, max_iter=1000),
     hs.PerceptronCommittee(vote="stability", diversity="bootstrap"),

@@ -12,7 +12,7 @@ from sklearn.preprocessing import MinMaxScaler, StandardScaler
 
 import halfspace as hs
 from halfspace.errors import InputError
-from halfspace.kernels import RBF, Cosine, Laplacian, Linear, Polynomial
+from halfspace.kernels import RBF, Cosine, Laplacian, Linear, Manhattan, Polynomial
 from halfspace.ladder.baselines import Mean, NeighbourMean
 
 onnx = pytest.importorskip("onnx")
@@ -73,6 +73,8 @@ KERNEL_MACHINES = [
     hs.KernelPerceptron("rbf", max_iter=2, random_state=0, variant="averaged"),
     hs.KernelPerceptron("rbf", max_iter=2, random_state=0, variant="voted"),
     hs.KernelPerceptron("rbf", max_iter=2, random_state=0, budget=10),
+    hs.RelevanceKernelClassifier(kernel=Manhattan(0.3).on_scales("log"), ridge=0.1),
+    hs.RelevanceKernelClassifier(kernel=Laplacian(0.4).on_scales("normal"), ridge=0.1, kernel_rows=20),
 ]
 BY_PROTOTYPES = [
     hs.LVQ(max_iter=3, random_state=0),
@@ -107,6 +109,8 @@ REGRESSIONS = [
     hs.KernelRegression("poly", gamma=0.5, coef0=1.0, ridge=0.1, intercept="clamped"),
     hs.KernelRegression(kernel_rows=20, gamma=0.3, ridge=0.1),
     hs.LogTarget(hs.KernelRegression(gamma=0.3, ridge=0.1)),
+    hs.RelevanceKernelRegressor(kernel=Manhattan(0.3).on_scales("normal"), ridge=0.1),
+    hs.RelevanceKernelRegressor(kernel=Laplacian(0.4).on_scales(), ridge=0.1, kernel_rows=20),
     Mean(),
     NeighbourMean(),
 ]
@@ -138,6 +142,8 @@ KERNELS = {
     "normalized": (Polynomial(2, coef0=1.0) + RBF(1.0) * Linear() + 3 * Linear() ** 2).normalized(),
     "normalized columns": (Laplacian(1.0).on([0, 1]) + Linear() + 1).normalized(),
     "centered": RBF(0.5).centered(),
+    "manhattan": Manhattan(0.4),
+    "scales": Laplacian(0.4).on_scales("normal") + Manhattan(0.3).on_scales("log").normalized(),
     "columns": RBF(1.0).on([0, 2]) + Linear().on([1]),
 }
 

@@ -99,7 +99,7 @@ def test_the_refit_learns_from_all_rows_and_leaves_the_scores(cancer):
 
 @pytest.mark.parametrize(
     "rungs",
-    [["majority"], ["neighbours"], ["perceptron"], ["adaline"], ["adatron"], ["glvq"], ["gmlvq"], ["kernel"]],
+    [["majority"], ["neighbours"], ["perceptron"], ["adaline"], ["adatron"], ["glvq"], ["gmlvq"], ["kernel"], ["relevance"]],
     ids=lambda r: r[0],
 )
 @pytest.mark.parametrize("classes", [2, 3])

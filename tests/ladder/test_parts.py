@@ -10,7 +10,7 @@ from sklearn.model_selection import LeaveOneOut, cross_val_predict
 from sklearn.neighbors import KNeighborsClassifier, KNeighborsRegressor
 
 import halfspace as hs
-from halfspace.certificates import ClassCounts, NeighbourErrors, NeighbourMeans, TargetMean, from_json
+from halfspace.certificates import ClassCounts, NeighbourErrors, NeighbourMeans, PerCell, TargetMean, from_json
 from halfspace.certificates.calibration import Calibration, Curve
 from halfspace.errors import InputError
 from halfspace.ladder.baselines import MEANS, Majority, Mean, NeighbourMean, Neighbours
@@ -254,3 +254,20 @@ def test_prototypes_are_grown_while_they_pay():
     for rows, labels in ((X, noise), (X[:900], y[:900])):
         chosen = RUNGS["gmlvq"].choose(rows, labels, Setting())
         assert (chosen.params, chosen.model.n_prototypes) == ({}, PROTOTYPES)
+
+
+@pytest.mark.compiled
+@pytest.mark.parametrize("classes", [2, 3])
+def test_beyond_kernel_rows_machines_learn_in_cells(classes, tmp_path):
+    """The kernel rung learns from all rows, a machine for each cell; its proof holds, and a model file predicts the same."""
+    rng = np.random.default_rng(0)
+    X = rng.standard_normal((600, 2))
+    y = (np.floor(1.5 * np.hypot(*X.T)) % classes).astype(int)
+    ladder = hs.Ladder(rungs=["majority", "kernel"], kernel_rows=200, n_splits=2, curve=False, test_size=0.0).fit(X, y)
+    assert (ladder.winner_, ladder.rungs_[-1].note) == ("kernel", "")
+    assert isinstance(ladder.estimator_.certificate_, PerCell)
+    assert "cells, gap" in ladder.rungs_[-1].proof
+    assert ladder.verify(X, y)
+    assert ladder.score(X, y) > 0.9
+    hs.save(ladder, tmp_path / "ladder.halfspace")
+    assert np.array_equal(hs.load(tmp_path / "ladder.halfspace").predict(X), ladder.predict(X))

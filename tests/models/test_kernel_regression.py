@@ -108,6 +108,16 @@ def test_beyond_kernel_rows_there_are_cells_each_with_its_proof():
     assert (model.left_out_error_ < 2.0 * KernelRegression().fit(X, Y).left_out_error_).all()
 
 
+def test_an_example_far_from_all_others_has_no_cell_of_its_own():
+    """A cell of one example could not be left out of; it belongs to the nearest cell, and the model has its proof."""
+    X = np.append(np.random.default_rng(0).standard_normal(59), 1e3)[:, None]
+    y = np.sin(X[:, 0])
+    model = KernelRegression(gamma=0.5, ridge=0.1, kernel_rows=20).fit(X, y)
+    assert min(np.bincount(model.certificate_.cells)) >= 5
+    assert np.isfinite(model.left_out_).all()
+    assert model.certificate_.verify(X, y)
+
+
 def test_every_number_of_the_certificate_is_checked():
     """A lower gap or distance, another objective or error, other coefficients, constants or ridge are refuted."""
     X, Y = problem(m=2)

@@ -27,7 +27,7 @@ if numba.config.DISABLE_JIT:  # plain Python warns where compiled code overflows
     pytestmark.append(pytest.mark.filterwarnings("ignore:(overflow|invalid value) encountered in scalar:RuntimeWarning"))
 
 QUICK = settings(
-    max_examples=25,
+    max_examples=10 if numba.config.DISABLE_JIT else 25,  # the same code, drawn more often where it is quick
     deadline=None,
     derandomize=True,
     database=None,
@@ -796,7 +796,8 @@ def test_wild_tables_are_refused_or_proved(name, table):
 )
 def test_not_a_number_is_found_anywhere(name, row, column, value, kind, form, method):
     """NaN and infinity are found in any place of dense and sparse X, by every method, and change nothing."""
-    data = X.astype(kind)
+    anew = form is sparse.csr_array and name != "Perceptron"  # a type of its own to the compiler: one model will do
+    data = X.astype(np.float64 if anew else kind)
     data[row, column] = value
     model = fitted(name)
     labels = (Y,) if "fit" in method else ()

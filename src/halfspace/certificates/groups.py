@@ -252,7 +252,7 @@ class PerCell(Certificate):
         """Return the centres, and what predicts in each cell."""
         classes = np.unique(y).tolist()
         found = [self._machine(k, y, classes) for k in range(len(self.parts))]
-        kernels = [part["kernel"] for part in found if "kernel" in part]
+        kernels = [part["kernel"] for part in found if "kernel" in part and any(rows.size for rows, _ in part["functions"])]
         return {
             **({"kernel": kernels[0] if all(same(kernel, kernels[0]) for kernel in kernels) else None} if kernels else {}),
             "centres": self.centres,

@@ -130,8 +130,8 @@ def main() -> None:
 @click.option(
     "--rungs",
     metavar="A,B,..",
-    help="Rungs to climb, of: majority,neighbours,perceptron,adaline,adatron,glvq,gmlvq,kernel; for numbers of:"
-    " mean,neighbours,least_squares,ridge,bayesian,kernel.",
+    help="Rungs to climb, of: majority,neighbours,perceptron,adaline,adatron,glvq,gmlvq,kernel,relevance; for numbers of:"
+    " mean,neighbours,least_squares,ridge,bayesian,kernel,relevance.",
 )
 @click.option(
     "--score",
@@ -188,9 +188,9 @@ def fit(**options: Any) -> None:
     """Find the simplest model of FILE that is good enough, with its proof.
 
     The ladder of classes: majority class, nearest neighbours, averaged perceptron, Adaline, AdaTron, GLVQ, GMLVQ, kernel
-    AdaTron. That of numbers: mean, nearest neighbours, least squares, ridge, Bayesian regression, kernel ridge. The simplest
-    rung within one standard error of the best wins, if there is evidence that it is better than the majority class or the mean.
-    Then it learns from all rows.
+    AdaTron, relevance kernel machine. That of numbers: mean, nearest neighbours, least squares, ridge, Bayesian regression,
+    kernel ridge, relevance kernel machine. The simplest rung within one standard error of the best wins, if there is evidence
+    that it is better than the majority class or the mean. Then it learns from all rows.
 
     The report and the model are written only if asked for. Without FILE the built-in breast-cancer data are used, and
     halfspace-report.html and model.halfspace are written here unless other names are given. Ctrl-C keeps the best so far: it is

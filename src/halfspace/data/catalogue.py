@@ -12,8 +12,7 @@ import numpy as np
 
 from halfspace._typing import Labels
 from halfspace.data import toys
-from halfspace.data.customers import customers
-from halfspace.data.hubble import hubble
+from halfspace.data.tables import customers, hubble
 from halfspace.errors import InputError
 
 __all__ = ["Columns", "Problem", "make", "problems", "write_csv"]

@@ -69,16 +69,23 @@ class Graph:
             raise InputError(msg)
         return self("Gather", classes, numbers, axis=0)
 
-    def each_row(self, rows: str, width: int, support: Any) -> str:
-        """Return ‖x_i - s_j‖², shape (n, m), from differences, one row of X after the other: exact also for close pairs."""
+    def each_row(self, rows: str, width: int, support: Any, *, squared: bool = True) -> str:
+        """Return ‖x_i - s_j‖², shape (n, m), from differences, one row of X after the other: exact also for close pairs.
+
+        If not `squared`, the sums of absolute differences.
+        """
         helper, double = self.onnx.helper, self.onnx.TensorProto.DOUBLE
         held, axis = self.constant(support), self.constant(np.array([1]))
         inside, out = self._name("row"), self._name("squares")
-        gap = helper.make_node("Sub", [held, inside], ["gap"])
-        total = helper.make_node("ReduceSumSquare", ["gap", axis], [out], keepdims=0)
+        work = [helper.make_node("Sub", [held, inside], ["difference"])]
+        if squared:
+            work.append(helper.make_node("ReduceSumSquare", ["difference", axis], [out], keepdims=0))
+        else:
+            work.append(helper.make_node("Abs", ["difference"], ["gap"]))
+            work.append(helper.make_node("ReduceSum", ["gap", axis], [out], keepdims=0))
         taken = [helper.make_tensor_value_info(inside, double, [width])]
         given = [helper.make_tensor_value_info(out, double, [support.shape[0]])]
-        return self("Scan", rows, num_scan_inputs=1, body=helper.make_graph([gap, total], "squared_distances", taken, given))
+        return self("Scan", rows, num_scan_inputs=1, body=helper.make_graph(work, "distances", taken, given))
 
     def running_votes(self, products: str, log: Any, votes: Any, problems: int) -> str:
         """Return votes for minus votes against, shape (n, problems), of all weights that a perceptron ever had.

@@ -5,7 +5,7 @@ from typing import Any
 
 import numpy as np
 
-from halfspace._typing import FloatArray
+from halfspace._typing import FloatArray, IntArray
 from halfspace.errors import InputError
 from halfspace.exports.graph import Graph
 from halfspace.kernels import (
@@ -16,8 +16,10 @@ from halfspace.kernels import (
     Kernel,
     Laplacian,
     Linear,
+    Manhattan,
     Normalized,
     OnColumns,
+    OnScales,
     Polynomial,
     Power,
     Product,
@@ -27,7 +29,7 @@ from halfspace.kernels import (
 )
 from halfspace.kernels.products import dense, unit_rows
 
-__all__ = ["kernel_values"]
+__all__ = ["kernel_values", "scaled_columns"]
 
 
 @singledispatch
@@ -35,8 +37,9 @@ def kernel_values(kernel: Kernel, graph: Graph, X: str, S: FloatArray) -> str:
     """Return the name of k(x_i, s_j), shape (n, m), for the rows named X and the support vectors S, shape (m, d)."""
     del graph, X, S
     msg = (
-        f"to_onnx: the kernel {kernel} cannot be exported. These can: Linear, Polynomial, RBF, Laplacian, Cosine, Sigmoid, "
-        "Constant and Precomputed, their sums, products, multiples and powers, normalized, centered, and on some columns."
+        f"to_onnx: the kernel {kernel} cannot be exported. These can: Linear, Polynomial, RBF, Laplacian, Manhattan, Cosine, "
+        "Sigmoid, Constant and Precomputed, their sums, products, multiples and powers, normalized, centered, on some columns "
+        "and on scales."
     )
     raise InputError(msg)
 
@@ -97,9 +100,16 @@ def _(kernel: Laplacian, graph: Graph, X: str, S: FloatArray) -> str:
     return graph("Exp", graph("Mul", distances, -float(kernel.gamma)))
 
 
+@kernel_values.register
+def _(kernel: Manhattan, graph: Graph, X: str, S: FloatArray) -> str:
+    distances = graph.each_row(X, S.shape[1], S, squared=False)
+    return graph("Exp", graph("Mul", distances, -float(kernel.gamma)))
+
+
 @own_values.register(RBF)
 @own_values.register(Laplacian)
-def _(kernel: RBF | Laplacian, graph: Graph, X: str) -> str:
+@own_values.register(Manhattan)
+def _(kernel: RBF | Laplacian | Manhattan, graph: Graph, X: str) -> str:
     del kernel
     return _same(graph, X, 1.0)
 
@@ -176,6 +186,37 @@ def _(kernel: OnColumns, graph: Graph, X: str, S: FloatArray) -> str:
 def _(kernel: OnColumns, graph: Graph, X: str) -> str:
     columns = np.array(kernel.columns)
     return own_values(kernel.kernel, graph, graph("Gather", X, columns, axis=1))
+
+
+def scaled_columns(kernel: OnScales, graph: Graph, X: str, columns: IntArray) -> str:
+    """Return some columns on their scales, times their factors, shape (n, columns): pieces of each curve, added up."""
+    starts, knots, heights = kernel.curves
+    factors = np.ones(starts.size - 1) if kernel.factors is None else kernel.factors
+    found = []
+    for j in columns.tolist():
+        x, h = knots[starts[j] : starts[j + 1]], factors[j] * heights[starts[j] : starts[j + 1]]
+        if x.size == 1:  # a column of one value
+            x, h = np.array([x[0], x[0] + 1.0]), np.repeat(h, 2)
+        held = graph("Max", graph("Min", graph("Gather", X, np.array([j]), axis=1), x[1:]), x[:-1])
+        slopes = (np.diff(h) / np.diff(x))[:, None]
+        found.append(graph("Add", graph("MatMul", graph("Sub", held, x[:-1]), slopes), h[0]))
+    return graph("Concat", *found, axis=1)
+
+
+def _used(kernel: OnScales) -> IntArray:
+    """Return the columns that a kernel on scales reads."""
+    return np.arange(kernel.curves[0].size - 1) if kernel.factors is None else np.flatnonzero(kernel.factors)
+
+
+@kernel_values.register
+def _(kernel: OnScales, graph: Graph, X: str, S: FloatArray) -> str:
+    used = _used(kernel)
+    return kernel_values(kernel.kernel, graph, scaled_columns(kernel, graph, X, used), kernel.coordinates(S)[:, used])
+
+
+@own_values.register
+def _(kernel: OnScales, graph: Graph, X: str) -> str:
+    return own_values(kernel.kernel, graph, scaled_columns(kernel, graph, X, _used(kernel)))
 
 
 @kernel_values.register

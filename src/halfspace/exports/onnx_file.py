@@ -23,9 +23,9 @@ def to_onnx(model: Any, path: str | PathLike[str] | None = None) -> Any:
 
     The input "X" holds rows of doubles, shape (rows, d), for a model with an encoder NaN where a value is missing. The outputs
     are "label", shape (rows,), of the kind the labels have (int64, string, bool or double); "scores", what `decision_function`
-    returns; and for a `Ladder` "probabilities", shape (rows, K). A regression has one output, "prediction", what `predict`
-    returns, and a `TableEncoder` alone "encoded". Everything is computed in double precision by standard operators, so labels
-    agree with `predict` but for rows that rounding decides.
+    returns; and for a `Ladder`, or a model that has learnt them, "probabilities", shape (rows, K). A regression has one output,
+    "prediction", what `predict` returns, and a `TableEncoder` alone "encoded". Everything is computed in double precision by
+    standard operators, so labels agree with `predict` but for rows that rounding decides.
 
     Parameters
     ----------
@@ -145,8 +145,8 @@ def _from_log_odds(calibration: LogOdds, graph: Graph, scores: str, classes: int
 
 
 def _calibrated(model: Any, graph: Graph) -> dict[str, tuple[str, list[Any], Any]]:
-    """Return scores, probabilities and the most probable labels of a `Calibrated` model."""
-    scores, K = model_scores(model.estimator_, graph, "X"), model.classes_.size
+    """Return scores, probabilities and the most probable labels of a model that has learnt both."""
+    scores, K = model_scores(getattr(model, "estimator_", model), graph, "X"), model.classes_.size
     P = _from_log_odds(model.calibration_, graph, scores, K)
     label = graph.label(graph("ArgMax", P, axis=1, keepdims=0), model.classes_), ["rows"], model.classes_
     return {**_decided(scores, model.classes_, graph), "label": label, "probabilities": (P, ["rows", K], 0.0)}

@@ -12,7 +12,8 @@ from sklearn.base import is_regressor
 
 from halfspace.errors import InputError
 from halfspace.exports.graph import Graph
-from halfspace.exports.kernels import kernel_values
+from halfspace.exports.kernels import kernel_values, scaled_columns
+from halfspace.kernels import OnScales
 from halfspace.kernels.products import dense
 from halfspace.models.kernel.prediction import Expansion
 
@@ -96,7 +97,10 @@ def _pair_votes(graph: Graph, scores: str, classes: int) -> str:
 def _by_cell(expansion: Expansion, cells: Any, graph: Graph, X: str) -> str:
     """Return the outputs of the machine of the nearest centre; a class never seen in its cell loses by 1."""
     count, m = len(cells.columns), expansion.rows.size
-    halves = graph("Sub", 0.5 * (cells.centres**2).sum(axis=1), graph("MatMul", X, cells.centres.T))
+    kernel, places = expansion.kernel, X
+    if isinstance(kernel, OnScales):
+        places = scaled_columns(kernel, graph, X, np.arange(cells.centres.shape[1]))
+    halves = graph("Sub", 0.5 * (cells.centres**2).sum(axis=1), graph("MatMul", places, cells.centres.T))
     mine = graph("Gather", np.eye(count), graph("ArgMin", halves, axis=1, keepdims=0), axis=0)
     scores = graph("MatMul", mine, cells.bias)
     if m:

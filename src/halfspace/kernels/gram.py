@@ -1,7 +1,8 @@
 """Kernel values of the training examples, computed when they are asked for: `LazyGram` never holds n x n of them.
 
 Three kinds, chosen by the kernel: *tiled* (a compiled form exists: values are cheaper to compute than to fetch), *stored* (a
-matrix that was given, or one of any kernel that fits in memory), *blocked* (any kernel, block by block).
+matrix that was given, or one of any kernel that fits in memory), *blocked* (any kernel, block by block; also sparse rows where
+there is no time to make all of them dense).
 The clamped input adds its square to every value.
 """
 
@@ -74,18 +75,21 @@ class _Stored:
 
 
 class _Blocked:
-    """Values of any kernel, by its `matrix`, a block at a time."""
+    """Values of any kernel, by its `matrix`, or its `exact` where rows are to stay sparse, a block at a time."""
 
-    def __init__(self, kernel: Kernel, X: Matrix) -> None:
-        self.kernel, self.X = kernel, X
+    def __init__(self, kernel: Kernel, X: Matrix, *, thin: bool = False) -> None:
+        self.kernel, self.X, self.thin = kernel, X, thin
+
+    def matrix(self, A: Matrix, B: Matrix | None, dtype: Any) -> Any:
+        return self.kernel.exact(A, B).astype(dtype, copy=False) if self.thin else self.kernel.matrix(A, B, dtype=dtype)
 
     def block(self, rows: IntArray, columns: IntArray, out: Any, packed: Any) -> None:  # noqa: ARG002
-        out[:] = self.kernel.matrix(self.X[rows], None if rows is columns else self.X[columns], dtype=out.dtype)
+        out[:] = self.matrix(self.X[rows], None if rows is columns else self.X[columns], out.dtype)
 
     def times(self, rows: IntArray, coefficients: FloatArray, columns: IntArray, dtype: Any) -> FloatArray:
         out = np.empty(columns.size)
         for part in _chunks(columns.size, rows.size):
-            out[part] = self.kernel.matrix(self.X[columns[part]], self.X[rows], dtype=dtype) @ coefficients.astype(dtype)
+            out[part] = self.matrix(self.X[columns[part]], self.X[rows], dtype) @ coefficients.astype(dtype)
         return out
 
 
@@ -116,6 +120,8 @@ class LazyGram:
         Value of the clamped input: its square is added to every value.
     stored : float, default 256 MB
         Bytes up to which the values of a kernel without compiled form are computed once, in plain NumPy, and stored.
+    seconds : float, optional
+        Time limit of those who ask: sparse rows stay sparse if it takes a tenth of that to make them ready for compiled tiles.
 
     Examples
     --------
@@ -126,9 +132,15 @@ class LazyGram:
     ([[2.0, 3.0], [3.0, 5.0]], [5.0, 8.0])
     """
 
-    def __init__(self, kernel: Kernel, X: Matrix, clamp: float = 0.0, stored: float = STORED) -> None:
+    def __init__(
+        self, kernel: Kernel, X: Matrix, clamp: float = 0.0, stored: float = STORED, seconds: float | None = None
+    ) -> None:
         self.n, self.clamped, self.width = int(X.shape[0]), float(clamp) ** 2, int(X.shape[1])
         self.kernel, self.X, self.stored = kernel, X, stored
+        late = seconds is not None and self.n * self.width / READY > 0.1 * seconds
+        self.thin = late and sparse.issparse(X) and not kernel.is_precomputed
+        if self.thin:  # columns that two rows have in common cost what a column of short rows does
+            self.width = int(X.nnz**2 / (max(self.n, 1) ** 2 * max(self.width, 1)))
 
     @cached_property
     def diagonal(self) -> FloatArray:
@@ -141,6 +153,8 @@ class LazyGram:
         if kernel.is_precomputed:
             plain = type(kernel) is Precomputed and not sparse.issparse(X)
             return _Stored(X if plain else kernel.exact(X))
+        if self.thin:
+            return _Blocked(kernel, X, thin=True)
         X = _varying(kernel, X)
         prepared = prepare(kernel, X, np.float32)
         if prepared is not None:
@@ -157,7 +171,7 @@ class LazyGram:
     def seconds(self, values: float) -> float:
         """Predict the seconds for so many values in double precision, and for making the rows ready."""
         source = vars(self).get("_source")  # to look must not make it
-        ready = source is None or (isinstance(source, _Tiled) and np.float64 not in source.rows)
+        ready = not self.thin and (source is None or (isinstance(source, _Tiled) and np.float64 not in source.rows))
         return values * (1.0 + self.width / 64) / VALUES + ready * self.n * self.width / READY
 
     @property

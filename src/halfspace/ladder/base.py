@@ -36,6 +36,7 @@ from halfspace.ladder.climbing import (
     climb,
     learning_curve,
     undisturbed,
+    with_folds,
 )
 from halfspace.ladder.components import OnComponents
 from halfspace.ladder.conformal import Intervals, Sets
@@ -308,15 +309,20 @@ class BaseLadder(Learnt, BaseEstimator):
         """
         self.fold_models_: list[Any] = []
         self.conformal_: Any = None
-        why = ""
+        why, m = "", len(training.folds) // training.passes
+        again = not winner.folds or training.rows_for(winner.plan) is not training.X
         if about.time is not None:
             why = "rows in time are not exchangeable"
         elif training.watched.size < training.y.size:
             why = "there are too many classes"
-        elif len(winner.folds) * sum(_numbers_in(vars(model)) for model in winner.folds[:1]) > MOST_KEPT:
+        elif m * _numbers_in(vars((*winner.folds, winner.model)[0])) > MOST_KEPT:
             why = "the models of the folds are too large to be kept"
-        elif training.rows_for(winner.plan) is not training.X and _late(until, len(winner.folds) * winner.rung.fit_seconds):
+        elif _late(until, again * m * winner.rung.fit_seconds):
             why = "there was no time"
+        elif not winner.folds:
+            with Interruptible() as block:
+                winner = with_folds(winner, training, None if until is None else 0.5 * (until - time.perf_counter()))
+            why = "interrupted" if block.interrupted else ""
         if why:
             self._notes.append(Note("no guarantee", detail=why))
             return

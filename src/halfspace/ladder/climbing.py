@@ -41,10 +41,14 @@ from halfspace.solvers.outcome import Reason
 
 TESTED = 20_000
 """Most rows of a fold that a rung which learns from a sample is tested on."""
+MORE_IN_CELLS = 10
+"""Times as many rows that a rung may learn from if it cuts them into cells."""
 OUTPUTS = 1 << 23
 """Outputs computed at a time."""
 CURVE = (0.1, 0.18, 0.32, 0.56, 1.0)
 CURVE_FOLDS, LEAST_ROWS = 3, 4
+OWN_ROWS = 50_000
+"""Most rows that a rung which scores itself learns from; of more, a sample."""
 RESEEN = 2_000
 """Most rows that a model learnt from and is asked about again."""
 BY_PRODUCTS = {"rbf", "linear", "poly", "sigmoid", "cosine"}
@@ -109,10 +113,12 @@ class Training:
     weight: FloatArray | None = None  # of every row
     pca: float | int | None = None  # components that all rungs but the baseline see
     components: dict[Any, Components] = field(default_factory=dict)  # found so far, by the rows they are of
+    alone: bool = True  # rows are neither of groups nor in time
+    until: float | None = None  # deadline of the ladder, also where a rung has none
 
     def rows_for(self, plan: Plan) -> Matrix:
         """Return the rows that a rung is scored on: only a kernel or a metric may see more in them than inner products."""
-        if plan.name == "gmlvq":
+        if plan.name in {"gmlvq", "relevance"}:
             return self.X
         turned = plan.name != "kernel" or (isinstance(self.setting.kernel, str) and self.setting.kernel in BY_PRODUCTS)
         return self.scored if turned else self.X
@@ -121,11 +127,13 @@ class Training:
         """Return the rows to learn from and to test on, for a costly rung samples; after the last fold all rows, and none."""
         after = fold == len(self.folds)
         train, test = (np.arange(self.y.size), np.empty(0, dtype=np.int64)) if after else self.folds[fold]
-        if not plan.sampled:
+        sampled = self.most_rows * (MORE_IN_CELLS if plan.celled else 1)
+        most = sampled if plan.sampled else OWN_ROWS if plan.own else self.y.size
+        if most >= self.y.size:
             return train, test
         seed = self.setting.seed + fold
         kept = test if test.size <= TESTED else test[self.task.sample(self.y[test], TESTED, seed)]
-        return train[self.task.sample(self.y[train], self.most_rows, seed)], kept
+        return train[self.task.sample(self.y[train], most, seed)], kept
 
     def seconds_left(self) -> float | None:
         """Return the seconds until the deadline, if there is one."""
@@ -280,7 +288,8 @@ def climb(plans: list[Plan], training: Training, *, by_name: bool) -> tuple[list
                 training.report(plan, 0, float("nan"))
                 try:
                     best = max((c.rung.score for c in done), default=0.0)  # of shares, the only scores that a rung is left for
-                    done.append(score_rung(plan, training.for_rung(plan, len(plans) - number), best))
+                    score = score_itself if plan.own and training.alone and training.pca is None else score_rung
+                    done.append(score(plan, training.for_rung(plan, len(plans) - number), best))
                 except HopelessError as error:
                     why = str(error)
                 except (OutOfTimeError, LateCompilationError) as error:
@@ -318,6 +327,38 @@ def score_rung(plan: Plan, training: Training, best: float) -> Climbed:
     rows, _ = training.split_for(plan, m)
     model, chosen = training.fitted(plan, training.X, rows, training.setting_for(0, 0.0)._replace(draws=tally.draws))
     return tally.climbed(plan, model, chosen, rows)
+
+
+def score_itself(plan: Plan, training: Training, _best: float) -> Climbed:
+    """Fit a rung once, and score it in the parts of the folds by what its model says about rows that it did not learn from."""
+    tally, (rows, _) = Tally(training), training.split_for(plan, len(training.folds))
+    began = time.perf_counter()
+    model, chosen = training.fitted(plan, training.X, rows, training.setting_for(0, 0.0))
+    tally.fitting.append(time.perf_counter() - began)
+    tally.predicting.append(0.0)
+    unseen = np.full((training.y.size, *training.task.shape), np.nan)
+    unseen[rows] = model.unseen_
+    known = np.isfinite(unseen.reshape(training.y.size, -1)).all(axis=1)
+    seen = training.judged(model, training.X, rows[training.task.sample(training.y[rows], RESEEN, 0)])
+    for fold, (_, test) in enumerate(training.folds):
+        held = test[known[test]]
+        kept = held[np.isin(held, training.watched)]
+        if held.size:
+            tally.add(model, Judged(held, kept, training.task.answers(unseen[held]), unseen[kept]), seen)
+            training.report(plan, fold + 1, float(np.mean(tally.provisional)))
+    return tally.climbed(plan, model, chosen, rows)._replace(folds=())
+
+
+def with_folds(climbed: Climbed, training: Training, seconds: float | None) -> Climbed:
+    """Return a rung that scored itself with models of the first pass through the folds, within so many seconds."""
+    m, first = len(training.folds) // training.passes, np.full((training.y.size, *training.task.shape), np.nan)
+    setting = training.setting._replace(max_time=None if seconds is None else seconds / m)
+    models = []
+    for fold in range(m):
+        rows, held = training.split_for(climbed.plan, fold)
+        models.append(training.fitted(climbed.plan, training.X, rows, setting)[0])
+        first[held] = training.task.outputs(models[-1], training.X[held])
+    return climbed._replace(folds=tuple(models), first=first[training.watched])
 
 
 class Tally:
@@ -411,8 +452,10 @@ class Tally:
         return task.probabilities(known, y, judged.outputs)
 
     def _others(self) -> dict[str, tuple[float, float]]:
-        """Return mean and error of the other measures that need no probabilities."""
-        training, found = self.training, {}
+        """Return mean and error of the other measures that need no probabilities; of none if there is no time."""
+        training, found = self.training, dict[str, tuple[float, float]]()
+        if training.until is not None and time.perf_counter() > training.until:
+            return found
         kind = "classify" if isinstance(training.task, Classes) else "regress"
         for known in MEASURES.values():
             measure = replace(known, positive=training.task.measure.positive)

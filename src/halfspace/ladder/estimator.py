@@ -33,17 +33,18 @@ class Ladder(ClassifierMixin, BaseLadder):
 
     The rungs are the majority class, nearest neighbours, the averaged perceptron, Adaline, the AdaTron with C chosen by
     cross-validation, four prototypes per class (GLVQ; GMLVQ, with a metric of their own, says which columns matter in
-    `relevances_`), and the kernel AdaTron with C and gamma chosen. All are scored in the same repeated stratified folds
-    (those that tune, nested), and the winner is the simplest within one standard error of the best, if there is evidence that
-    anything is better than the majority class. Simple means: keeps little; nearest neighbours, which keep every example, count
-    as the least simple. Rungs that can no longer win are skipped. The held-out rows are used once, at the end; then the
-    winner learns from all rows. `RegressionLadder` does the same for numbers.
+    `relevances_`), the kernel AdaTron with C and gamma chosen, and the relevance kernel machine. All are scored in the same
+    repeated stratified folds (those that tune, nested; the last one by its own outputs for rows that it did not learn from),
+    and the winner is the simplest within one standard error of the best, if there is evidence that anything is better
+    than the majority class. Simple means: keeps little; nearest neighbours, which keep every example, and then the relevance
+    machine count as the least simple. Rungs that can no longer win are skipped. The held-out rows are used once, at the end;
+    then the winner learns from all rows. `RegressionLadder` does the same for numbers.
 
     Parameters
     ----------
     rungs : sequence of str, optional
-        Some of "majority", "neighbours", "perceptron", "adaline", "adatron", "glvq", "gmlvq", "kernel"; all by default,
-        but the prototypes only from 200 training rows on.
+        Some of "majority", "neighbours", "perceptron", "adaline", "adatron", "glvq", "gmlvq", "kernel", "relevance"; all by
+        default, but the prototypes only from 200 training rows on.
     encoder : transformer, optional
         Turns rows into numbers; `TableEncoder()` by default. It sees the training rows only, and no labels.
     pca : float or int, optional
@@ -52,7 +53,8 @@ class Ladder(ClassifierMixin, BaseLadder):
     kernel : str or Kernel, default "rbf"
         For the kernel rung.
     kernel_rows : int, default 10000
-        Most rows that the kernel and neighbours rungs learn from; of more they take a stratified sample.
+        Most rows that the neighbours rung and one kernel machine learn from. Of more, neighbours take a stratified sample, and
+        there is a kernel machine for each of the cells that the rows (a sample of ten times as many, at most) are cut into.
     test_size : float, default 0.2
         Share of the rows held out for the test at the end; 0 for none.
     n_splits : int, default 5

@@ -12,13 +12,14 @@ from typing import Any
 
 import numpy as np
 from scipy import stats
+from sklearn.base import clone
 from sklearn.model_selection import KFold
 
-from halfspace import BayesianRegression, KernelRegression, LinearRegression, LogTarget
+from halfspace import BayesianRegression, KernelRegression, LinearRegression, LogTarget, RelevanceKernelRegressor
 from halfspace._typing import FloatArray, Matrix
 from halfspace.errors import InputError
 from halfspace.ladder.baselines import Mean, NeighbourMean, seconds_of_neighbours
-from halfspace.ladder.plans import Chosen, Plan, Setting
+from halfspace.ladder.plans import Chosen, Plan, Setting, kept_metric
 
 __all__ = ["NUMBER_RUNGS"]
 
@@ -29,6 +30,8 @@ CELL, SEARCHED, TRIED = 2_000, 1_200, 500
 """Most rows of one kernel machine; of more, rows that choose its parameters; rows that decide for or against the log."""
 WIDEST = 2_000
 """Most inputs of Bayesian regression, which keeps a covariance of all pairs."""
+MOST_INPUTS = 1_000
+"""Most inputs of a learnt metric."""
 
 
 def _skewed(y: FloatArray) -> bool:
@@ -87,6 +90,25 @@ def _kernel(X: Matrix, y: FloatArray, setting: Setting, sample_weight: Any = Non
     return Chosen(model, ({"target": "log"} if log else {}) | given, fitted=True)
 
 
+def _relevance(X: Matrix, y: FloatArray, setting: Setting, sample_weight: Any = None) -> Chosen:
+    """Learn metric and machine for the target, or for its logarithm where that errs less on rows that taught no metric."""
+    if X.shape[1] > MOST_INPUTS:
+        msg = f"the ladder learns metrics of at most {MOST_INPUTS:,} inputs, not of {X.shape[1]:,}"
+        raise InputError(msg)
+    began, log = time.perf_counter(), _skewed(y)
+    limit = None if setting.max_time is None else setting.max_time / (1 + log)
+    common: dict[str, Any] = {"n_jobs": setting.n_jobs, "random_state": setting.seed}
+    plain = RelevanceKernelRegressor(max_time=limit, **common).fit(X, y, sample_weight)
+    if not log:
+        return kept_metric(plain)
+    logged = LogTarget(RelevanceKernelRegressor(max_time=setting.left_of(began), **common)).fit(X, y, sample_weight)
+    errors = [np.square(model.unseen_ - y) for model in (plain, logged)]
+    if np.nanmean(errors[1]) >= np.nanmean(errors[0]):
+        return kept_metric(plain)
+    inner = kept_metric(logged.regressor_)
+    return Chosen(logged.set_params(regressor=clone(inner.model)), {"target": "log"} | inner.params, fitted=True)
+
+
 NUMBER_RUNGS: dict[str, Plan] = {
     plan.name: plan
     for plan in (
@@ -104,6 +126,7 @@ NUMBER_RUNGS: dict[str, Plan] = {
         Plan("ridge", "ridge regression", 2, partial(_linear, lambda: LinearRegression(ridge="cv"))),
         Plan("bayesian", "Bayesian linear regression", 3, _bayesian),
         Plan("kernel", "kernel ridge", 6, _kernel),
+        Plan("relevance", "relevance kernel machine", 8, _relevance, own=True),
     )
 }
 """In the order in which they are climbed; `keeps` says which is simpler."""

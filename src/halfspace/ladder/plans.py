@@ -20,6 +20,7 @@ from halfspace.certificates import (
     KernelRidgeGap,
     LogSmearing,
     NeighbourMeans,
+    PerCell,
     PerClass,
     PerPair,
     PrototypeErrors,
@@ -29,7 +30,7 @@ from halfspace.certificates import (
 from halfspace.errors import GapWarning, NotSeparatedWarning
 from halfspace.ladder.components import behind
 
-__all__ = ["Chosen", "Plan", "Setting", "describe", "quietly", "widest_gap"]
+__all__ = ["Chosen", "Plan", "Setting", "describe", "kept_metric", "quietly", "widest_gap"]
 
 
 class Setting(NamedTuple):
@@ -41,6 +42,7 @@ class Setting(NamedTuple):
     n_jobs: int | None = None
     seed: int = 0
     max_time: float | None = None  # seconds for one fit
+    most_rows: int = 10_000  # beyond them kernel machines are cut into cells
     draws: tuple[FloatArray, ...] = ()  # what the searches of the folds have scored, to choose by them all, not by one more
 
     def left_of(self, began: float) -> float | None:
@@ -76,10 +78,15 @@ class Plan:
         `choose(X, y, setting, sample_weight=None)` returns a `Chosen`.
     sampled : bool
         Whether it learns from a sample when there are very many rows.
+    celled : bool
+        Whether the sample may be ten times as large, for it is cut into cells.
     least : int
         Training rows below which it is climbed only if requested by name.
     weighs : bool
         Whether it takes weights of examples.
+    own : bool
+        Whether its model says itself what it would answer for rows that it did not learn from (`unseen_`), so that one fit
+        scores it. Rows of groups or in time, and components, are scored in folds all the same.
     seconds : function
         `seconds(X, tested, folds)` predicts how long so many fits to rows X and tests of so many others take, of a rung that
         knows no time limit.
@@ -90,9 +97,18 @@ class Plan:
     keeps: int
     choose: Callable[..., Chosen]
     sampled: bool = False
+    celled: bool = False
     least: int = 0
     weighs: bool = True
+    own: bool = False
     seconds: Callable[[Matrix, int, int], float] = lambda _X, _tested, _folds: 0.0
+
+
+def kept_metric(model: Any) -> Chosen:
+    """Return a fitted relevance kernel machine whose parameters are the metric and the ridge that it found."""
+    name = model.history_["kernel"][int(np.argmin(model.history_["loss"]))]
+    params = {"kernel": name, "scale": model.kernel_.scale, "ridge": float(model.ridge_)}
+    return Chosen(model.set_params(kernel=model.kernel_, ridge=model.ridge_), params, fitted=True)
 
 
 @contextmanager
@@ -110,6 +126,8 @@ def widest_gap(model: Any) -> str:
     if not isinstance(model, AdaTron | KernelAdaTron):
         return ""
     proof = model.certificate_
+    if isinstance(proof, PerCell):
+        return f"{len(proof.parts)} cells, gap {proof.relative_gap:.1e}"
     gaps = [part.relative_gap for part in getattr(proof, "parts", [proof]) if hasattr(part, "relative_gap")]
     return f"gap {max(gaps):.1e}" if gaps else ""
 

@@ -212,13 +212,17 @@ def training_for(
         task=task,
         folds=make_folds(task, y, splits, repeats, int(ladder.random_state), rows),
         passes=repeats,
-        setting=Setting(task.weight, balanced, ladder.kernel, ladder.n_jobs, int(ladder.random_state)),
+        setting=Setting(
+            task.weight, balanced, ladder.kernel, ladder.n_jobs, int(ladder.random_state), most_rows=int(ladder.kernel_rows)
+        ),
         most_rows=int(ladder.kernel_rows),
         deadline=deadline,
         report=report,
         watched=_watched(y.size, outputs, Z),
         weight=rows.weight,
         pca=ladder.pca,
+        alone=alone,
+        until=deadline,
     )
 
 

@@ -28,15 +28,16 @@ class RegressionLadder(RegressorMixin, BaseLadder):
     """From a table to the simplest model that predicts a number well enough, with its proof.
 
     The rungs are the mean, nearest neighbours, least squares, ridge regression with λ by leave-one-out, Bayesian linear
-    regression, and kernel ridge with width and λ by leave-one-out. All are scored in the same repeated folds, and the winner is
-    the simplest within one standard error of the best, if there is evidence that anything is better than the mean. Where all
+    regression, kernel ridge with width and λ by leave-one-out, and the relevance kernel machine. All are scored in the same
+    repeated folds (the last one by its own predictions for rows that it did not learn from), and the winner is the
+    simplest within one standard error of the best, if there is evidence that anything is better than the mean. Where all
     targets are positive and skewed, rungs also try the logarithm of the target; predictions are in the target's own units.
     The held-out rows are used once, at the end; then the winner learns from all rows. `Ladder` does the same for classes.
 
     Parameters
     ----------
     rungs : sequence of str, optional
-        Some of "mean", "neighbours", "least_squares", "ridge", "bayesian", "kernel"; all by default.
+        Some of "mean", "neighbours", "least_squares", "ridge", "bayesian", "kernel", "relevance"; all by default.
     encoder : transformer, optional
         Turns rows into numbers; `TableEncoder()` by default. It sees the training rows only, and no targets.
     kernel : str or Kernel, default "rbf"

@@ -14,14 +14,24 @@ from typing import Any
 import numpy as np
 from sklearn.base import clone
 from sklearn.model_selection import StratifiedKFold
+from sklearn.utils.class_weight import compute_sample_weight
 
-from halfspace import GLVQ, GMLVQ, Adaline, AdaTron, AveragedPerceptron, KernelAdaTron, KernelAdaTronCV
+from halfspace import (
+    GLVQ,
+    GMLVQ,
+    Adaline,
+    AdaTron,
+    AveragedPerceptron,
+    KernelAdaTron,
+    KernelAdaTronCV,
+    RelevanceKernelClassifier,
+)
 from halfspace._typing import FloatArray, Labels, Matrix
 from halfspace.errors import InputError, MemoryLimitError
 from halfspace.kernels import as_kernel
 from halfspace.ladder.baselines import Majority, Neighbours, seconds_of_neighbours
 from halfspace.ladder.evidence import paired_error, row_losses
-from halfspace.ladder.plans import Chosen, Plan, Setting
+from halfspace.ladder.plans import Chosen, Plan, Setting, kept_metric
 from halfspace.ladder.tasks import sample_of
 
 __all__ = ["RUNGS", "widths"]
@@ -48,6 +58,8 @@ WIDEST, MOST_PROTOTYPES = 1_000, 1_000_000
 """Most inputs of a metric, and most numbers that all prototypes may have: they are dense, whatever the rows are."""
 MANY_CLASSES = 30
 """From so many classes on, kernel machines are trained on pairs of classes."""
+CELLS = 4
+"""Cells of as many rows as one kernel machine may learn from; the smaller they are, the quicker."""
 
 
 def _untuned(kind: Callable[..., Any], _X: Matrix, _y: Labels, setting: Setting, **_weights: Any) -> Chosen:
@@ -80,7 +92,7 @@ def _adatron(X: Matrix, y: Labels, setting: Setting, sample_weight: Any = None) 
 
 def _kernel(X: Matrix, y: Labels, setting: Setting, sample_weight: Any = None) -> Chosen:
     """Choose kernel machines: on pairs of many classes, on each class against the rest if pairs do not fit the memory limit."""
-    if np.unique(y).size < MANY_CLASSES:
+    if np.unique(y).size < MANY_CLASSES or y.size > setting.most_rows:  # cells have no pairs
         return _machines(X, y, sample_weight, setting, "ovr")
     try:
         chosen = _machines(X, y, sample_weight, setting, "ovo")
@@ -93,21 +105,24 @@ def _machines(X: Matrix, y: Labels, sample_weight: Any, setting: Setting, multi_
     """Choose kernel machines by cross-validation, if there are examples enough; on many by what all folds have found."""
     began = time.perf_counter()
     shared = {**setting.common(), "n_jobs": _threads(y, setting), "multi_class": multi_class}
+    cells = -(-CELLS * y.size // setting.most_rows) if y.size > setting.most_rows else None
+    single = KernelAdaTron(setting.kernel, n_cells=cells, random_state=setting.seed, **shared)
     if _folds(y) < 2:
-        return Chosen(KernelAdaTron(setting.kernel, random_state=setting.seed, **shared), {})
+        return Chosen(single, {})
     rows = sample_of(y, TUNE, setting.seed)
     gammas = widths(setting.kernel, X[rows])
     if setting.draws and rows.size < y.size:
         width, cap = divmod(_best(setting.draws), len(KERNEL_CAPS))
         params = {"C": KERNEL_CAPS[cap]} | ({} if gammas is None else {"gamma": gammas[width]})
-        model = KernelAdaTron(setting.kernel, random_state=setting.seed, **shared)
-        return Chosen(model.set_params(**params), params)
-    model, whole = KernelAdaTronCV(setting.kernel, Cs=KERNEL_CAPS, gammas=gammas, **shared), rows.size == y.size
+        return Chosen(single.set_params(**params), params)
+    model = KernelAdaTronCV(setting.kernel, Cs=KERNEL_CAPS, gammas=gammas, **shared)
+    whole = rows.size == y.size and cells is None
     search = _searched(model, X[rows], y[rows], _some(sample_weight, rows), setting, 1.0 if whole else SEARCHING)
     draw = _scores(search)
     if whole:
         return Chosen(search.estimator_, search.best_params_, fitted=True, draw=draw)
-    return Chosen(clone(search.estimator_).set_params(max_time=setting.left_of(began)), search.best_params_, draw=draw)
+    single = clone(search.estimator_).set_params(n_cells=cells, max_time=setting.left_of(began))
+    return Chosen(single, search.best_params_, draw=draw)
 
 
 def _scores(search: Any) -> FloatArray | None:
@@ -168,6 +183,18 @@ def _prototypes(model: Any, X: Matrix, y: Labels, setting: Setting) -> Chosen:
     return Chosen(model.set_params(**few, **setting.common()), {})
 
 
+def _relevance(X: Matrix, y: Labels, setting: Setting, sample_weight: Any = None) -> Chosen:
+    """Learn the metric and the machine; the parameters keep both, so that a curve or a refit needs no new search."""
+    if X.shape[1] > WIDEST:
+        msg = f"the ladder learns metrics of at most {WIDEST:,} inputs, not of {X.shape[1]:,}"
+        raise InputError(msg)
+    weight = None
+    if setting.class_weight is not None or sample_weight is not None:
+        weight = compute_sample_weight(setting.class_weight, y) * (1.0 if sample_weight is None else sample_weight)
+    model = RelevanceKernelClassifier(max_time=setting.max_time, n_jobs=_threads(y, setting), random_state=setting.seed)
+    return kept_metric(model.fit(X, y, weight))
+
+
 def _threads(y: Labels, setting: Setting) -> int | None:
     """Return the threads to use: one on few rows, where they would only wait for each other. The result is the same."""
     return 1 if setting.n_jobs is None and y.size <= FEW else setting.n_jobs
@@ -211,7 +238,8 @@ RUNGS = {
         Plan("adatron", "AdaTron (linear large margin)", 3, _adatron),
         Plan("glvq", "GLVQ (prototypes)", 4, _glvq, least=FEW_ROWS),
         Plan("gmlvq", "GMLVQ (prototypes and a metric)", 5, _gmlvq, least=FEW_ROWS),
-        Plan("kernel", "kernel AdaTron", 6, _kernel, sampled=True),
+        Plan("kernel", "kernel AdaTron", 6, _kernel, sampled=True, celled=True),
+        Plan("relevance", "relevance kernel machine", 8, _relevance, own=True),
     )
 }
 """In the order in which they are climbed; `keeps` says which is simpler."""

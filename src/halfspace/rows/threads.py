@@ -52,9 +52,15 @@ _here = _Here()
 
 
 @cache
+def _cores() -> int:
+    """Return how many cores there are; to ask takes a quarter of a millisecond, so it is done once."""
+    return int(cpu_count())
+
+
+@cache
 def pool() -> ThreadPoolExecutor:
     """Return the threads that all passes share."""
-    return ThreadPoolExecutor(cpu_count(), initializer=_join_pool)
+    return ThreadPoolExecutor(_cores(), initializer=_join_pool)
 
 
 os.register_at_fork(after_in_child=pool.cache_clear)  # threads do not survive a fork
@@ -72,7 +78,7 @@ def alone() -> Iterator[None]:
 
 def n_threads() -> int:
     """Return how many threads share a pass over data that is made from here."""
-    return 1 if _here.alone else int(cpu_count())
+    return 1 if _here.alone else _cores()
 
 
 def in_chunks(work: Callable[[int, int], Any], n: int, entries: float) -> list[Any]:

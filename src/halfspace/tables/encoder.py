@@ -254,8 +254,9 @@ class TableEncoder(Learnt, TransformerMixin, BaseEstimator):
             if whole is None:
                 pieces.append(sparse.csr_matrix(out))
         matrix = sparse.vstack(pieces, format="csr") if whole is None else whole
-        for (name, _, _), found in zip(self.groups_, counts.tolist(), strict=True):
-            notes += tuple(Note(kind, name, n) for kind, n in zip(("unreadable", "unseen"), found, strict=True) if n)
+        for k in np.flatnonzero(counts.any(axis=1)).tolist():
+            found = zip(("unreadable", "unseen"), counts[k].tolist(), strict=True)
+            notes += tuple(Note(kind, self.groups_[k][0], n) for kind, n in found if n)
         return matrix, notes
 
     def _used(self) -> IntArray | None:

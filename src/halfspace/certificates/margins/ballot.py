@@ -52,7 +52,7 @@ class Ballot(NamedTuple):
 
     def counted(self, X: Matrix, sign: FloatArray, bracket: Any) -> Self:
         """Return the vote with its errors on examples X (n, d) with labels ±1; the bracket knows clamped input and kernel."""
-        return self._replace(errors=self._counted(X, sign, bracket)[0])
+        return self._replace(errors=sum(self._wrong(sign[own], tally) for own, tally, _ in self._tallies(X, bracket)))
 
     def well_formed(self) -> Verdict:
         """Check the fields, and that the mistakes are in order."""
@@ -67,21 +67,33 @@ class Ballot(NamedTuple):
         wrong, unsure = self._counted(X, sign, bracket)
         return Verdict.of((abs(self.errors - wrong) <= unsure, f"the vote makes {wrong} errors, not {self.errors}"))
 
+    @staticmethod
+    def _wrong(sign: FloatArray, tally: FloatArray) -> int:
+        """Return how many examples with labels ±1 a tally gets wrong."""
+        return int(((tally > 0.0) != (sign > 0.0)).sum())
+
+    def _tallies(self, X: Matrix, bracket: Any) -> Iterator[tuple[IntArray, FloatArray, FloatArray]]:
+        """Yield judged rows in blocks, the tally of the votes on each, and the outputs of all that voted."""
+        kernel, judged = getattr(bracket, "kernel", Linear()), np.arange(0, X.shape[0], -(-X.shape[0] // JUDGED))
+        used, place = np.unique(self.rows, return_inverse=True)
+        for own, values in _blocks(kernel, X, judged, used, self.rows.size):
+            outputs = np.cumsum((values + bracket.clamp**2)[:, place] * self.steps, axis=1)
+            yield own, np.where(outputs > 0.0, 1.0, -1.0) @ self._votes(), outputs
+
+    def _votes(self) -> FloatArray:
+        """Return how many examples each function survived, shape (m,)."""
+        return np.diff(self.times, append=self.presented).astype(np.float64)
+
     def _counted(self, X: Matrix, sign: FloatArray, bracket: Any) -> tuple[int, int]:
         """Return how many judged examples the vote gets wrong, and how many of them rounding could decide."""
-        kernel, judged = getattr(bracket, "kernel", Linear()), np.arange(0, X.shape[0], -(-X.shape[0] // JUDGED))
-        votes = np.diff(self.times, append=self.presented).astype(np.float64)
-        used, place = np.unique(self.rows, return_inverse=True)
-        size = scales(kernel, X, bracket.clamp)
+        size = scales(getattr(bracket, "kernel", Linear()), X, bracket.clamp)
         spare = 2.0 * (self.rows.size + X.shape[1] + 8) * EPS
         reach = np.cumsum(np.abs(self.steps) * size.lengths[self.rows])
         wrong = unsure = 0
-        for own, values in _blocks(kernel, X, judged, used, self.rows.size):
-            outputs = np.cumsum((values + bracket.clamp**2)[:, place] * self.steps, axis=1)
+        for own, tally, outputs in self._tallies(X, bracket):
             error = spare * size.lengths[own][:, None] * reach + size.entry * np.cumsum(np.abs(self.steps))
-            tally = np.where(outputs > 0.0, 1.0, -1.0) @ votes
-            doubt = (np.abs(outputs) <= error) @ votes
-            wrong += int(((tally > 0.0) != (sign[own] > 0.0)).sum())
+            doubt = (np.abs(outputs) <= error) @ self._votes()
+            wrong += self._wrong(sign[own], tally)
             unsure += int((np.abs(tally) <= 2.0 * doubt)[doubt > 0.0].sum())
         return wrong, unsure
 

@@ -54,11 +54,20 @@ def count_votes(outputs: FloatArray, lengths: FloatArray, vote: str, R: float) -
     votes = (outputs[:, :, 0] > 0).astype(np.int64) if K == 1 else outputs.argmax(axis=2)
     scores = stability
     if vote == "majority":
-        shares = 2.0 * votes[:, :, None] - 1.0 if K == 1 else (votes[:, :, None] == np.arange(K)).astype(np.float64)
         in_units = stability / (R or 1.0)
-        scores = (shares.sum(axis=1) + TIE_BREAK * in_units / (1.0 + np.abs(in_units))) / M
+        scores = (counted(votes, K) + TIE_BREAK * in_units / (1.0 + np.abs(in_units))) / M
     choice = (scores[:, 0] > 0).astype(np.int64) if K == 1 else scores.argmax(axis=1)
     return Count(scores, choice, votes)
+
+
+def counted(votes: Any, K: int) -> FloatArray:
+    """Return from votes (n, M) those for each class, shape (n, K); of two classes those for the second less the others."""
+    if K == 1:
+        return np.asarray((2.0 * votes - 1.0).sum(axis=1, keepdims=True))
+    counts, everyone = np.zeros((votes.shape[0], K)), np.arange(votes.shape[0])
+    for member in votes.T:
+        counts[everyone, member] += 1.0
+    return counts
 
 
 @dataclass(frozen=True, eq=False)

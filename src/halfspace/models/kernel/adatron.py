@@ -10,6 +10,7 @@ from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.callback import CallbackSupportMixin, with_callbacks
 from sklearn.utils import check_random_state
 
+from halfspace._text import plural
 from halfspace._typing import FloatArray, Labels, Matrix
 from halfspace.certificates import Certificate, KernelGap
 from halfspace.errors import InputError
@@ -50,6 +51,10 @@ __all__ = ["KernelAdaTron"]
 
 PAIR_OUTPUTS = 1 << 23
 """Outputs of pairs of classes that are computed at a time."""
+CLAIM = 50
+"""Entries that are read in the time that a claim about one example in one problem takes."""
+BEGIN = 1e-3
+"""Seconds that a problem takes if it is hardly begun."""
 EXTREME = 1e18
 """Largest value of a kernel on the examples, and 1 over the smallest that the largest may be: squares fit single precision."""
 EARLY: set[Reason] = {"iteration budget spent", "time budget spent", "rounding limit reached"}
@@ -235,12 +240,16 @@ class KernelAdaTron(KernelPlaneMixin, ClassifierMixin, CallbackSupportMixin, Bas
             tasks = tasks_of(data, s, pairs=pairs)
             self._fitted_clamp, self.classes_ = data.clamp, data.classes
             self._cells, self._voting = None, self.multi_class == "ovo" and data.classes.size > 2
-            claims, gram = Claims.about(data, kernel, shift, plan._replace(room=most)), LazyGram(kernel, data.X, data.clamp)
+            claims, budget = (
+                Claims.about(data, kernel, shift, plan._replace(room=most)),
+                self._budget(began, tasks),
+            )
+            gram = LazyGram(kernel, data.X, data.clamp, seconds=budget.left())
             reporter = Reporter(self, X, y, lambda: self._so_far(kernel, data, tasks, reporter), int(self.max_iter) + 1)
             seeds = check_random_state(self.random_state).randint(np.iinfo(np.int32).max, size=len(tasks)).tolist()
             known = "_solved" in before and np.array_equal(before["classes_"], self.classes_)
             starts = before["_solved"].starts(tasks, gram.n) if known else [None] * len(tasks)
-            solved = claims.solve(gram, tasks, seeds, starts, self._budget(began), workers, reporter)
+            solved = claims.solve(gram, tasks, seeds, starts, budget, workers, reporter)
             reporter.close()
             self._conclude(kernel, data, tasks, *solved)
             return self
@@ -265,9 +274,10 @@ class KernelAdaTron(KernelPlaneMixin, ClassifierMixin, CallbackSupportMixin, Bas
         sweep, rate = self.solver == "sweep", float(self.rate)
         return KernelPlan(float(self.C), 0.98 * float(self.tol), self.intercept == "free", sweep, room, rate)
 
-    def _budget(self, began: float) -> Budget:
-        """Return the budget of a fit that began then; a tenth of the time is for the rest of the work."""
-        return budget_of(self, began)._replace(reserve=0.1 * float(self.max_time or 0.0))
+    def _budget(self, began: float, tasks: list[Task]) -> Budget:
+        """Return the budget of a fit that began then; a tenth of the time, or what claims take, is for the rest."""
+        budget = budget_of(self, began, CLAIM * sum(task.rows.size for task in tasks))
+        return budget._replace(reserve=max(budget.reserve, 0.1 * float(self.max_time or 0.0)))
 
     def _fit_cells(self, data: Examples, s: FloatArray, began: float, given: tuple[Any, Any]) -> Self:
         """Learn a machine for each cell, and say how it went."""
@@ -276,17 +286,19 @@ class KernelAdaTron(KernelPlaneMixin, ClassifierMixin, CallbackSupportMixin, Bas
             msg = f"{type(self).__name__}: n_cells needs examples, not a precomputed kernel matrix; use fewer rows"
             raise InputError(msg)
         _refuse_extreme(kernel, data.X, type(self).__name__)
-        tasks_of(data, s)  # refuses a class without weight
+        budget = self._budget(began, tasks_of(data, s))  # which refuses a class without weight
+        if self.max_time is not None:  # few cells where many classes leave no time to begin their problems in each
+            n_cells = min(n_cells, max(1, int(0.3 * (budget.left() or 0.0) / (BEGIN * data.positive.size))))
         seed = int(check_random_state(self.random_state).randint(1 << 30))
         self._fitted_clamp, self.classes_, self._voting, self._labels = data.clamp, data.classes, False, data.y.copy()
         reporter = Reporter(self, *given, lambda: {"classes_": data.classes, **reporter.known[0]()}, n_cells + 1)
-        learnt = learn_cells(kernel, self._plan(), data, s, n_cells, seed, self._budget(began), self.n_jobs, reporter)
+        learnt = learn_cells(kernel, self._plan(), data, s, n_cells, seed, budget, self.n_jobs, reporter)
         reporter.close()
         self._expansion, self._alpha, self._cells, self.certificate_ = learnt[:4]
         slowest = max(learnt.machines, key=lambda machine: machine.rounds)
         self.n_iter_, self.history_ = slowest.rounds, slowest.history
-        count, gap = len(learnt.machines), max(machine.gap for machine in learnt.machines)
-        about = f"This is an approximation: {count} cells, each with a machine and a gap of its own (the widest is given)."
+        count, gap = plural(len(learnt.machines), "cell"), max(machine.gap for machine in learnt.machines)
+        about = f"This is an approximation: {count}, each with a machine and a gap of its own (the widest is given)."
         reasons = [machine.outcome.reason for machine in learnt.machines]
         self.outcome_ = fit_outcome(self, gap, reasons, "round", unseparated=UNSEPARATED, about=about)
         report_outcome(self, gap, EARLY, stacklevel=4)

@@ -92,10 +92,11 @@ def _centres(X: Matrix, count: int, rng: np.random.Generator) -> FloatArray:
     return np.asarray(found.cluster_centers_, dtype=np.float64)
 
 
-def cut(X: Matrix, count: int, seed: int, seconds: float = np.inf) -> tuple[FloatArray, IntArray]:
+def cut(X: Matrix, count: int, seed: int, seconds: float = np.inf, least: int = 1) -> tuple[FloatArray, IntArray]:
     """Cut examples into about `count` cells, none much larger than the others where the data, and the seconds, allow that.
 
-    Returns the centres, shape (cells, d), of those that have examples, and the cell of each example, shape (n,).
+    Returns the centres, shape (cells, d), of those that have at least `least` examples, and the cell of each, shape (n,):
+    examples that lie apart belong to the nearest cell that is not theirs alone.
     """
     rng, most = np.random.default_rng(seed), max(1, int(LARGEST * X.shape[0] / count))
     centres = _centres(X, count, rng)
@@ -108,8 +109,12 @@ def cut(X: Matrix, count: int, seed: int, seconds: float = np.inf) -> tuple[Floa
         finer = [_centres(X[cells == k], 1 + int(sizes[k]) // most, rng) for k in large]
         centres = np.concatenate([np.delete(centres, large, axis=0), *finer])
         cells = nearest_centres(X, centres)
-    used, cells = np.unique(cells, return_inverse=True)
-    return centres[used], cells
+    sizes = np.bincount(cells, minlength=centres.shape[0])
+    while sizes.min() < min(least, sizes.max()):
+        centres = centres[sizes >= min(least, sizes.max())]
+        cells = nearest_centres(X, centres)
+        sizes = np.bincount(cells, minlength=centres.shape[0])
+    return centres, cells
 
 
 # ------------------------------------------------------------ learning
@@ -165,7 +170,7 @@ def _learn_cell(
     if objection is not None:
         msg = f"KernelAdaTron, in a cell of {rows.size:,} examples: {objection}"
         raise InputError(msg)
-    tasks, gram = tasks_of(part, s[rows]), LazyGram(kernel, X, data.clamp)
+    tasks, gram = tasks_of(part, s[rows]), LazyGram(kernel, X, data.clamp, seconds=budget.left())
     claims = Claims.about(part, kernel, shift, plan)
     seeds = [seed + k for k in range(len(tasks))]
     starts = [None] * len(tasks) if before is None else list(np.abs(before.signed))

@@ -22,7 +22,7 @@ from halfspace.certificates.margins.ballot import Ballot
 from halfspace.kernels import Kernel
 from halfspace.kernels.gram import LazyGram
 from halfspace.models.kernel.prediction import Expansion, Measured, fit_single, measured, stacked
-from halfspace.models.parameters import Examples
+from halfspace.models.parameters import PROVED, Examples
 from halfspace.rows.orders import Orders
 from halfspace.solvers.kernel.perceptron import KernelPresenting, Training, overlaps
 from halfspace.solvers.kernel.projectron import Keep, Projecting, start_keep
@@ -34,6 +34,8 @@ from halfspace.solvers.run import Course
 
 __all__ = ["OnBudget", "Setting", "Unbounded", "fingerprint", "mistakes_certificate"]
 
+BUDGETED = 350
+"""Entries that are read in the time that the Projectron's bound takes, for one example in one problem."""
 UNSURE = 1e-6
 """Share by which a sum of rests is rounded up: they come from an inverse that is brought up to date, not computed anew."""
 
@@ -116,10 +118,11 @@ class Unbounded:
         self, X: Matrix, task: Task, orders: Orders, seconds: float | None, before: FloatArray | None = None
     ) -> KernelPresenting:
         """Return what presents these examples: with the whole kernel matrix if there is room and time, in blocks otherwise."""
-        setting, gram = self.setting, LazyGram(self.setting.kernel, X, np.sqrt(self.setting.shift), stored=0.0)
+        setting, clamp = self.setting, float(np.sqrt(self.setting.shift))
+        gram = LazyGram(setting.kernel, X, clamp, stored=0.0, seconds=seconds)
         dtype = np.float32 if X.dtype == np.float32 and fit_single(gram.diagonal) else np.float64
         whole = gram.whole(dtype, setting.room, seconds)
-        method = KernelPresenting(gram, task, orders, whole, before, self._remembering, dtype=dtype)
+        method = KernelPresenting(gram, task, orders, whole, before, self._remembering, dtype=dtype, seconds=seconds)
         self.signs, self.whole = method.signs, whole is not None
         return method
 
@@ -262,13 +265,12 @@ class OnBudget:
         self, X: Matrix, task: Task, orders: Orders, mark: str = "", seconds: float | None = None
     ) -> tuple[Projecting, Keep]:
         """Return method and state for these examples; those of a data set, which have a fingerprint, are measured first."""
-        del seconds  # there is no matrix to compute
         if self.kept is None:
             width = 0 if form_of(self.setting.kernel, X, self.setting.shift) is None else X.shape[1]
             self.kept = start_keep(task.positive.size, self.budget, width)
             self.kept.counts.clock[SEED] = orders.seed
         self.mark = mark
-        method = self._method(X, task, orders)
+        method = self._method(X, task, orders, seconds)
         largest = float(method.gram.diagonal.max())  # refuses what overflows, before anything is changed
         for slots in self.kept.slots:
             slots.row[:] = -1
@@ -276,10 +278,11 @@ class OnBudget:
                 slots.sums[0] = largest
         return method, method.start()
 
-    def _method(self, X: Matrix, task: Task, orders: Orders) -> Projecting:
+    def _method(self, X: Matrix, task: Task, orders: Orders, seconds: float | None) -> Projecting:
         """Return what presents these examples."""
         self.signs = np.where(task.target == task.positive[:, None], 1.0, -1.0)
-        return Projecting(LazyGram(self.setting.kernel, X, np.sqrt(self.setting.shift), stored=0.0), task, orders, self._kept())
+        gram = LazyGram(self.setting.kernel, X, np.sqrt(self.setting.shift), stored=0.0, seconds=seconds)
+        return Projecting(gram, task, orders, self._kept(), seconds)
 
     def _kept(self) -> Keep:
         """Return what is kept, once there is something."""
@@ -300,8 +303,7 @@ class OnBudget:
 
     def go_on(self, X: Matrix, task: Task, orders: Orders, seconds: float | None = None) -> tuple[Projecting, Keep]:
         """Return method and state for the same examples again."""
-        del seconds
-        method = self._method(X, task, orders)
+        method = self._method(X, task, orders, seconds)
         return method, method.start()
 
     def history(self, course: Course) -> dict[str, Any]:
@@ -338,12 +340,18 @@ class OnBudget:
 
 
 def mistakes_certificate(
-    learner: Unbounded | OnBudget, expansion: Expansion, data: Examples, s: FloatArray, shift: float
+    learner: Unbounded | OnBudget,
+    expansion: Expansion,
+    data: Examples,
+    s: FloatArray,
+    shift: float,
+    seconds: float | None = None,
 ) -> tuple[Certificate, Measured]:
     """Return the proof, one certificate or one per class, and the potentials of the answer.
 
     Without a budget it is the bracket of the answer and Novikoff's bound. With a budget it is the bound of the Projectron's
-    theorem, with the answer as competitor; the theorem knows one rate only, so with unequal weights it is the bracket alone.
+    theorem, with the answer as competitor; the theorem knows one rate only, so with unequal weights it is the bracket alone,
+    as it is where the bounds of all problems would take longer than `seconds`.
     """
     seen = measured(data, shift, learner.alpha(), expansion)
     parts: list[Certificate] = list(seen.parts)
@@ -351,7 +359,7 @@ def mistakes_certificate(
         theorem = Novikoff(float(s.min()), float(s.max()))
         ballots = learner.ballots(data, seen.parts)
         parts = [MistakeBound.of(*each) for each in zip(learner.mistakes, seen.parts, repeat(theorem), ballots, strict=False)]
-    elif s.min() == s.max():
+    elif s.min() == s.max() and (seconds is None or data.y.size * len(parts) * BUDGETED / PROVED <= seconds):
         parts = [_budgeted(learner, data, k, seen) for k in range(len(seen.parts))]
     return parts[0] if len(parts) == 1 else PerClass(tuple(data.classes.tolist()), tuple(parts)), seen
 

@@ -24,7 +24,8 @@ from halfspace.rows.threads import n_workers
 from halfspace.solvers.kernel.machine import KernelAnswer, KernelMachine, KernelProblem
 from halfspace.solvers.kernel.sweep import KernelSweep
 from halfspace.solvers.linear.soft_margin import balanced
-from halfspace.solvers.run import Budget, Progress, Run, run, run_all
+from halfspace.solvers.outcome import Outcome
+from halfspace.solvers.run import Budget, Course, Progress, Run, run, run_all
 
 __all__ = ["Claims", "KernelPlan", "Solved", "Work", "expanded", "fitting"]
 
@@ -143,6 +144,11 @@ class Work(NamedTuple):
             return reporter.tell(f"round {at.round}: relative gap {at.state.gap:.2g}")
 
         def run_and_report(budget: Budget, before: Run | None) -> Run:
+            if count > 1 and before is None and self.start is None and budget.left() == 0.0 and not budget.cancelled():
+                method: Any = self.method
+                nothing = self.whole(method.certify(method.start()))  # the answer without any strengths
+                why = Outcome("time budget spent", "There was no time to begin.")
+                return Run(nothing, why, 0, Course(self.method.columns), 0.0)
             again = before and replace(before, state=self.method.start(self.answer(before).b[self.used]))
             done = run(self.method, budget, again or self.method.start(self.start), tell if count == 1 else None)
             answer = self.answer(done)
@@ -164,7 +170,11 @@ class Work(NamedTuple):
         """Return strengths of all examples of the task, 0 for those without weight; their potentials are not known."""
         if isinstance(done.state, KernelAnswer):
             return done.state
-        answer, n = self.method.certify(done.state), self.task.rows.size
+        return self.whole(self.method.certify(done.state))
+
+    def whole(self, answer: KernelAnswer) -> KernelAnswer:
+        """Return an answer about the examples that have weight as one about all of the task."""
+        n = self.task.rows.size
         if self.used.size == n:
             return answer
         b, h, error = np.zeros(n), np.full(n, np.nan), np.zeros(n)

@@ -15,9 +15,10 @@ from halfspace.errors import NotSeparatedWarning
 from halfspace.kernels import Kernel
 from halfspace.kernels.gram import LazyGram
 from halfspace.models.kernel.learners import fingerprint
-from halfspace.models.kernel.prediction import Expansion, KernelPlaneMixin, Measured, measured
+from halfspace.models.kernel.prediction import MEASURED, Expansion, KernelPlaneMixin, Measured, measured
 from halfspace.models.parameters import (
     Examples,
+    budget_of,
     check_common,
     read_examples,
     require,
@@ -29,7 +30,7 @@ from halfspace.models.progress import Reporter
 from halfspace.solvers.kernel.minover import KernelPushing, Table
 from halfspace.solvers.outcome import Outcome
 from halfspace.solvers.rules.minover import State, check_states, width
-from halfspace.solvers.run import Budget, Progress, run
+from halfspace.solvers.run import Progress, run
 
 __all__ = ["KernelMinOver"]
 
@@ -164,8 +165,9 @@ class KernelMinOver(KernelPlaneMixin, ClassifierMixin, CallbackSupportMixin, Bas
         self._mark = (fingerprint(data.X, data.target), kernel, data.clamp)
         again = self.warm_start and before.get("_mark") == self._mark and np.array_equal(before["classes_"], data.classes)
         self._fitted_clamp, self.classes_ = data.clamp, data.classes
-        budget = Budget(UNLIMITED, self.max_time, began=begin)
-        table = Table(LazyGram(kernel, data.X, data.clamp, stored=0.0), 1e6 * self.cache_size, budget.left())
+        budget = budget_of(self, begin, MEASURED * signs.size)._replace(max_iter=UNLIMITED)
+        gram = LazyGram(kernel, data.X, data.clamp, stored=0.0, seconds=budget.left())
+        table = Table(gram, 1e6 * self.cache_size, budget.left(), data.positive.size)
         method = KernelPushing.of(signs, table, float(self.tol), int(self.max_iter))
         state = method.start(deepcopy(before["_states"]) if again else None)
         self._states = state.states

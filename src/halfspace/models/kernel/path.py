@@ -66,7 +66,7 @@ class _Walk:
         self.data, self.widths, self.free = data, widths, model.intercept == "free"
         self.voting = model.multi_class == "ovo" and data.classes.size > 2
         shape = (len(widths), caps.size)
-        self.alphas = np.full((*shape, tasks, data.y.size), np.nan)
+        self.alphas: FloatArray = np.broadcast_to(np.nan, (*shape, tasks, data.y.size))  # memory once there is something
         self.biases = np.full((*shape, tasks), np.nan)
         self.errors = np.full(shape, np.nan)
         self.grams: dict[int, LazyGram] = {}
@@ -83,6 +83,7 @@ class _Walk:
         del fold
         everyone = np.arange(self.data.y.size)
         outputs = np.stack([machine.outputs(everyone) for machine in machines], axis=1)
+        self.alphas = self.alphas if self.alphas.flags.writeable else self.alphas.copy()
         for k, machine in enumerate(machines):
             self.alphas[width, cap, k], self.biases[width, cap, k] = np.abs(machine.at.b), machine.bias
         numbers = class_numbers(outputs, self.data.classes.size, voting=self.voting)

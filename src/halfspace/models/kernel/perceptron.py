@@ -13,7 +13,7 @@ from sklearn.utils import check_random_state
 from halfspace._typing import FloatArray, IntArray, Labels, Matrix
 from halfspace.errors import InputError, NotSeparatedWarning
 from halfspace.models.kernel.learners import OnBudget, Setting, Unbounded, fingerprint, mistakes_certificate
-from halfspace.models.kernel.prediction import KernelPlaneMixin
+from halfspace.models.kernel.prediction import MEASURED, KernelPlaneMixin
 from halfspace.models.parameters import (
     Examples,
     as_float,
@@ -180,7 +180,7 @@ class KernelPerceptron(StreamMixin, KernelPlaneMixin, ClassifierMixin, CallbackS
         s = example_weights(self.class_weight, None, data.classes, data.target, type(self).__name__)
         task = Task(data.view, data.target, data.positive, data.q, s)
         setting = Setting(kernel, data.clamp**2, self.variant, 1e6 * self.cache_size)
-        budget = budget_of(self, begin)
+        budget = budget_of(self, begin, MEASURED * data.positive.size * data.y.size)
         self._learner, method, state = self._begin(setting, data, task, before, budget)
         self._fitted_clamp, self.classes_, self._native = data.clamp, data.classes, False
         reporter = Reporter(self, X, y, lambda: self._so_far(data.X), int(self.max_iter))
@@ -192,7 +192,9 @@ class KernelPerceptron(StreamMixin, KernelPlaneMixin, ClassifierMixin, CallbackS
         done = run(method, budget, state, watch)
         self._store(data.X)
         self.n_iter_, self.history_ = done.rounds, self._learner.history(done.course)
-        self.certificate_, seen = mistakes_certificate(self._learner, self._expansion, data, s, shift)
+        self.certificate_, seen = mistakes_certificate(
+            self._learner, self._expansion, data, s, shift, None if self.max_time is None else 0.5 * self.max_time
+        )
         self._potentials, self._lengths, self._labels = seen.E, seen.lengths, data.y
         self._caps = np.full(data.y.size, np.inf)
         self.outcome_ = self._explained(done.outcome)

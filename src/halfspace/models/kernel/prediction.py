@@ -15,7 +15,10 @@ from halfspace.models.multiclass import support_table
 from halfspace.models.parameters import Examples, require, usable_rows
 from halfspace.models.planes.prediction import PredictingMixin
 
-__all__ = ["Expansion", "KernelPlaneMixin", "Measured", "fit_single", "measured", "stacked"]
+__all__ = ["MEASURED", "Expansion", "KernelPlaneMixin", "Measured", "fit_single", "measured", "stacked"]
+
+MEASURED = 40
+"""Entries that are read in the time that the bracket of one problem takes, for one example."""
 
 BLOCK = 1 << 22
 """Kernel values held at a time while predicting."""

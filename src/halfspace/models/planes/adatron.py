@@ -40,7 +40,8 @@ from halfspace.rows.labels import example_weights
 from halfspace.rows.operations import outputs
 from halfspace.solvers.linear.large_margin import LargeMargin, Plan
 from halfspace.solvers.linear.soft_margin import Point, Problem, combined
-from halfspace.solvers.run import Budget, Progress, Run, run, run_all
+from halfspace.solvers.outcome import Outcome
+from halfspace.solvers.run import Budget, Course, Progress, Run, run, run_all
 
 __all__ = ["AdaTron"]
 
@@ -239,7 +240,9 @@ class AdaTron(PlaneMixin, ClassifierMixin, CallbackSupportMixin, BaseEstimator):
         methods = [LargeMargin(problem, plan, seeds[k], partial(inseparable, k)) for k, problem in enumerate(problems)]
         heard = K == 1 and (reporter.root is not None or bool(self.verbose))
         watched = {"watch": watch, "every": 1 << 62} if heard else {}  # to watch changes nothing: pieces stay as large
-        works = [partial(_solved, method, start, watched) for method, start in zip(methods, starts, strict=True)]
+        works = [
+            partial(_solved, method, start, watched if K == 1 else None) for method, start in zip(methods, starts, strict=True)
+        ]
         runs = run_all(works, budget, self.n_jobs)
         points = [method.certify(done.state) for method, done in zip(methods, runs, strict=True)]
         for k, point in enumerate(points):
@@ -330,6 +333,14 @@ class AdaTron(PlaneMixin, ClassifierMixin, CallbackSupportMixin, BaseEstimator):
         return support_table(alpha, self._potentials, length, self._caps, self._labels, classes, everyone=everyone)
 
 
-def _solved(method: LargeMargin, start: Point | None, watched: dict[str, Any], budget: Budget, before: Run | None) -> Run:
-    """Run a method from a start, or go on; computing the start takes its time too, so it is done here, in the thread."""
-    return run(method, budget, before or method.start(start), **watched)
+def _solved(
+    method: LargeMargin, start: Point | None, watched: dict[str, Any] | None, budget: Budget, before: Run | None
+) -> Run:
+    """Run a method from a start, or go on; computing the start takes its time too, so it is done here, in the thread.
+
+    One of several problems, for which `watched` is None, stays where it starts if there is no time to begin it.
+    """
+    state = before or method.start(start)
+    if watched is None and before is None and budget.left() == 0.0 and not budget.cancelled():
+        return Run(state, Outcome("time budget spent", "There was no time to begin."), 0, Course(method.columns), 0.0)
+    return run(method, budget, state, **(watched or {}))

@@ -13,6 +13,7 @@ from sklearn.utils.validation import check_is_fitted
 from halfspace._typing import FloatArray, Labels, Matrix
 from halfspace.certificates.margins.vote import TIE_BREAK, CommitteeVote, Count, count_votes
 from halfspace.models.parameters import (
+    PROVED,
     Examples,
     budget_of,
     check_common,
@@ -38,6 +39,9 @@ from halfspace.solvers.rules.sweep import Task
 from halfspace.solvers.run import Shares, run
 
 __all__ = ["PerceptronCommittee"]
+
+COUNTED = 25
+"""Entries that are read in the time that counting one vote takes."""
 
 
 class _Member(NamedTuple):
@@ -199,9 +203,12 @@ class PerceptronCommittee(PredictingMixin, ClassifierMixin, BaseEstimator):
         """Train the members, each with a seed of its own; Ctrl-C and the time limit keep those that were trained."""
         seed = int(check_random_state(self.random_state).randint(np.iinfo(np.int32).max))
         seeds = np.random.SeedSequence(seed).spawn(int(self.n_members))
+        budget, planes = budget_of(self, began), data.positive.size
+        one = planes * (2 * data.entries + COUNTED * data.y.size) / PROVED  # seconds of a member's share of the proof
+        left = budget.left()
+        seeds = seeds if left is None else seeds[: max(1, int(0.5 * left / one))]
         workers = n_workers(self.n_jobs or 1, len(seeds))
-        planes = 2 * len(seeds) * data.positive.size
-        shares = Shares.of(budget_of(self, began, planes * data.entries), workers, len(seeds))
+        shares = Shares.of(budget._replace(reserve=len(seeds) * one), workers, len(seeds))
         if workers > 1:
             return side_by_side(lambda chance: self._train_one(data, s, chance, shares), seeds, workers)
         members: list[_Member] = []

@@ -28,6 +28,8 @@ __all__ = [
 
 RATE, ITERATIONS, SHARE = 5e8, 100, 0.2
 """Products a second and iterations of k-means, for a prediction of its time, and the share of a time limit that it may take."""
+BEGIN = 5e-4
+"""Seconds of a class below which rows are drawn instead: to begin k-means takes a few milliseconds."""
 LEAST = 100
 """Rows for each prototype that k-means sees however little time there is."""
 NOISE = 0.1
@@ -64,6 +66,7 @@ def starting_prototypes(estimator: Any, data: Examples, s: FloatArray, rng: Any)
     """
     parts, labels = [], []
     limit = np.inf if estimator.max_time is None else SHARE * float(estimator.max_time) / data.classes.size
+    hurried = estimator.init == "k-means" and limit < BEGIN
     for c, count in enumerate(counts_per_class(estimator, data.classes)):
         rows = np.flatnonzero((data.target == c) & (s > 0.0))
         if rows.size == 0:  # a class without weight still answers
@@ -74,7 +77,7 @@ def starting_prototypes(estimator: Any, data: Examples, s: FloatArray, rng: Any)
             kept = np.sort(rng.choice(rows.size, int(most), replace=False, p=weight / weight.sum()))
             rows, weight = rows[kept], np.ones(kept.size)
         own = data.X[rows].astype(np.float64)  # squares of float32 overflow early
-        parts.append(_start(estimator.init, own, weight, min(int(count), rows.size), rng))
+        parts.append(_start("sample" if hurried else estimator.init, own, weight, min(int(count), rows.size), rng))
         labels += [c] * parts[-1].shape[0]
     return np.vstack(parts), np.array(labels, dtype=np.int64)
 

@@ -29,7 +29,7 @@ __all__ = ["DECOMPOSED", "KernelRidgeModel"]
 DECOMPOSED, SOLVED, BEGUN = 2e-10, 4e-10, 3e-3
 """Seconds for an eigendecomposition and for a solution with its proof, over the cube of the rows; and to begin with a cell."""
 SMALL, FEWEST = 250, 50
-"""Examples that a cell has at least for want of time, and those of the smallest sample."""
+"""Examples that a cell has at least for want of time, and those of the smallest sample and of the smallest cell."""
 
 
 class KernelRidgeModel(Certified, RegressionMixin, BaseEstimator):
@@ -46,6 +46,9 @@ class KernelRidgeModel(Certified, RegressionMixin, BaseEstimator):
         "_expansion": Expansion,
         "_cells": Cells | None,
     }
+
+    cells_per_machine: ClassVar[int] = 1
+    """Cells are so many times smaller than the largest machine may be."""
 
     kernel_rows: int
     max_time: float | None
@@ -107,7 +110,8 @@ class KernelRidgeModel(Certified, RegressionMixin, BaseEstimator):
         seed = int(rng.randint(1 << 30))
         by_cell, centres = [used], None
         if used.size > most:
-            centres, found = cut(kernel.coordinates(data.X[used]), -(-used.size // most), seed)
+            mean = max(8, most // self.cells_per_machine)  # examples of a cell
+            centres, found = cut(kernel.coordinates(data.X[used]), -(-used.size // mean), seed, least=min(FEWEST, mean // 4))
             by_cell = np.split(used[np.argsort(found, kind="stable")], np.cumsum(np.bincount(found))[:-1])
         self._solve(data, kernel, by_cell, centres)
         outcome = self._explained(plan, len(by_cell))

@@ -136,6 +136,11 @@ class LogTarget(Certified, MetaEstimatorMixin, RegressorMixin, BaseEstimator):
         """Prediction for every example by a model of log y that has not seen it, shape (n,), if that is a kernel's."""
         return self._in_units(self.regressor_.left_out_)
 
+    @property
+    def unseen_(self) -> FloatArray:
+        """Prediction for examples by models of log y whose metric they did not teach either, shape (n,); NaN: there is none."""
+        return self._in_units(self.regressor_.unseen_)
+
     def _in_units(self, logs: FloatArray) -> FloatArray:
         """Return means of the target, shape (n,), from predictions of log y."""
         low, high = self.range_

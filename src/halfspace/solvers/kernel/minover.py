@@ -19,7 +19,7 @@ import numpy as np
 
 from halfspace._dispatch import compiled, compiled_as_written
 from halfspace._typing import FloatArray, IntArray, View
-from halfspace.kernels.gram import LazyGram
+from halfspace.kernels.gram import VALUES, LazyGram
 from halfspace.rows.views import axpy, n_columns, n_rows
 from halfspace.solvers.linear.minover import Pushes, Pushing
 from halfspace.solvers.rules.minover import GOING, Problem, State, keep_witnesses, measure, push, status_of
@@ -103,16 +103,19 @@ def push_present(problem: Problem, state: State, pushed: IntArray, tol: float) -
 class Table:
     """Rows of the kernel matrix: all, or those that were asked for last."""
 
-    def __init__(self, gram: LazyGram, room: float, seconds: float | None = None) -> None:
+    def __init__(self, gram: LazyGram, room: float, seconds: float | None = None, problems: int = 1) -> None:
         self.gram, K = gram, gram.whole(np.float64, room, seconds)
-        self.whole = K is not None
+        self.whole, self.together = K is not None, TOGETHER
+        if seconds is not None:  # a round, in which each problem may fetch rows, takes a fifth of the time at most
+            row = gram.n * (1.0 + gram.width / 64) / VALUES
+            self.together = int(np.clip(0.2 * seconds / (problems * row), 1, TOGETHER))
         places = gram.n if self.whole else int(np.clip(room // (8 * gram.n), TOGETHER, gram.n))
         self.rows = GramRows(K, np.arange(places)) if self.whole else GramRows(np.empty((places, gram.n)), np.full(gram.n, -1))
         self.holds, self.next = np.full(places, -1), 0
 
     def fetch(self, E: FloatArray, due: int) -> None:
         """Compute the row that is due and those of the lowest potentials, in the places of the oldest."""
-        slot, most = self.rows.slot, min(TOGETHER - 1, E.size - 1)
+        slot, most = self.rows.slot, min(self.together - 1, E.size - 1)
         lowest = np.argpartition(E, most)[: most + 1]
         wanted = np.r_[due, lowest[(slot[lowest] < 0) & (lowest != due)][:most]]
         places = (self.next + np.arange(wanted.size)) % self.holds.size
@@ -145,7 +148,7 @@ class KernelPushing(Pushing):
     def ending(self, pushes: Pushes) -> float:
         """Predict the seconds for the rows that are fetched next, and the outputs that all support vectors give to all."""
         held = np.any([(state.lower_alpha != 0) | (state.upper_alpha != 0) for state in pushes.states], axis=0)
-        fetched = 0 if self.table.whole else TOGETHER
+        fetched = 0 if self.table.whole else self.table.together
         return self.table.gram.seconds(float(held.size) * (fetched + np.count_nonzero(held)))
 
     def certify(self, pushes: Pushes) -> FloatArray:

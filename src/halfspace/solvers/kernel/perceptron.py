@@ -22,7 +22,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from halfspace._typing import FloatArray, IntArray
-from halfspace.kernels.gram import LazyGram
+from halfspace.kernels.gram import VALUES, LazyGram
 from halfspace.rows.orders import Orders
 from halfspace.rows.views import Gram
 from halfspace.solvers.outcome import Reason
@@ -39,6 +39,8 @@ __all__ = ["Epochs", "KernelPresenting", "Training", "overlaps"]
 ROSENBLATT = Rosenblatt()
 BLOCK_VALUES = 1 << 26
 """Kernel values, at most, to bring the outputs up to date after a block."""
+PRODUCTS = 1e9
+"""Products of matrices that are computed in a second, where the machine is slow."""
 LONG = 128
 """Columns that make a kernel value take twice as long: of longer rows a block has fewer."""
 
@@ -93,6 +95,8 @@ class KernelPresenting:
     """Makes the memory of a fresh state."""
     rule: Any = ROSENBLATT
     dtype: Any = np.float64
+    seconds: float | None = None
+    """Time limit: a block takes a tenth of it at most."""
     unit: str = "epoch"
     columns: tuple[str, ...] = ("mistakes", "squared_norm")
     signs: FloatArray = field(init=False, repr=False)
@@ -132,15 +136,23 @@ class KernelPresenting:
     def piece(self) -> int:
         """Examples of a step, or of a block."""
         n, K, longer = self.gram.n, self.signs.shape[0], 1.0 + self.gram.width / LONG
-        return int(np.clip(BLOCK_VALUES / (n * longer), 16, 1024)) if self.whole is None else max(1, PIECE // (n * K))
+        if self.whole is not None:
+            return max(1, PIECE // (n * K))
+        most = int(np.clip(BLOCK_VALUES / (n * longer), 16, 1024))
+        return most if self.seconds is None else max(1, min(most, int(0.1 * self.seconds / self._row())))
+
+    def _row(self) -> float:
+        """Predict the seconds that an example of a block takes: its values with all, in the outputs of all problems."""
+        n, K = self.gram.n, self.signs.shape[0]
+        return n * (1.0 + self.gram.width / 64) / VALUES + K * n / PRODUCTS
 
     def _present_block(self, state: State, memory: Any, rows: IntArray) -> None:
         """Present a block as a small problem of its own, then bring everyone's outputs up to date."""
         task, among = self.task, self.gram.block(rows, rows, self.dtype)
         np.fill_diagonal(among, self.gram.diagonal[rows])
         small = Task(Gram(among), task.target[rows], task.positive, task.q[rows], task.s[rows])
-        own = state._replace(W=state.W[:, rows], alpha=state.alpha[:, rows])
-        part = memory._replace(beta=memory.beta[:, rows]) if isinstance(memory, Mean) else memory
+        own = state._replace(W=state.W.take(rows, axis=1), alpha=state.alpha.take(rows, axis=1))  # in C order, as compiled
+        part = memory._replace(beta=memory.beta.take(rows, axis=1)) if isinstance(memory, Mean) else memory
         for k in np.flatnonzero(state.active).tolist():
             sweep(self.rule, part, small, own, k, np.arange(rows.size))
         if isinstance(memory, Mean):

@@ -25,7 +25,7 @@ from scipy.linalg import block_diag
 
 from halfspace._dispatch import compiled
 from halfspace._typing import FloatArray, IntArray
-from halfspace.kernels.gram import LazyGram
+from halfspace.kernels.gram import VALUES, LazyGram
 from halfspace.rows.orders import Orders
 from halfspace.solvers.kernel.perceptron import Epochs
 from halfspace.solvers.kernel.slots import Slots, Tabled, fill_values, form_of, output_of, place, seat, start_slots
@@ -174,6 +174,8 @@ class Projecting:
     orders: Orders
     kept: Keep
     """What to begin with."""
+    seconds: float | None = None
+    """Time limit: what a step adds to the proof takes a tenth of it at most."""
     unit: str = "epoch"
     columns: tuple[str, ...] = ("mistakes", "squared_norm")
     form: Any = field(init=False, repr=False)
@@ -189,7 +191,12 @@ class Projecting:
     def piece(self) -> int:
         """Examples of a step."""
         B, width = self.kept.slots[0].weight.size, self.gram.width
-        return BLOCK if self.form is None else max(1, PIECE // (B * (16 + width) * len(self.kept.slots)))
+        most = BLOCK if self.form is None else max(1, PIECE // (B * (16 + width) * len(self.kept.slots)))
+        return most if self.seconds is None else max(1, min(most, int(0.1 * self.seconds / self._proof(1))))
+
+    def _proof(self, support: int) -> float:
+        """Predict the seconds for the outputs that so many support vectors give to all examples."""
+        return self.gram.n * support * (1.0 + self.gram.width / 64) / VALUES
 
     def start(self, before: Keep | None = None) -> Keep:
         """Begin, or go on."""
@@ -232,6 +239,10 @@ class Projecting:
     def status(self, kept: Keep) -> Reason | None:
         """Tell whether nothing changes any more."""
         return None if kept.counts.active.any() else "converged"
+
+    def ending(self, kept: Keep) -> float:
+        """Predict the seconds for the outputs of all problems, which the proof needs."""
+        return self._proof(sum(int(slots.counts[0]) for slots in kept.slots))
 
     def certify(self, kept: Keep) -> Keep:
         """Return the state, which `models` makes a certificate of."""

@@ -77,7 +77,9 @@ def freshen(book: Book) -> None:
     square = 0.0
     for r in range(book.omega.shape[0]):
         square += _product(book.omega[r], book.omega[r])
-    book.omega[:] = book.omega / np.sqrt(square)
+    for r in range(book.omega.shape[0]):  # by loops: assigned at a stroke they take seconds more to compile
+        for j in range(book.omega.shape[1]):
+            book.omega[r, j] /= np.sqrt(square)
     book.tally[3] = 1.0
     project_prototypes(book)
 

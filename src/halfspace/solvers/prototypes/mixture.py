@@ -33,8 +33,8 @@ from halfspace.rows.threads import in_chunks
 from halfspace.rows.views import axpy, n_columns, n_rows
 
 __all__ = [
-    "Common", "Each", "Fixed", "Mixture", "Part", "Sigma", "Sums", "carried", "coefficients", "maximised", "responsibilities",
-    "summing", "sums", "terms", "total",
+    "BLOCK", "Common", "Each", "Fixed", "Mixture", "Part", "Sigma", "Sums", "carried", "coefficients", "maximised",
+    "responsibilities", "summing", "sums", "terms", "total",
 ]  # fmt: skip
 
 BLOCK = 128

@@ -15,7 +15,7 @@ from halfspace._typing import FloatArray, View
 from halfspace.rows.threads import in_chunks, one_blas_thread
 from halfspace.rows.views import axpy, n_columns
 from halfspace.solvers.prototypes import mixture as by_differences
-from halfspace.solvers.prototypes.mixture import Mixture, Part, Sums, coefficients, summing, terms, total
+from halfspace.solvers.prototypes.mixture import BLOCK, Mixture, Part, Sums, coefficients, summing, terms, total
 
 __all__ = ["sums"]
 
@@ -83,8 +83,9 @@ def sums(X: View, s: FloatArray, mixture: Mixture) -> Sums:
                 refused = first + step
         return parts + (plain(refused, stop) if refused < stop else [])
 
+    entries = mixture.centres.size if s.size >= BLOCK else 0  # fewer rows fill one block of differences: no chunks of them
     with one_blas_thread():
-        return total(in_chunks(work, s.size, mixture.centres.size), s, d)
+        return total(in_chunks(work, s.size, entries), s, d)
 
 
 class _Products:

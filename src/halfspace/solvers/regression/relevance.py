@@ -165,6 +165,7 @@ class Found(NamedTuple):
     relevances: FloatArray  # (d,) mean squares of the gradient on the scales of the columns, the largest 1
     metric: FloatArray  # (d,) of the kernel, the largest 1
     unseen: FloatArray  # (n, m) outputs for rows that taught no metric, NaN for the others
+    read: IntArray  # the rows that were looked at
     history: dict[str, Any]
     ended: str  # "complete", or why machines were left out
 
@@ -197,7 +198,7 @@ def find_metric(task: Task, rng: Any, deadline: float | None = None, tell: Calla
     metric = shape.factors(machine.relevances, power)
     kernel = OnScales(shape.value(machine.width, int((metric > 0.0).sum())), choice.scale, metric, tuple(curves[choice.scale]))
     relevances = gradients(shape, Z, machine, rng)
-    return Found(kernel, ridge, relevances, metric, unseen, judged.history(), late.why)
+    return Found(kernel, ridge, relevances, metric, unseen, read, judged.history(), late.why)
 
 
 class _Late:

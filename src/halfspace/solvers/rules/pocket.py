@@ -58,8 +58,10 @@ def _challenge(pocket: Pocket, task: Task, state: State, k: int, run: int) -> No
                 pocket.errors[k] = errors
         if better:
             pocket.run[k] = run
-            pocket.W[k] = state.W[k]
-            pocket.alpha[k] = state.alpha[k]
+            for j in range(state.W.shape[1]):  # by loops: assigned at a stroke they take seconds more to compile
+                pocket.W[k, j] = state.W[k, j]
+            for i in range(state.alpha.shape[1]):
+                pocket.alpha[k, i] = state.alpha[k, i]
 
 
 @remember.register(Pocket)
