@@ -399,25 +399,32 @@ def judged(asked: argparse.Namespace, found: dict[str, Any]) -> dict[str, Any]:
     alike = [number for number in numbers if is_known(population[number], known)]
     drawn = [population[number] for number in numbers if number not in alike]
     print(f"{len(numbers)} of {count:,} mutants, seed {asked.seed}; {len(found):,} tests enter these files", flush=True)
-    fates: list[Fate] = []
+    kept = ROOT / ".mutants" / f"fates-{asked.seed}.jsonl"
+    lines = kept.read_text(encoding="utf-8").splitlines() if asked.resume and kept.exists() else []
+    before = {tuple(key): how for *key, how in map(json.loads, lines)}
+    fates = [Fate(mutant, before[mutant.key()], 0.0, 0) for mutant in drawn if mutant.key() in before]
+    left = [mutant for mutant in drawn if mutant.key() not in before]
 
     def work(runner: Runner) -> None:
         with tempfile.TemporaryDirectory() as folder:
             (Path(folder) / "sitecustomize.py").write_text(HOOK, encoding="utf-8")
             laboratory = Laboratory(runner, found, Path(folder))
-            control = [mutant._replace(code=None) for mutant in drawn[:: max(1, len(drawn) // 3)]]
+            control = [mutant._replace(code=None) for mutant in left[:: max(1, len(left) // 3)]]
             for fate in laboratory.fates(control, asked.workers):
                 if fate.how:
                     print(f"left out, as it fails on the files as they are: {fate.how}", flush=True)
                     found.pop(fate.how, None)
-            for fate in laboratory.fates(drawn, asked.workers):
+            for fate in laboratory.fates(left, asked.workers):
                 fates.append(fate)
+                with kept.open("a", encoding="utf-8") as file:
+                    file.write(json.dumps([*fate.mutant.key(), fate.how]) + "\n")
                 if asked.verbose or not fate.how:
                     said = fate.how or "SURVIVED"
                     print(f"{said}  <-  {' | '.join(fate.mutant.key())}", flush=True)
                     print(f"    line {fate.mutant.line}, {fate.tests} tests, {fate.cpu:.1f} s", flush=True)
 
-    collect(work, [f"tests/{test}" for test in asked.tests])
+    if left:
+        collect(work, [f"tests/{test}" for test in asked.tests])
     survivors = [fate.mutant for fate in fates if not fate.how]
     return {
         "seed": asked.seed,
@@ -442,6 +449,7 @@ def main() -> None:
     parser.add_argument("--tests", nargs="+", default=[*TESTS], help="where tests are looked for, below tests/")
     parser.add_argument("--verbose", action="store_true", help="say of every mutant which test killed it")
     parser.add_argument("--stale", action="store_true", help="where tests go may be known from earlier sources")
+    parser.add_argument("--resume", action="store_true", help="go on with an earlier run of this seed that was ended")
     parser.add_argument("--write", action="store_true", help="keep the result")
     asked = parser.parse_args()
     sys.path.insert(0, str(ROOT / "src"))

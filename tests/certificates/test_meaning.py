@@ -6,8 +6,11 @@ import numpy as np
 import pytest
 
 from halfspace import certificates as proofs
+from halfspace.certificates.baselines import surely_right
 from halfspace.certificates.expansion import proved_scales
 from halfspace.certificates.margins.bracket import Sides
+from halfspace.certificates.novelty import allowed, needed
+from halfspace.certificates.operating import Share
 from halfspace.certificates.prototypes.errors import WIDE, _norms
 from halfspace.kernels import RBF, Linear, Polynomial
 
@@ -150,6 +153,17 @@ def test_a_bracket_tells_separable_by_its_sides():
         assert (changed.relative_gap, changed.stability) == pytest.approx((share, stability))
 
 
+@pytest.mark.parametrize(
+    ("bound", "words"), [(61.93, "61 mistakes"), (4.0 - 1e-12, "4 mistakes"), (1.0, "1 mistake"), (0.9, "0 mistakes")]
+)
+def test_a_bound_on_mistakes_is_said_as_a_whole_number(bound, words):
+    """The largest that the bound allows, but for rounding; an infinite one is said to be none."""
+    bracket = proofs.MarginBracket.measure(X, Y, weights=W, positive=1)
+    proof = proofs.MistakeBound.of(0, bracket, proofs.Novikoff())
+    assert str(replace(proof, bound=bound)).startswith(f"at most {words} by Novikoff's theorem")
+    assert str(replace(proof, bound=np.inf)).startswith("no bound on the mistakes")
+
+
 # ---------------------------------------------------------------- edges of brackets
 def test_the_worst_plane_and_the_longest_example_prove_the_radius():
     """Weights against the longest example have margin -R, and that example alone allows R: both claims hold, and no less."""
@@ -198,3 +212,30 @@ def test_the_norm_of_a_large_metric_is_enclosed():
     assert _norms(-3.0 * np.cos(np.arange(size))) == (3.0, 3.0)
     assert _norms(None) == (1.0, 1.0)
     assert _norms(np.eye(3, size) * 3.0) == pytest.approx((3.0, 3.0))
+
+
+# ---------------------------------------------------------------- neighbours
+def test_neighbours_far_away_tie_by_the_rounding_of_their_own_lengths():
+    """Of two rows equally far from a short one, up to the order of a sum, either may be the nearest: it is not surely right."""
+    for seed in range(40):
+        v = np.random.default_rng(seed).standard_normal(3) * 1e6
+        data = np.stack([np.zeros(3), v, v[[2, 0, 1]], -9.0 * v])
+        assert not surely_right(data, np.array([0, 0, 1, 1]), 1)[0], seed
+        assert surely_right(data, np.array([0, 0, 0, 1]), 1)[0], seed
+
+
+# ---------------------------------------------------------------- places in an order
+def test_places_called_novel_are_the_most_that_a_level_allows():
+    """k of m + 1 places is at most the level, one more is not; and so many rows are needed for k of them, and no fewer."""
+    for level in (0.01, 0.05, 0.1, 0.29, 0.5, 0.9):
+        for m in range(130):
+            assert allowed(level, m) == max(k for k in range(m + 2) if k / (m + 1) <= level)
+        for k in (1, 2, 29):
+            assert needed(level, k) == next(m for m in range(5000) if k / (m + 1) <= level)
+        assert needed(level) == needed(level, 1)
+
+
+def test_a_share_is_its_count_over_all():
+    """Of no rows it is unknown."""
+    assert Share.of_counts("recall", 3, 4).value == 0.75
+    assert np.isnan(Share.of_counts("recall", 0, 0).value)

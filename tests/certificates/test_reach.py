@@ -23,13 +23,13 @@ from halfspace.certificates import Certificate
 from halfspace.certificates.fields import roles
 from halfspace.certificates.regression.posterior import Sums
 from halfspace.errors import CertificateError, InputError
-from halfspace.kernels import RBF, Linear, Polynomial
+from halfspace.kernels import RBF, Linear, Polynomial, Precomputed
 
 RECORD = Path(__file__).with_name("reach.json")
 NEVER, ALWAYS = -200.0, 60.0
 """Exponents of the least and the largest change that is tried."""
 STEP = 0.25
-FACTOR = 2 * STEP
+FACTOR = STEP
 """By so many powers of 2 a reach may be off: compilers and libraries sum in other orders."""
 
 N = 12
@@ -61,6 +61,17 @@ def at_margin(kernel=None):
     if kernel is None:
         return proofs.DualityGap.measure(data, Y, weights=np.array([1.0, 0.0]), **about), data, Y
     return proofs.KernelGap.measure(data, Y, kernel=kernel, **about), data, Y
+
+
+def unproved(kind, **more):
+    K = RBF(0.5).exact(X)  # a matrix of which nothing is known but its numbers
+    return kind.measure(K, Y, kernel=Precomputed(), strengths=ALPHA, positive=1, **more), K, Y
+
+
+def spread():
+    W = np.array([[0.0, 0.0], [1.0, 0.0], [1e5, 0.0], [1e5 + 1.0, 0.0]])
+    data = W[np.arange(N) % 4] + 0.1 * X
+    return proofs.PrototypeErrors.measure(data, Y, prototypes=W, labels=[0, 1, 0, 1], beta=3.0), data, Y
 
 
 def bracket(strengths=ALPHA, **more):
@@ -185,6 +196,9 @@ CASES = {
     "hard kernel gap, uneven": lambda: kernel_gap(np.inf, kernel=Linear(), bias=0.25, strengths=UNEVEN),
     "gap, large bias": lambda: gap(bias=1e5),
     "kernel gap, large bias": lambda: kernel_gap(bias=1e5),
+    "kernel gap, unproved": lambda: unproved(proofs.KernelGap, C=1.0),
+    "kernel bracket, unproved": lambda: unproved(proofs.KernelBracket),
+    "prototypes, spread": spread,
     "gap at the margin": at_margin,
     "kernel gap at the margin": lambda: at_margin(Linear()),
     "bracket": bracket,
@@ -342,7 +356,7 @@ UNITS = {
 }
 """The unit of each number: x of inputs, f of examples in a kernel's space, t of targets, s of weights, p of planes."""
 SCALES = {"plain": {}, "large": {"x": 30, "t": -3, "s": 20, "p": -40}, "small": {"x": -35, "t": 40, "s": -9, "p": 7}}
-UNLIKE = ("log", "mixture", "posterior", "mistakes", "filter, plain")
+UNLIKE = ("log", "mixture", "kernel gap, unproved", "kernel bracket, unproved", "posterior", "mistakes", "filter, plain")
 """Logarithms add units, and the parameters of a run have several."""
 
 
@@ -381,7 +395,7 @@ def in_units(proof, of):
 @pytest.mark.parametrize("case", CASES)
 @pytest.mark.parametrize("scale", SCALES)
 def test_each_number_may_move_as_far_as_it_could_in_any_unit(case, scale):
-    """Every number is what it was, and holds as far above and below, to a factor of 1.5, and no farther, in its own unit."""
+    """Every number is what it was, and holds as far above and below, to a factor of 1.4, and no farther, in its own unit."""
     if scale != "plain" and case.startswith(UNLIKE):
         return
     recorded = json.loads(RECORD.read_text(encoding="utf-8"))[case]

@@ -224,3 +224,11 @@ def test_what_predicts_is_named_by_the_label_of_each_plane():
     """Of two classes the one plane is that of the second; of more each class has its own."""
     assert proof().predictor(Y)["positive"] == [1]
     assert proof3().predictor(Y3)["positive"] == ["a", "b", "c"]
+
+
+def test_outputs_that_overflow_prove_nothing_though_the_radius_is_right():
+    """A vote counted on sums that are infinite is refuted, also where no flag of the processor is looked at."""
+    data, labels, members = np.full((2, 2), 1.2e308) * [[1.0], [-1.0]], np.array([1, 0]), np.full((1, 1, 2), 0.99)
+    with np.errstate(all="ignore"):
+        made = CommitteeVote.measure(data, labels, members=members, vote="majority", clamp=0.0, classes=(0, 1))
+        assert "the outputs overflow" in str(made.confirm(data, labels))

@@ -16,6 +16,7 @@ from halfspace.rows.orders import Orders
 from halfspace.rows.views import entries_per_row
 from halfspace.solvers.outcome import Reason
 from halfspace.solvers.rules.multiclass import present_native
+from halfspace.solvers.rules.pocket import Pocket
 from halfspace.solvers.rules.sweep import EPOCH, POSITION, Forget, Plan, State, Table, Task, present, start
 from halfspace.solvers.rules.voted import Log, drain
 from halfspace.solvers.run import PIECE, Course, Progress, Run
@@ -30,6 +31,8 @@ LOGGED, JUDGED = 2e-7, 1e-7
 """Seconds per mistake that a voting memory has noted: to put it away, and for its vote on an example; on a slow machine."""
 VOTING_ROWS = 1000
 """Examples in a piece of a voting memory, and those that its certificate judges, about."""
+POCKET_ROWS = 1 << 12
+"""Examples in a piece of a pocket."""
 SNAPSHOT_ROOM = 1 << 22
 """Bytes for the weights after each of these epochs."""
 
@@ -118,6 +121,8 @@ class Presenting:
         rows = max(1, int(PIECE // (entries * active)))
         if isinstance(training.memory, Log):  # whose mistakes cost more to prove than to make
             rows = min(rows, VOTING_ROWS)
+        elif isinstance(training.memory, Pocket):  # a mistake may make it count the errors on all examples
+            rows = min(rows, POCKET_ROWS)
         block = max(1, int(CACHE_BLOCK // entries)) if active > 1 else rows
         return Plan(self.orders, self.order, self.held, rows, block)
 
