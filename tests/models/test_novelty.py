@@ -216,7 +216,8 @@ def test_too_few_rows_for_the_level_are_told():
     assert model.offset_ == -np.inf
     assert (model.predict(100.0 * NEW) == 1).all()
     assert model.p_values(100.0 * NEW).max() == 1.0 / 60.0
-    assert str(model.drift(NEW)).startswith("Too few rows")
+    assert str(model.drift(X[:60])).startswith("Too few rows")
+    assert "look unlike the rows learnt from" in str(model.drift(NEW))
     assert model.verify(X[:118])
     with warnings.catch_warnings():
         warnings.simplefilter("error")

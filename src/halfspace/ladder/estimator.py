@@ -73,7 +73,8 @@ class Ladder(ClassifierMixin, BaseLadder):
         at the probability that reaches it on rows left out.
     class_weight : dict, "balanced" or None, default None
         Weights of the classes in learning, and what it costs to miss them unless `cost` or `threshold` says so. None: balanced
-        in learning if the scoring is balanced accuracy, else all the same.
+        in learning if the scoring is balanced accuracy, or where one class has more than 80 % of the examples and the scoring
+        is not accuracy; else all the same.
     refit : bool, default True
         Whether the winner learns from all rows after the test; the scores told are those measured before.
     yardstick : bool, default False

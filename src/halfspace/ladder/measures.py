@@ -13,7 +13,6 @@ from dataclasses import dataclass, replace
 from typing import Literal
 
 import numpy as np
-from sklearn.metrics import average_precision_score, f1_score, roc_auc_score
 
 from halfspace._text import number
 from halfspace._typing import FloatArray, Label, Labels
@@ -136,12 +135,34 @@ class Measure:
 
 def _f1(own: Labels, predicted: Labels) -> float:
     """Return F1, and 0 where the class was never predicted."""
-    return float(f1_score(own, predicted, zero_division=0.0))
+    return 2.0 * float(np.count_nonzero(own & predicted)) / float(np.count_nonzero(own) + np.count_nonzero(predicted))
+
+
+def _ranked(own: Labels, outputs: Labels) -> tuple[FloatArray, FloatArray]:
+    """Return for every threshold, the highest first, how many rows of the class and how many in all are above it."""
+    order = np.argsort(-outputs, kind="stable")
+    ends = np.flatnonzero(np.append(np.diff(outputs[order]) != 0.0, True))
+    hits, above = np.cumsum(own[order], dtype=np.float64)[ends], np.arange(1.0, outputs.size + 1.0, dtype=np.float64)[ends]
+    return hits, above
+
+
+def _roc_auc(own: Labels, outputs: Labels) -> float:
+    """Return the area under the ROC curve, as scikit-learn's `roc_auc_score` does; its checks of every call take longer."""
+    hits, above = _ranked(own, outputs)
+    false = above - hits
+    area = np.sum(np.diff(false, prepend=0.0) * (hits + np.append(0.0, hits[:-1]))) / 2.0
+    return float(area / (hits[-1] * false[-1]))
+
+
+def _average_precision(own: Labels, outputs: Labels) -> float:
+    """Return the mean precision over the rows of the class, as scikit-learn's `average_precision_score` does."""
+    hits, above = _ranked(own, outputs)
+    return float(np.sum(np.diff(hits, prepend=0.0) * hits / above) / hits[-1])
 
 
 RANKED: dict[str, Callable[[Labels, Labels], float]] = {
-    "roc_auc": roc_auc_score,
-    "average_precision": average_precision_score,
+    "roc_auc": _roc_auc,
+    "average_precision": _average_precision,
     "f1": _f1,
 }
 """Measures that are no means over the rows."""

@@ -178,7 +178,8 @@ def class_task(ladder: Any, y: Labels) -> tuple[Classes, list[Note]]:
     if several.size < counts.size:
         notes.append(Note("single rows", count=counts.size - several.size))
     name = ("balanced_accuracy" if lopsided else "accuracy") if ladder.scoring == "auto" else ladder.scoring
-    balanced = name == "balanced_accuracy" and ladder.class_weight is None
+    ranked = share > IMBALANCED and name != "accuracy"  # unweighted machines would ignore the rare class
+    balanced = (ranked or name == "balanced_accuracy") and ladder.class_weight is None
     example_weights(ladder.class_weight, None, classes, np.zeros(1, dtype=np.int64), type(ladder).__name__)
     return Classes(
         classes, measure_of(name, "classify", ladder.positive), "balanced" if balanced else ladder.class_weight
@@ -204,7 +205,8 @@ def training_for(
         splits = max(2, min(splits, y.size // 2))
     repeats = int((2 if y.size <= FEW_ROWS else 1) if ladder.n_repeats == "auto" else ladder.n_repeats) if alone else 1
     outputs = (*task.shape, 1)[0]
-    balanced = task.measure.name == "balanced_accuracy"
+    weighed = task.weight == "balanced" and ladder.class_weight is None
+    balanced = task.measure.name == "balanced_accuracy" or weighed
     return Training(
         X=Z,
         scored=_rotated(Z, None if deadline is None else 0.1 * (deadline - time.perf_counter())),

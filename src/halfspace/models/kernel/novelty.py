@@ -454,12 +454,14 @@ class Novelty(Certified, OutlierMixin, BaseEstimator):
         """
         check_is_fitted(self)
         p, m = np.asarray(p_values), self.calibration_scores_.size
-        k, novel = allowed(self.level_, m), int(np.count_nonzero(p <= self.level_))
-        chance = 1.0
-        if k and novel:
-            tail = stats.betabinom.pmf(np.arange(novel, p.size + 1), p.size, k, m + 1 - k)
+        k, chance = allowed(self.level_, m), 1.0
+        j = max(k, 1)  # where no row can be called novel, many beyond all rows that were set apart are still a sign
+        novel = int(np.count_nonzero(p <= (self.level_ if k else 1.0 / (m + 1))))
+        if novel:
+            tail = stats.betabinom.pmf(np.arange(novel, p.size + 1), p.size, j, m + 1 - j)
             chance = min(float(tail[::-1].sum()), 1.0)
-        return Drift(p.size, novel, k / (m + 1), chance)
+        found = Drift(p.size, novel, j / (m + 1), chance)
+        return found if k or found.found else Drift(p.size, 0, 0.0, 1.0)
 
     # ------------------------------------------------------------ what was learnt
     @property
