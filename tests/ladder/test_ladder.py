@@ -198,9 +198,9 @@ def test_the_same_seed_gives_the_same_ladder(cancer):
 
 
 def test_costly_rungs_learn_from_a_sample_and_say_so():
-    """Beyond `kernel_rows` the kernel rung sees a sample; its certificate is about that, and still holds."""
+    """Beyond `kernel_rows` nearest neighbours see a sample; their certificate is about that, and still holds."""
     X, y, *_ = hs.data.rings(400, random_state=0)
-    ladder = Ladder(rungs=["kernel"], kernel_rows=100).fit(X, y)
+    ladder = Ladder(rungs=["neighbours"], kernel_rows=100).fit(X, y)
     assert "sample of 100 of" in ladder.rungs_[0].note
     assert ladder.learnt_.size == 100
     assert ladder.verify(X, y)

@@ -11,6 +11,7 @@ from sklearn.preprocessing import StandardScaler
 import halfspace as hs
 from halfspace._text import shown
 from halfspace.errors import InputError
+from halfspace.ladder import climbing
 from halfspace.report import gather, render
 from halfspace.report.gathering import balance
 from halfspace.report.page import confusions
@@ -102,9 +103,10 @@ def test_an_interrupted_climb_is_reported(climbed):
 
 
 @pytest.mark.compiled
-def test_a_sampled_kernel_rung_marks_the_rows_it_learnt_from(climbed):
+def test_a_sampled_kernel_rung_marks_the_rows_it_learnt_from(climbed, monkeypatch):
     """Where the winner learnt from a sample of the rows, its support vectors are still rows of the training set."""
     _, X, y = climbed("majority", 2)
+    monkeypatch.setattr(climbing, "MORE_IN_CELLS", 1)
     ladder = hs.Ladder(rungs=("kernel",), n_splits=2, n_repeats=1, kernel_rows=40).fit(X, y)
     found = gather(ladder, X, y)
     assert ladder.learnt_.size <= 44 < found.n_train

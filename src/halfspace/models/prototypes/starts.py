@@ -28,8 +28,8 @@ __all__ = [
 
 RATE, ITERATIONS, SHARE = 5e8, 100, 0.2
 """Products a second and iterations of k-means, for a prediction of its time, and the share of a time limit that it may take."""
-BEGIN = 5e-4
-"""Seconds of a class below which rows are drawn instead: to begin k-means takes a few milliseconds."""
+BEGIN, MANY = 5e-4, 30
+"""Seconds of a class below which rows are drawn instead, of more classes than this: to begin k-means takes milliseconds."""
 LEAST = 100
 """Rows for each prototype that k-means sees however little time there is."""
 NOISE = 0.1
@@ -66,7 +66,7 @@ def starting_prototypes(estimator: Any, data: Examples, s: FloatArray, rng: Any)
     """
     parts, labels = [], []
     limit = np.inf if estimator.max_time is None else SHARE * float(estimator.max_time) / data.classes.size
-    hurried = estimator.init == "k-means" and limit < BEGIN
+    hurried = estimator.init == "k-means" and limit < BEGIN and data.classes.size > MANY
     for c, count in enumerate(counts_per_class(estimator, data.classes)):
         rows = np.flatnonzero((data.target == c) & (s > 0.0))
         if rows.size == 0:  # a class without weight still answers
