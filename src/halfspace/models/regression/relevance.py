@@ -169,7 +169,7 @@ class _Relevance(OneToOneFeatureMixin, TransformerMixin, KernelRidgeModel):
 
 
 class RelevanceKernelRegressor(MultiOutputMixin, RegressorMixin, _Relevance):
-    """Kernel ridge whose metric is learnt from its own gradients: as accurate as boosted trees on tables, with a proof.
+    """Kernel ridge whose metric is learnt from its own gradients: for tables, where boosted trees are the rival.
 
     Tried are a line, `RBF`, `Laplacian` and `Manhattan` kernels of columns that are standardised, logarithmic or normal; the
     last two also with a metric that weighs every column by the mean square of the function's slope along it, in two rounds.
@@ -267,7 +267,7 @@ class RelevanceKernelRegressor(MultiOutputMixin, RegressorMixin, _Relevance):
 
 
 class RelevanceKernelClassifier(ClassifierMixin, _Relevance):
-    """Kernel ridge for classes whose metric is learnt from its own gradients: as accurate as boosted trees, with a proof.
+    """Kernel ridge for classes whose metric is learnt from its own gradients: for tables, where boosted trees are the rival.
 
     A function for each class (one for two) is fitted to targets ±1, all by one factorisation; how kernel, metric and λ are
     chosen is said at `RelevanceKernelRegressor`. Probabilities follow from the outputs for examples left out.
