@@ -6,8 +6,9 @@ All learn from the same rows and are tested on the same others: the official tes
 rows. Where one class has more than 80 % of the rows, everyone is scored by balanced accuracy and the peers use balanced class
 weights. The relevance kernel machine, the top rung, has a race of its own (`relevance.py`) and is left out here, so that times
 can be compared with those of earlier runs. "As accurate" means within one standard error of the test, or better. The sets were
-chosen for their kinds (small, wide, sparse, many classes, imbalanced). Eleven were chosen before any result was seen; the imbalanced one was to be sylva, on
-which the grid search alone would have taken too long for one session, and was replaced when the first results were known.
+chosen for their kinds (small, wide, sparse, many classes, imbalanced). Eleven were chosen before any result was seen; the
+imbalanced one was to be sylva, on which the grid search alone would have taken too long for one session, and was replaced when
+the first results were known.
 """
 
 import time
