@@ -1,0 +1,363 @@
+"""Bounds and sums that all checkers are made of, each computed again by its formula, entry by entry, with a coarse precision."""
+
+import numpy as np
+import pytest
+from scipy import sparse
+
+from halfspace import certificates as proofs
+from halfspace.certificates import arithmetic, expansion, groups
+from halfspace.certificates.calibration import Calibration
+from halfspace.certificates.expansion import Scales
+from halfspace.errors import InputError
+from halfspace.kernels import RBF, Linear, Polynomial, Precomputed
+
+X = np.array([[3.0, 4.0], [-1.0, 0.5], [0.25, -2.0]])
+EPS = 2.0**-20
+
+
+@pytest.fixture
+def coarse(monkeypatch):
+    """Have the sums below reckon with 20 bits."""
+    for module in (arithmetic, expansion):
+        monkeypatch.setattr(module, "EPS", EPS)
+
+
+# ---------------------------------------------------------------- lengths and ranges
+@pytest.mark.usefixtures("coarse")
+@pytest.mark.parametrize("size", [1.0, 2.0**-340, 2.0**330, 1e-99, 1e99])
+def test_the_radius_is_that_of_the_longest_row(size):
+    """With the clamped input, rounded up by the number of products, whatever its size."""
+    room = 1 + (2 + 8) * EPS
+    for data in (X, sparse.csr_array(X), X.astype(np.float32) if size == 1.0 else X):
+        assert arithmetic.radius(data * size, 0.0) == pytest.approx(5.0 * size * room, rel=1e-14)
+        assert arithmetic.radius(data * size, 12.0 * size) == pytest.approx(13.0 * size * room, rel=1e-14)
+    assert arithmetic.radius(0.0 * X, 0.0) == 0.0
+    assert arithmetic.radius(-X[:1] * size, 0.0) == arithmetic.radius(X[:1] * size, 0.0)
+
+
+def test_numbers_are_scaled_only_where_squares_are_lost():
+    """The ends of each range: exponents, squares, lengths and weights."""
+    assert [arithmetic.exponent(np.array([v])) for v in (0.0, 1.1e-60, 0.9e60, -1.0)] == [0, 0, 0, 0]
+    assert [arithmetic.exponent(np.array([v, 0.0])) for v in (2.0**-200, -(2.0**200))] == [-199, 201]
+    assert arithmetic.exponent(X, sparse.csr_array(1e80 * X)) == np.frexp(4e80)[1]
+    assert [arithmetic.exponent(np.array([v])) != 0 for v in (1e-60, 1e60)] == [True, True]
+    for value, sound, words in ((0.0, True, ""), (1e-146, False, "so small"), (1.1e-146, True, ""), (1e150, False, "so large")):
+        found = arithmetic.in_range(X * 0.0, np.array([value]))
+        assert found[0] is sound
+        assert words in found[1]
+    assert arithmetic.in_range(np.array([0.9e150, -2.0]), X)[0]
+    for length, sound in ((0.0, True), (arithmetic.NORMAL, True), (arithmetic.NORMAL / 2, False)):
+        assert bool(arithmetic.visible(length)[0]) is sound
+    assert 4.0 * np.finfo(float).smallest_normal == arithmetic.NORMAL
+    assert arithmetic.norm(np.array([3e200, -4e200])) == pytest.approx(5e200)
+    assert [arithmetic.norm(np.array(w)) for w in ([], [0.0], [np.inf, 1.0])] == [0.0, 0.0, np.inf]
+    assert arithmetic.unit_scale(np.array([3.0, -5.0])).tolist() == [0.375, -0.625]
+    assert arithmetic.shares(np.array([1e308, 1e308])).tolist() == [0.5, 0.5]
+    assert arithmetic.scaled(X, 3).tolist() == (X / 8).tolist()
+    assert arithmetic.scaled(sparse.csr_array(X), -1).toarray().tolist() == (2 * X).tolist()
+    assert arithmetic.largest_entry(np.array([[-7.0, 2.0]])) == 7.0
+    assert arithmetic.largest_entry(sparse.csr_array((2, 2))) == 0.0
+
+
+def test_rounding_of_a_sum_is_so_many_units(coarse):
+    """2 (terms + 8) units of the radius, and of the smallest float; of nothing it is nothing."""
+    assert arithmetic.rounding(5, 3.0) == pytest.approx(26.0 * 3.0 * EPS, rel=1e-14)
+    assert arithmetic.rounding(5, 0.0) == 0.0
+    assert arithmetic.rounding(5, 5e-324) == pytest.approx(26.0 * 5e-324)
+
+
+def test_what_labels_and_weights_must_be():
+    """Both labels, none unknown, one weight each and some of them positive, as many weights as columns."""
+    y = np.array(["a", "b", "b"])
+    assert arithmetic.both_signs(y, "a")[0]
+    assert [arithmetic.both_signs(y, label)[0] for label in ("c", 3)] == [False, False]
+    assert not arithmetic.both_signs(y[1:], "b")[0]
+    assert arithmetic.known_labels(y, ("a", "b", "c"))[0]
+    assert not arithmetic.known_labels(y, ("a",))[0]
+    assert arithmetic.signs(y, "b").tolist() == [-1.0, 1.0, 1.0]
+    assert [arithmetic.matching(np.ones(D), clamp, X)[0] for D, clamp in ((2, 0.0), (3, 2.0), (3, 0.0), (2, 2.0))] == [
+        True,
+        True,
+        False,
+        False,
+    ]
+    assert [arithmetic.some_weight(s)[0] for s in (None, np.array([0.0, 1.0]), np.zeros(2))] == [True, True, False]
+    assert [arithmetic.one_weight_each(s, 2)[0] for s in (None, np.ones(2), np.ones(3), np.ones((2, 1)))] == [
+        True,
+        True,
+        False,
+        False,
+    ]
+
+
+@pytest.mark.parametrize("form", [np.asarray, sparse.csr_array])
+@pytest.mark.parametrize("block", [1, 3, 1 << 20])
+def test_outputs_and_sums_are_those_of_single_rows(form, block, monkeypatch):
+    """In blocks of any size, dense or sparse, with a clamped input or not, one problem or several."""
+    monkeypatch.setattr(arithmetic, "BLOCK_ENTRIES", block)
+    W, c = np.array([[1.0, -2.0, 0.5], [0.25, 3.0, -1.0]]), np.array([[1.0, 2.0, -1.0], [0.5, 0.0, 4.0]])
+    for K in (1, 2):
+        for clamp in (0.0, 3.0):
+            A = np.hstack([X, np.full((3, 1), clamp)])[:, : 3 if clamp else 2]
+            out, sums = arithmetic.potentials_and_sums(form(X), W[:K, : A.shape[1]], c[:K], clamp)
+            assert out == pytest.approx(np.array([[row @ w for w in W[:K, : A.shape[1]]] for row in A]))
+            assert sums == pytest.approx(sum(np.outer(c[:K, i], A[i]) for i in range(3)))
+            assert arithmetic.combination(form(X), c[:K], clamp) == pytest.approx(sums)
+    with pytest.raises(InputError, match="is for 3 features, but X has 2"):
+        arithmetic.potentials_and_sums(form(X), np.ones((1, 4)), c, 1.0)
+    assert arithmetic.squares(form(X)).tolist() == [25.0, 1.25, 4.0625]
+    V, mean = np.array([[1.0, 0.5], [2.0, -1.0]]), np.array([0.5, 1.0])
+    monkeypatch.setattr(arithmetic, "CACHED", block)
+    assert arithmetic.projected(form(X), mean, V) == pytest.approx((X - mean) @ V.T)
+    found = arithmetic.columns_scaled(form(X), np.array([2.0, -1.0]))
+    assert np.asarray(found.toarray() if sparse.issparse(found) else found).tolist() == (X * [2.0, -1.0]).tolist()
+    assert arithmetic.columns_scaled(X, None) is X
+
+
+def test_a_sum_vanishes_exactly_or_not(monkeypatch):
+    """In fractions, the clamped input included; sums too large are not tried, and no sum is not zero."""
+    rows = np.array([[0.1, 0.0], [0.2, 0.0], [-0.1, 0.0]])
+    assert arithmetic.vanishes_exactly(rows, np.array([1.0, 0.0, 1.0]), 0.0)
+    assert not arithmetic.vanishes_exactly(rows, np.array([1.0, 0.0, 1.0]), 2.0)
+    assert arithmetic.vanishes_exactly(rows, np.array([2.0, -1.0, 0.0]), 0.0)
+    assert not arithmetic.vanishes_exactly(np.array([[0.1], [0.2], [-0.3]]), np.ones(3), 0.0)  # 0.1 + 0.2 is not 0.3
+    assert not arithmetic.vanishes_exactly(rows, np.zeros(3), 0.0)
+    monkeypatch.setattr(arithmetic, "EXACT_ENTRIES", 4)
+    assert arithmetic.vanishes_exactly(rows, np.array([1.0, 0.0, 1.0]), 0.0)
+    monkeypatch.setattr(arithmetic, "EXACT_ENTRIES", 3)
+    assert not arithmetic.vanishes_exactly(rows, np.array([1.0, 0.0, 1.0]), 0.0)
+    assert arithmetic.vanishes_exactly(sparse.csr_array(rows), np.array([1.0, 0.0, 1.0]), 0.0)
+    frozen = np.ones(2)
+    frozen.flags.writeable = False
+    assert arithmetic.held(frozen) is frozen
+    assert arithmetic.held(X) is not X
+
+
+# ---------------------------------------------------------------- functions of a kernel
+@pytest.mark.usefixtures("coarse")
+def test_errors_of_functions_are_sums_over_their_terms():
+    """Entry by entry: rounding of each value of the kernel, of the sum by the lengths, and what was added to the diagonal."""
+    lengths, rows, c = np.array([1.0, 2.0, 3.0, 0.5]), np.array([1, 3]), np.array([[1.0, -2.0], [0.5, 4.0]])
+    share = 2 * (2 + 8) * EPS
+    for reach, unit in ((None, 0.0), (np.array([1.0, 2.0, 4.0, 8.0]), 1e-3), (np.array([1.0, 2.0, 4.0, 8.0]), 1e3)):
+        size = Scales(lengths, 0.25, 0.125, unit, reach)
+        error, square = size.errors(rows, c)
+        expected = np.zeros((4, 2))
+        for k in range(2):
+            total, longest = np.abs(c[:, k]).sum(), sum(lengths[j] * abs(c[n, k]) for n, j in enumerate(rows))
+            for i in range(4):
+                own = 0.25 * total
+                if reach is not None:
+                    each = unit * (reach + (reach[1] + reach[3]) / 2) ** 2
+                    terms = each[i] * total + sum(each[j] * abs(c[n, k]) for n, j in enumerate(rows))
+                    own = min(own, terms + 16 * EPS * total)
+                expected[i, k] = own + share * lengths[i] * longest
+            for n, j in enumerate(rows):
+                expected[j, k] += 0.125 * abs(c[n, k])
+            squared = sum(abs(c[n, k]) * expected[j, k] for n, j in enumerate(rows)) + share * longest**2
+            assert square[k] == pytest.approx(squared, rel=1e-12)
+        assert error == pytest.approx(expected, rel=1e-12)
+        assert size.radius == 3.0
+        part = size.of(np.array([3, 0]))
+        assert part.lengths.tolist() == [0.5, 1.0]
+        assert part.reach is None if reach is None else part.reach.tolist() == [8.0, 1.0]
+
+
+@pytest.mark.usefixtures("coarse")
+def test_lengths_in_the_space_of_a_kernel():
+    """Square roots of the diagonal, of the clamped input, of rounding and of what was added; zeros lose nothing."""
+    K = X @ X.T + np.array([[0.0, 2e-9, 0.0], [0.0, 0.0, 0.0], [0.0, 0.0, 0.0]])
+    found = expansion.scales(Precomputed(), K, 2.0, 0.5)
+    entry = 0.5 * 2e-9 + expansion.FLOOR
+    assert found.entry == pytest.approx(entry)
+    assert found.lengths == pytest.approx(np.sqrt(np.diag(K) + 4.0 + entry + 0.5) * (1 + 8 * EPS), rel=1e-13)
+    zeros = expansion.scales(Linear(), 0.0 * X, 0.0)
+    assert zeros.lengths.tolist() == [0.0, 0.0, 0.0]
+    assert zeros.entry == 0.0
+    assert expansion.scales(Linear(), 0.01 * X, 0.0).entry >= expansion.FLOOR
+    for size in (1e-149, 1e-150):
+        with pytest.raises(InputError, match="underflows"):
+            expansion.scales(Linear(), size * X, 0.0)
+    assert expansion.scales(Linear(), 1e-150 * X, 1.0).radius == pytest.approx(1.0, rel=1e-4)
+    assert expansion.scales(Linear(), 1e-130 * X, 0.0).radius > 0.0
+
+
+def test_a_matrix_is_a_kernel_or_what_is_in_the_way():
+    """Symmetric but for a millionth, positive semi-definite but for rounding; too many examples, or not square: an objection."""
+    K = X @ X.T
+    n, error = 3, expansion.FLOOR
+    shift = (n + 8) * arithmetic.EPS * np.trace(K) + n * error
+    assert expansion.indefiniteness(Precomputed(), K) == (pytest.approx(2.0 * shift), None)
+    assert expansion.indefiniteness(Polynomial(2), X) == (0.0, None)
+    assert "square matrix" in expansion.indefiniteness(Precomputed(), K[:2])[1]
+    skew = K.copy()
+    skew[0, 1] += 0.9e-6 * np.abs(K).max()
+    found, objection = expansion.indefiniteness(Precomputed(), skew)
+    assert objection is None
+    assert found == pytest.approx(2.0 * (shift + n * 0.5 * 0.9e-6 * np.abs(K).max()))
+    skew[0, 1] += 0.2e-6 * np.abs(K).max()
+    assert "not symmetric" in expansion.indefiniteness(Precomputed(), skew)[1]
+    assert "smallest eigenvalue -1" in expansion.indefiniteness(Precomputed(), np.diag([1.0, 1.0, -1.0]))[1]
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(expansion, "LARGEST", 3)
+        assert expansion.indefiniteness(Precomputed(), K)[1] is None
+        patch.setattr(expansion, "LARGEST", 2)
+        assert "too many" in expansion.indefiniteness(Precomputed(), K)[1]
+        assert expansion.indefiniteness(Linear(), X)[1] is None
+
+
+@pytest.mark.parametrize("block", [1, 2, 1 << 22])
+def test_outputs_of_functions_in_blocks(block, monkeypatch):
+    """Σ c (k(x_r, x) + clamp²) of a kernel and of its matrix, by any number of rows at a time; none without rows."""
+    monkeypatch.setattr(expansion, "BLOCK_ENTRIES", block)
+    kernel, rows, c = RBF(0.25), np.array([2, 0]), np.array([[1.0, -2.0], [0.5, 4.0]])
+    K = np.array([[np.exp(-0.25 * np.sum((a - b) ** 2)) for b in X] for a in X])
+    expected = np.array([[sum(c[n, k] * (K[i, j] + 9.0) for n, j in enumerate(rows)) for k in range(2)] for i in range(3)])
+    for what, data in ((kernel, X), (Precomputed(), K), (Precomputed(), sparse.csr_array(K)), (kernel, sparse.csr_array(X))):
+        F = expansion.outputs(what, data, rows, c, 3.0)
+        assert F == pytest.approx(expected)
+    squares = expansion.squares_of(F, rows, c)
+    assert squares == pytest.approx([sum(c[n, k] * expected[j, k] for n, j in enumerate(rows)) for k in range(2)])
+    assert expansion.squares_of(-F, rows, c).tolist() == [0.0, 0.0]
+    assert expansion.outputs(kernel, X, rows[:0], c[:0], 3.0).tolist() == np.zeros((3, 2)).tolist()
+
+
+# ---------------------------------------------------------------- what predicts
+def values_of(answer, k, rows, n):
+    """Return outputs of the functions of cell k of what predicts, at some rows, from the definition of a Gaussian."""
+    found = []
+    for (used, c), bias in zip(answer["functions"][k], answer["bias"][k], strict=True):
+        D = ((rows[:, None] - n[used]) ** 2).sum(axis=2)
+        found.append(np.exp(-answer["kernel"].gamma * D) @ c + bias)
+    return np.stack(found, axis=1)
+
+
+@pytest.mark.parametrize("clamp", [0.0, 3.0])
+@pytest.mark.parametrize("targets", [1, 2])
+def test_the_functions_of_cells_are_those_of_their_parts(clamp, targets):
+    """In each cell the functions, with the clamped input in the bias, give what its part says: rows count among all."""
+    data, cells = np.array([[0.0], [9.0], [1.0], [8.0], [8.5]]), np.array([0, 1, 0, 1, 1])
+    Y = np.arange(5.0)[:, None] + np.arange(targets)
+    parts, kernel = [], RBF(0.5)
+    for k in (0, 1):
+        own = cells == k
+        a = np.cos(np.arange(own.sum()) + np.arange(targets)[:, None])
+        parts.append(proofs.KernelRidgeGap.measure(data[own], Y[own], kernel=kernel, coefficients=a, ridge=1.0, clamp=clamp))
+    proof = proofs.KernelRidgeCells(np.array([[0.5], [8.5]]), cells, tuple(parts))
+    answer = proof.predictor(Y)
+    for k, part in enumerate(parts):
+        own = data[cells == k]
+        K = np.exp(-0.5 * (own - own.T) ** 2) + clamp**2
+        assert values_of(answer, k, own, data) == pytest.approx(K @ part.coefficients.T)
+    assert answer["classes of cells"].shape == (2, targets)
+    assert answer["classes of cells"].all()
+    assert answer["bias"].shape == (2, targets)
+    other = proofs.KernelRidgeGap.measure(data[:2], Y[:2], kernel=RBF(0.25), coefficients=np.ones((targets, 2)), ridge=1.0)
+    assert proofs.KernelRidgeCells(proof.centres, cells, (parts[0], other)).predictor(Y)["kernel"] is None
+    weighted = proofs.KernelRidgeCells(proof.centres, cells, tuple(parts))
+    shares = np.array([2.0, 3.0])
+    expected = shares @ np.stack([part.left_out_error for part in parts]) / 5.0
+    assert weighted.left_out_error == pytest.approx(expected)
+    left_out, unsure = weighted.left_out_residuals(data, Y)
+    for k, part in enumerate(parts):
+        for found, own in zip(part.left_out_residuals(data[cells == k], Y[cells == k]), (left_out, unsure), strict=True):
+            assert own[cells == k] == pytest.approx(found)
+
+
+@pytest.mark.parametrize("labels", ["ab", "abc"])
+@pytest.mark.parametrize("clamp", [0.0, 2.0])
+def test_the_machines_of_cells_are_those_of_their_parts(labels, clamp):
+    """Of two classes one function, of more one for each class in the cell; a cell of one label has a bias and no function."""
+    data = np.array([[0.0], [1.0], [8.0], [9.0], [20.0], [21.0]])
+    y, cells = np.array(["a", "b", "b", labels[-1], "b", "b"]), np.array([0, 0, 1, 1, 2, 2])
+    y = np.where(np.arange(6) == 2, "a", y) if labels == "ab" else y
+    about = {"kernel": RBF(0.5), "C": 1.0, "clamp": clamp, "strengths": np.array([0.25, 0.5])}
+    parts = [proofs.KernelGap.measure(data[cells == k], y[cells == k], positive=y[cells == k][1], **about) for k in (0, 1)]
+    proof = proofs.PerCell(np.array([[0.5], [8.5], [20.5]]), cells, (*parts, proofs.OneLabel("b")))
+    assert proof.verify(data, y)
+    answer = proof.predictor(y)
+    K = 1 if labels == "ab" else 3
+    assert answer["bias"].shape == (3, K)
+    for k, part in enumerate(parts):
+        own = data[cells == k]
+        signs = np.where(y[cells == k] == part.positive, 1.0, -1.0)
+        f = (np.exp(-0.5 * (own - own.T) ** 2) + clamp**2) @ (part.strengths * signs)
+        values = values_of(answer, k, own, data)
+        here = [sorted(labels).index(label) for label in sorted(set(y[cells == k]))]
+        if K == 1:
+            assert values[:, 0] == pytest.approx(f)
+        else:
+            assert values[:, here] == pytest.approx(np.stack([-f, f], axis=1))
+            assert answer["classes of cells"][k].tolist() == [n in here for n in range(3)]
+            assert [answer["bias"][k][n] for n in range(3) if n not in here] == [-1.0]
+    alone = answer["bias"][2].tolist()
+    assert alone == ([1.0] if K == 1 else [-1.0, 1.0, -1.0])
+    assert all(rows.size == 0 for rows, _ in answer["functions"][2])
+    one = proofs.PerCell(proof.centres, cells, (*parts, proofs.OneLabel("a")))
+    assert one.predictor(y)["bias"][2].tolist() == ([-1.0] if K == 1 else [1.0, -1.0, -1.0])
+    turned = proofs.KernelGap.measure(data[:2], y[:2], positive="a", **about)
+    assert proofs.PerCell(proof.centres, cells, (turned, parts[1], proofs.OneLabel("b"))).predictor(y)["functions"][0] is None
+    narrow = proofs.KernelGap.measure(data[2:4], y[2:4], positive=parts[1].positive, **about | {"kernel": RBF(2.0)})
+    other = proofs.PerCell(proof.centres, cells, (parts[0], narrow, proofs.OneLabel("b")))
+    assert other.predictor(y)["kernel"] is None
+    assert answer["kernel"] == RBF(0.5)
+
+
+def test_cells_are_those_of_the_nearest_centre_but_for_rounding():
+    """An example as far from two centres may be in either; one nearer to another by more than rounding is misplaced."""
+    centres = np.array([[0.0, 0.0], [2.0, 0.0]])
+    for size in (1.0, 2.0**-300, 2.0**300):
+        for off, wrong in ((0.0, 0), (1e-13, 0), (1e-10, 1), (-1e-10, 0)):
+            rows = np.array([[1.0 + off, 5.0]]) * size
+            assert groups._misplaced(rows, np.array([0]), centres * size) == wrong
+        assert groups._misplaced(np.array([[9.0, 0.0]]) * size, np.array([-1]), centres * size) == 0
+
+
+# ---------------------------------------------------------------- curves
+def test_outputs_of_zero_belong_below_and_infinite_ones_to_no_curve():
+    """An output of 0 predicts the first class; rows with an infinite output of any class are left out."""
+    f, t = np.array([-2.0, -1.0, 0.0, 0.0, 1.0, 2.0, 0.5]), np.array([0, 1, 0, 1, 1, 1, 0])
+    assert Calibration.of(f, t).below != Calibration.of(np.where(f == 0.0, 1e-9, f), t).below
+    assert Calibration.of(f, t).below == Calibration.of(np.where(f == 0.0, -0.0, f), t).below
+    assert Calibration.of(f, t).above == Calibration.of(f[f > 0], t[f > 0]).above
+    many = np.cos(np.arange(30.0)).reshape(10, 3)
+    endless = np.vstack([many, [[-np.inf, 1.0, 0.0]], [[np.inf, 1.0, 0.0]]])
+    assert Calibration.of(endless, np.arange(12) % 3) == Calibration.of(many, np.arange(10) % 3)
+
+
+# ---------------------------------------------------------------- smallest shapes
+def test_one_number_is_enough():
+    """One column and as few rows, prototypes and weights as there can be: each kind that allows it measures and holds."""
+    one, y, t = np.array([[1.0], [-1.0]]), np.array([1, 0]), np.array([0.5, -0.25])
+    single = np.array([[2.0]])
+    kernel = {"kernel": Linear(), "positive": 1}
+    found = [
+        (proofs.PrototypeErrors.measure(one, np.ones(2, int), prototypes=single, labels=[1]), np.ones(2, int)),
+        (proofs.Quantisation.measure(one, prototypes=single), None),
+        (proofs.MixtureLikelihood.measure(one, weights=np.ones(1), prototypes=single, sigmas=np.ones(1)), None),
+        (proofs.MarginBracket.measure(one, y, weights=np.ones(1), strengths=np.array([1.0, 0.0]), positive=1), y),
+        (proofs.DualityGap.measure(one, y, weights=np.ones(1), strengths=np.array([0.5, 0.0]), C=1.0, positive=1), y),
+        (proofs.KernelGap.measure(one, y, strengths=np.array([0.5, 0.0]), C=1.0, **kernel), y),
+        (proofs.KernelBracket.measure(one, y, strengths=np.array([0.5, 0.0]), **kernel), y),
+        (proofs.LeastSquaresGap.measure(one, y, weights=np.ones(1), positive=1), y),
+        (proofs.RidgeGap.measure(one[:1], t[:1], weights=np.ones(1)), t[:1]),
+        (proofs.KernelRidgeGap.measure(one[:1], t[:1], kernel=Linear(), coefficients=np.ones((1, 1)), ridge=1.0), t[:1]),
+        (proofs.TargetMean.measure(one[:1], t[:1]), t[:1]),
+        (proofs.NeighbourErrors.measure(one, y, k=1), y),
+        (proofs.NeighbourMeans.measure(one, t, k=1), t),
+        (proofs.ClassCounts((0, 1), (1, 1)), y),
+        (proofs.PerCell(single, np.zeros(2, dtype=int), (proofs.OneLabel(1),)), np.array([1, 1])),
+        (
+            proofs.FilterBound.measure(
+                one[:1], t[:1], n_taps=1, normalised=True, rate=0.5, delta=0.0, threshold=np.inf, hangover=0
+            ),
+            t[:1],
+        ),
+        (proofs.OneClassGap.measure(one[:1], kernel=RBF(1.0), strengths=np.ones(1), nu=1.0, rho=1.0, level=0.5), None),
+    ]
+    for proof, labels in found:
+        rows = one if labels is None or len(labels) == 2 else one[:1]
+        rows = one[:1] if isinstance(proof, proofs.OneClassGap) else rows
+        assert proof.well_formed(), type(proof).__name__
+        verdict = proof.verify(rows, labels)
+        assert verdict, (type(proof).__name__, str(verdict))
