@@ -7,7 +7,8 @@ explains the differences.
 
 What is allowed for rounding is a sum of terms, of which the largest hides the others. In an arithmetic of 32 bits in place of
 53 (`EPS` of the checkers, no operation) all of them are far above what really is rounded: there `coarse.json` records numbers
-to twelve digits, and reaches to a thousandth.
+to twelve digits, and reaches to a thousandth. `inside.json` has the numbers on the way to them: of every value that a checker
+puts together (`Survey`, `Sides`, `Scales` and the like), each field in one number, of the same examples dense and sparse.
 
 Nor does a claim depend on units: inputs, targets, examples' weights and planes may be measured in any power of 2, which are
 exact. Every number is then the same but for a power of 2 that its meaning tells (`UNITS`), and so is its reach.
@@ -16,22 +17,23 @@ exact. Every number is then the same but for a power of 2 that its meaning tells
 import json
 import sys
 import warnings
-from contextlib import contextmanager, nullcontext
+from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
 import pytest
+from scipy import sparse
 
 from halfspace import certificates as proofs
-from halfspace.certificates import Certificate
+from halfspace.certificates import Certificate, from_json
 from halfspace.certificates.arithmetic import projected
 from halfspace.certificates.fields import roles
 from halfspace.certificates.regression.posterior import Sums
 from halfspace.errors import CertificateError, InputError
 from halfspace.kernels import RBF, Linear, Polynomial, Precomputed
 
-RECORD, COARSE = (Path(__file__).with_name(name) for name in ("reach.json", "coarse.json"))
+RECORD, COARSE, INSIDE = (Path(__file__).with_name(f"{name}.json") for name in ("reach", "coarse", "inside"))
 NEVER, ALWAYS = -200.0, 60.0
 """Exponents of the least and the largest change that is tried."""
 STEP = 0.25
@@ -233,6 +235,12 @@ def committee(vote):
     return proofs.CommitteeVote.measure(X, Y, members=members, vote=vote, clamp=0.0, classes=(0, 1)), X, Y
 
 
+def at_the_plane():
+    """Return a plane through one of its own rows: whether that is below is a matter of rounding."""
+    f = np.exp(-0.5 * ((X[:8, None] - X[None, :8]) ** 2).sum(axis=2)) @ np.full(8, 0.125)
+    return one_class(nu=0.9, rho=float(np.sort(f)[2]))
+
+
 def one_class(**more):
     about = {"kernel": RBF(0.5), "strengths": np.full(8, 0.125), "nu": 0.75, "rho": 0.35, "level": 0.25, **more}
     return proofs.OneClassGap.measure(X, **about), X, None
@@ -341,6 +349,7 @@ CASES = {
     "budget, room, passes": lambda: budget(passes=2, scale=6.0, clamp=2.0, rescale=True),
     "filter, frozen": lambda: adaptive(threshold=1.5, hangover=2),
     "mixture, floor": lambda: mixture((0.75, 1.5), floor=0.5),
+    "one class, at the plane": at_the_plane,
     "one class, tight": lambda: one_class(nu=0.9, rho=0.4, level=0.5),
     "mistakes": lambda: mistakes(proofs.Novikoff(0.5, 2.0, 0.25, 3.0)),
     "mistakes, passive-aggressive": lambda: mistakes(proofs.PassiveAggressiveBound(0.125, 0.5, 2.0), clamp=2.0),
@@ -444,10 +453,77 @@ def test_every_term_of_what_is_allowed_for_rounding_is_known(case):
                 )
 
 
+def weighed(value):
+    """Return all numbers within a value in one, each with a weight of its own, and the same of their sizes."""
+    if isinstance(value, list | tuple):
+        return np.sum([[1.0 + 0.1 * k] * np.array(weighed(part)) for k, part in enumerate(value)], axis=0) if value else (0.0, 0.0)
+    if not isinstance(value, float | int | np.ndarray | np.generic) or np.asarray(value).dtype.kind not in "fiub":
+        return (0.0, 0.0)
+    numbers = np.nan_to_num(np.asarray(value, dtype=np.float64).ravel(), nan=7.0, posinf=11.0, neginf=-13.0)
+    weights = np.cos(np.arange(numbers.size))
+    return float(numbers @ weights), float(np.abs(numbers) @ np.abs(weights))
+
+
+@contextmanager
+def watched():
+    """Yield the sums of all fields of the values that checkers put together, by name."""
+    sums = {}
+    with pytest.MonkeyPatch.context() as patch:
+        for name, module in list(sys.modules.items()):
+            ours = vars(module).values() if name.startswith("halfspace.certificates.") else ()
+            for kind in [one for one in ours if isinstance(one, type) and hasattr(one, "_fields") and one.__module__ == name]:
+
+                def new(cls, *args, plain=kind.__new__, **more):
+                    made = plain(cls, *args, **more)
+                    for field, value in made._asdict().items():
+                        key = f"{cls.__name__}.{field}"
+                        sums[key] = sums.get(key, 0.0) + np.array(weighed(value))
+                    return made
+
+                patch.setattr(kind, "__new__", new)
+        yield sums
+
+
+STORED = sorted((Path(__file__).parent / "stored").glob("*.json"))
+ALSO = [*IN_COARSE, *(path.stem for path in STORED)]
+"""The stored certificates too, whether or not what they give away for rounding is enough in coarse arithmetic."""
+
+
+def stored(name):
+    kept = json.loads((STORED[0].parent / f"{name}.json").read_text(encoding="utf-8"))
+    return from_json(json.dumps(kept["certificate"])), np.array(kept["X"]), kept["y"] and np.array(kept["y"])
+
+
+def inside(case, form=lambda X: X):
+    """Return what is put together while a case is checked, in coarse arithmetic, and what it says predicts."""
+    with coarse():
+        proof, X, y = CASES[case]() if case in CASES else stored(case)
+        with watched() as sums:
+            assert proof.verify(form(X), y) or case not in CASES
+    sums |= {f"predictor.{name}": np.array(weighed(part)) for name, part in proof.predictor(proof.read(X, y)[1]).items()}
+    return {name: found.tolist() for name, found in sums.items() if found[1] and not name.startswith(OF_FORM)}
+
+
+OF_FORM = ("Scope", "Scales.entry", "Scales.unit", "Scales.reach", "Scales.lengths")
+"""What is no number of a claim, and bounds that are wider for sparse rows."""
+
+
+@pytest.mark.parametrize("case", [case for case in ALSO if "unproved" not in case])
+@pytest.mark.parametrize("form", [np.asarray, sparse.csr_array], ids=["dense", "sparse"])
+def test_every_number_on_the_way_is_known(case, form):
+    """All that is put together while a case is checked has the numbers recorded; sparse rows have those of dense ones."""
+    recorded, found = json.loads(INSIDE.read_text(encoding="utf-8"))[case], inside(case, form)
+    assert found.keys() == recorded.keys()
+    for name, (value, size) in recorded.items():
+        rough = form is sparse.csr_array and name.endswith(("error", "blur", "unsure"))  # a kernel's own rounding is another
+        assert found[name] == pytest.approx([value, size], rel=0.0, abs=(1e-4 if rough else 1e-10) * size), name
+
+
 def test_everything_recorded_is_measured():
     """The records are of these cases."""
     assert [*json.loads(RECORD.read_text(encoding="utf-8"))] == [*CASES]
     assert [*json.loads(COARSE.read_text(encoding="utf-8"))] == IN_COARSE
+    assert [*json.loads(INSIDE.read_text(encoding="utf-8"))] == ALSO
 
 
 # ---------------------------------------------------------------- units
@@ -544,9 +620,15 @@ def test_each_number_may_move_as_far_as_it_could_in_any_unit(case, scale):
             )
 
 
+def write(record, cases, measure):
+    """Write a record, with --new only what is not there yet."""
+    known = json.loads(record.read_text(encoding="utf-8")) if "--new" in sys.argv and record.exists() else {}
+    lines = [f" {json.dumps(case)}: {json.dumps(known.get(case) or measure(case))}" for case in cases]
+    record.write_text("{\n" + ",\n".join(lines) + "\n}\n", encoding="utf-8")
+
+
 if __name__ == "__main__":
-    for record, arithmetic, step, cases in ((RECORD, nullcontext, STEP, CASES), (COARSE, coarse, FINE, IN_COARSE)):
-        known = json.loads(record.read_text(encoding="utf-8")) if "--new" in sys.argv and record.exists() else {}
-        with arithmetic():
-            lines = [f" {json.dumps(case)}: {json.dumps(known.get(case) or measured(case, step))}" for case in cases]
-        record.write_text("{\n" + ",\n".join(lines) + "\n}\n", encoding="utf-8")
+    write(RECORD, CASES, measured)
+    with coarse():
+        write(COARSE, IN_COARSE, lambda case: measured(case, FINE))
+    write(INSIDE, ALSO, inside)
