@@ -160,7 +160,7 @@ def forked(work: Any, out: Path, seconds: float) -> int:
 
 
 def kept_of(tests: list[str]) -> dict[str, Path]:
-    """Return, for each file of tests, where its trace is kept: by hashes of it, with what it shares with others, and of ours."""
+    """Return, for each file of tests, where its trace is kept: by a hash of it, with what it shares, and one of ours."""
     ours = hashlib.sha256(b"".join(path.read_bytes() for path, _ in files())).hexdigest()[:12]
     found = {}
     for test in tests:
@@ -370,7 +370,7 @@ if path and file:
 
 
 def environment(hook: Path | None = None, **more: str) -> dict[str, str]:
-    """Return what processes run in: this tree's sources, the hook before anything else, one thread each; solvers are compiled."""
+    """Return what processes run in: this tree's sources, the hook before anything else, and one thread each."""
     paths = os.pathsep.join([*([str(hook)] if hook else []), str(ROOT / "src"), str(ROOT)])
     fixed = {"PYTHONDONTWRITEBYTECODE": "1", "OMP_NUM_THREADS": "1"}
     return {**os.environ, "PYTHONPATH": paths, **fixed, **more}

@@ -1,4 +1,4 @@
-"""Bounds and sums that all checkers are made of, each computed again by its formula, entry by entry, with a coarse precision."""
+"""Bounds and sums that all checkers are made of, each computed again by its formula, entry by entry, in coarse precision."""
 
 import numpy as np
 import pytest
@@ -59,7 +59,8 @@ def test_numbers_are_scaled_only_where_squares_are_lost():
     assert arithmetic.largest_entry(sparse.csr_array((2, 2))) == 0.0
 
 
-def test_rounding_of_a_sum_is_so_many_units(coarse):
+@pytest.mark.usefixtures("coarse")
+def test_rounding_of_a_sum_is_so_many_units():
     """2 (terms + 8) units of the radius, and of the smallest float; of nothing it is nothing."""
     assert arithmetic.rounding(5, 3.0) == pytest.approx(26.0 * 3.0 * EPS, rel=1e-14)
     assert arithmetic.rounding(5, 0.0) == 0.0
@@ -183,7 +184,7 @@ def test_lengths_in_the_space_of_a_kernel():
 
 
 def test_a_matrix_is_a_kernel_or_what_is_in_the_way():
-    """Symmetric but for a millionth, positive semi-definite but for rounding; too many examples, or not square: an objection."""
+    """Symmetric but for a millionth, positive semi-definite but for rounding; too many examples, or not square: no."""
     K = X @ X.T
     n, error = 3, expansion.FLOOR
     shift = (n + 8) * arithmetic.EPS * np.trace(K) + n * error
@@ -215,7 +216,7 @@ def test_outputs_of_functions_in_blocks(block, monkeypatch):
     expected = np.array([[sum(c[n, k] * (K[i, j] + 9.0) for n, j in enumerate(rows)) for k in range(2)] for i in range(3)])
     for what, data in ((kernel, X), (Precomputed(), K), (Precomputed(), sparse.csr_array(K)), (kernel, sparse.csr_array(X))):
         F = expansion.outputs(what, data, rows, c, 3.0)
-        assert F == pytest.approx(expected)
+        assert pytest.approx(expected) == F
     squares = expansion.squares_of(F, rows, c)
     assert squares == pytest.approx([sum(c[n, k] * expected[j, k] for n, j in enumerate(rows)) for k in range(2)])
     assert expansion.squares_of(-F, rows, c).tolist() == [0.0, 0.0]

@@ -165,7 +165,7 @@ def posterior(data=X, alpha=0.5, beta=2.0, share=None, **more):
             beta = more["freedom"] / (error + share * m @ m)
             share = gamma * more["freedom"] / (s.sum() * beta * m @ m) if maximised else share
             alpha = share * beta
-        alpha, beta = gamma / (m @ m) if "alpha" in maximised and not share else alpha, beta
+        alpha = gamma / (m @ m) if "alpha" in maximised and not share else alpha
         beta = (s.sum() - gamma) / error if "beta" in maximised else beta
     precision = beta * (A.T * s) @ A + alpha * np.eye(D)
     about = {"weights": np.linalg.solve(precision, beta * (A.T * s) @ t), "covariance": np.linalg.inv(precision)}
@@ -194,13 +194,13 @@ CENTRES, CELLS = np.array([[-0.75, -0.5], [0.75, 0.5]]), np.arange(N) % 2
 def cells():
     parts, y = [], THREE % 2
     for k in (0, 1):
-        own, about = CELLS == k, {"kernel": RBF(0.5), "C": 1.0, "positive": 1, "sample_weight": S[CELLS == k]}
+        own, about = k == CELLS, {"kernel": RBF(0.5), "C": 1.0, "positive": 1, "sample_weight": S[k == CELLS]}
         parts.append(proofs.KernelGap.measure(APART[own], y[own], strengths=ALPHA[own], **about))
     return proofs.PerCell(CENTRES, CELLS, tuple(parts), S), APART, y
 
 
 def ridge_cells():
-    about, own = {"kernel": RBF(0.5), "ridge": 0.5}, [CELLS == k for k in (0, 1)]
+    about, own = {"kernel": RBF(0.5), "ridge": 0.5}, [k == CELLS for k in (0, 1)]
     parts = [proofs.KernelRidgeGap.measure(APART[k], T[k], coefficients=0.1 * T[k][None], **about) for k in own]
     return proofs.KernelRidgeCells(CENTRES, CELLS, tuple(parts)), APART, T
 
@@ -430,7 +430,7 @@ def coarse():
 
 
 EXACT = ("ridge, earlier", "least squares, earlier", "budget", "budget, passes")
-"""What earlier versions claimed gave no more away than rounding in 53 bits, and a length of 1 is not at most 1 in coarse ones."""
+"""What earlier versions claimed gave away rounding in 53 bits only, and in coarse ones a length of 1 is not at most 1."""
 IN_COARSE = [case for case in CASES if case not in EXACT]
 
 
@@ -456,7 +456,7 @@ def test_every_term_of_what_is_allowed_for_rounding_is_known(case):
 def weighed(value):
     """Return all numbers within a value in one, each with a weight of its own, and the same of their sizes."""
     if isinstance(value, list | tuple):
-        return np.sum([[1.0 + 0.1 * k] * np.array(weighed(part)) for k, part in enumerate(value)], axis=0) if value else (0.0, 0.0)
+        return sum(((1.0 + 0.1 * k) * np.array(weighed(part)) for k, part in enumerate(value)), np.zeros(2))
     if not isinstance(value, float | int | np.ndarray | np.generic) or np.asarray(value).dtype.kind not in "fiub":
         return (0.0, 0.0)
     numbers = np.nan_to_num(np.asarray(value, dtype=np.float64).ravel(), nan=7.0, posinf=11.0, neginf=-13.0)

@@ -52,12 +52,17 @@ TABLES = {
         [np.arange(2)[:, None], np.ones(2), [[1.0]], sparse.csr_array(np.eye(2, dtype=int))],
     ),
     "labels(n)": (
-        [np.array(["a"]), np.array([1]), np.array([0.5, np.nan]), np.array([True]), np.array(["a", "b"], object)]
-        + [np.array([1, 2.5], object), np.array([1], np.uint8), np.array([], object)],
+        [
+            *(np.array(["a"]), np.array([1]), np.array([0.5, np.nan]), np.array([True]), np.array(["a", "b"], object)),
+            *(np.array([1, 2.5], object), np.array([1], np.uint8), np.array([], object)),
+        ],
         [np.array(["a", 1], object), np.array([None, 1], object), np.array([b"a"]), ["a"], np.array([1j])],
     ),
     "names(n)": ([np.array(["a"]), np.array(["a"], object)], [np.array([1]), np.array([1], object), np.array([True])]),
-    "distinct(n)": ([np.array(["a", "b"]), np.array([1, 2, 3])], [np.array(["a"]), np.array([1, 1]), np.array(["a", "b", "a"])]),
+    "distinct(n)": (
+        [np.array(["a", "b"]), np.array([1, 2, 3])],
+        [np.array(["a"]), np.array([1, 1]), np.array(["a", "b", "a"])],
+    ),
     "classes(K)": ([("a", "b"), (0, 1, 2)], [("a",), ("a", "a"), ["a", "b"], ("a", None), ()]),
 }
 
@@ -191,7 +196,7 @@ def test_words_for_what_is_expected():
         "finite in 0..1": "a finite number in 0..1",
         "kernel": "a kernel whose parameters are numbers",
     }.items():
-        assert fields._in_words(spec, scope) == words  # noqa: SLF001  (what messages say)
+        assert fields._in_words(spec, scope) == words
     assert type_name(Record("Pair", {})) == "Pair"
     assert type_name(np.zeros((2, 1))) == "float64 (2, 1)"
     assert type_name(3) == "int"
@@ -204,7 +209,7 @@ def test_roles_and_reports():
     assert roles(Whole) == {"pairs": "proved", "one": "proved", "size": "proved", "late": "asked", "made": "proved"}
     assert reports(Projection(1, 0.25)) == ["budget 1", "lost 0.25"]
     assert reports(Projection(1000)) == ["budget 1,000"]
-    said = fields._in_a_report  # noqa: SLF001  (what sentences say)
+    said = fields._in_a_report
     assert said("mistakes", 1, None) == ["1 mistake"]
     assert said("mistakes", 1200, None) == ["1,200 mistakes"]
     assert said("mistakes", 0, 0) == []
@@ -237,12 +242,12 @@ def test_plain_values_become_what_is_annotated():
             revived(DualityGap, {"rows": rows}, lambda _: None)
     assert revived(DualityGap, {"rows": [2**53 - 1]}, lambda _: None)["rows"][0] == 2**53 - 1
     kinds = Novikoff | PassiveAggressiveBound
-    theorem = fields._revived(kinds, {"theorem": "Novikoff", **Novikoff(1, 2, 3, 4)._asdict()}, lambda _: "nested")  # noqa: SLF001
+    theorem = fields._revived(kinds, {"theorem": "Novikoff", **Novikoff(1, 2, 3, 4)._asdict()}, lambda _: "nested")
     assert theorem == Novikoff(1.0, 2.0, 3.0, 4.0)
-    assert fields._revived(kinds, {"kind": "x", "theorem": "Novikoff"}, lambda _: "nested") == "nested"  # noqa: SLF001
+    assert fields._revived(kinds, {"kind": "x", "theorem": "Novikoff"}, lambda _: "nested") == "nested"
     for wrong in ({"theorem": "Fermat"}, {"theorem": "Novikoff"}, {"theorem": "Novikoff", **Novikoff()._asdict(), "more": 1}):
         with pytest.raises(ValueError, match="theorem"):
-            fields._revived(kinds, wrong, lambda _: "nested")  # noqa: SLF001
-    assert fields._revived("tuple(k) of classes(K)", [["a", "b"]], None) == (("a", "b"),)  # noqa: SLF001
+            fields._revived(kinds, wrong, lambda _: "nested")
+    assert fields._revived("tuple(k) of classes(K)", [["a", "b"]], None) == (("a", "b"),)
     with pytest.raises(TypeError, match="a list expected, not str"):
-        fields._revived("classes(K)", "ab", None)  # noqa: SLF001
+        fields._revived("classes(K)", "ab", None)

@@ -35,8 +35,8 @@ def warned(explain, *args):
     [
         (1e-3, ["converged"], "converged", "Converged after 3 steps: relative duality gap 0.001 <= tol=0.001."),
         (1e-3, ["solved", STOP], STOP, "Interrupted after 3 steps, with relative duality gap 0.001 <= tol=0.001."),
-        (2e-3, ["solved", STOP, TIME], STOP, "Stopped after 3 steps (interrupted) with relative duality gap 0.002 > tol=0.001."),
-        (2e-3, ["solved"], "rounding limit reached", "relative duality gap 0.002 > tol=0.001: rounding errors hide smaller gaps."),
+        (2e-3, ["solved", STOP, TIME], STOP, "3 steps (interrupted) with relative duality gap 0.002 > tol=0.001."),
+        (2e-3, ["solved"], "rounding limit reached", "gap 0.002 > tol=0.001: rounding errors hide smaller gaps."),
         (np.inf, [TIME], TIME, "Stopped after 3 steps (time budget spent): no separation without errors was found."),
         (1e-9, [TIME, "proved inseparable"], "proved inseparable", "Proved inseparable after 3 steps: no plane separates"),
     ],
@@ -50,7 +50,8 @@ def test_a_gap_is_said_with_its_tolerance(gap, reasons, reason, words):
     assert outcome.sentence.endswith("Approximately.")
     assert bool(outcome.remedy) is (gap > 1e-3 or reason == "proved inseparable")
     assert (outcome.remedy == "Elsewhere.") is (gap == np.inf)
-    assert fit_outcome(Some(n_iter_=1, tol=1e-3), 1e-4, [], "step", unseparated="").sentence.startswith("Converged after 1 step:")
+    model.n_iter_ = 1
+    assert fit_outcome(model, 1e-4, [], "step", unseparated="").sentence.startswith("Converged after 1 step:")
 
 
 @pytest.mark.parametrize(
@@ -92,7 +93,8 @@ def test_minover_says_whether_the_margin_is_known_separated_proved_or_open(reaso
     assert "within 0.25" in outcome.sentence
     outcome, warnings_ = explain("known", "apart")
     assert outcome.reason == reason
-    assert outcome.sentence.startswith("Stopped after 7 pushes (max_iter=9)." if reason == BUDGET else f"{reason.capitalize()} after")
+    start = "Stopped after 7 pushes (max_iter=9)." if reason == BUDGET else f"{reason.capitalize()} after"
+    assert outcome.sentence.startswith(start)
     assert "Separated; the best margin is known to within 0.5 > tol=0.25." in outcome.sentence
     assert not warnings_
     for name in ("not", "touching"):
@@ -211,7 +213,11 @@ def test_a_committee_counts_those_that_separate():
         "Interrupted with 3 of 9 members, the last one unfinished. 1 of 3 members separate the examples they were shown."
     )
     assert explain("converged", TIME, "diverged").reason == "diverged"
-    assert said(explain(BUDGET, TIME)) == (TIME, f"{TIME}. 0 of 2 members separate the examples they were shown.", "Raise max_time, or use fewer members.")
+    assert said(explain(BUDGET, TIME)) == (
+        TIME,
+        f"{TIME}. 0 of 2 members separate the examples they were shown.",
+        "Raise max_time, or use fewer members.",
+    )
     assert explain(TIME, remedy="Own.").remedy == "Own."
     assert said(explain("converged", BUDGET)) == (
         "passes done",
@@ -225,7 +231,8 @@ def test_prototypes_say_why_they_came_to_rest():
     """Online learning by its epochs and how far the last one moved them; a descent by its cost."""
 
     def explain(reason, rounds=4, moved=0.5, method=None, model=None):
-        model = with_(model or hs.LVQ(max_time=2.0, tol=0.25), certificate_=Some(errors=1200), history_={"moved": [9.0, moved]})
+        model = with_(model or hs.LVQ(max_time=2.0, tol=0.25), certificate_=Some(errors=1200))
+        model.history_ = {"moved": [9.0, moved]}
         end = Some(outcome=Outcome(reason, "."), rounds=rounds, state=Some(costs=(0.25, 0.5)))
         outcome = model._explained(method or Some(unit="epoch"), end, 5000)
         assert outcome.sentence.endswith(" 1,200 of 5,000 rows are nearer to a prototype of another class.")
@@ -272,8 +279,10 @@ def test_quantisers_say_what_they_reached():
     """k-means by its steps and starts, online rules by epochs, revived and dead prototypes."""
     model = with_(hs.KMeans(3, max_iter=5, n_init=2, max_time=2.0), inertia_=1.5)
     found = "error 1.5 with 3 prototypes"
-    assert said(model._explained(None, cut=False)) == ("converged", f"Converged in 4 steps: {found}. Other starts may do better.", "")
-    assert model._explained(TIME, cut=False).sentence.startswith("Time budget spent before all 2 starts were made. Best: Converged")
+    converged = f"Converged in 4 steps: {found}. Other starts may do better."
+    assert said(model._explained(None, cut=False)) == ("converged", converged, "")
+    early = model._explained(TIME, cut=False).sentence
+    assert early == f"Time budget spent before all 2 starts were made. Best: {converged}"
     assert said(model._explained(None, cut=True)) == (
         TIME,
         f"Stopped after 4 steps (max_time=2), perhaps short of a fixed point: {found}.",
@@ -282,7 +291,7 @@ def test_quantisers_say_what_they_reached():
     with_(model, n_iter_=5)
     assert model._explained(None, cut=True).reason == BUDGET
     assert model._explained(TIME, cut=False).reason == TIME
-    model = with_(hs.VectorQuantizer(3, max_iter=7), certificate_=Some(dead=np.arange(2), error=1.5), _presented=25, inertia_=1.5)
+    model = with_(hs.VectorQuantizer(3, max_iter=7), certificate_=Some(dead=np.arange(2)), _presented=25, inertia_=1.5)
     for revived, words in ((0, ""), (6, " Prototypes without a win in an epoch were revived 6 times.")):
         outcome = model._explained("passes done", Some(counts=(25, revived)), 10)
         start = f"2.5 of 7 epochs presented: quantisation error {model.inertia_:.6g}."
@@ -308,7 +317,7 @@ def test_a_mixture_says_what_is_odd_about_it():
     start = "after 2 EM steps: log-likelihood -2 a row, one more step would add"
     assert said(explain("converged", [1.0, 0.2], [0.5, 0.5])) == ("converged", f"Converged {start} 0.25 (tol=0.001).", "")
     outcome = explain(TIME, [0.1, 0.05, 1.0], [1.0, 0.0, 0.0])
-    assert outcome.sentence.startswith(f"Time budget spent {start} 0 (tol=0.001). sigma of 2 of 3 prototypes stands at its floor")
+    assert outcome.sentence.startswith(f"Time budget spent {start} 0 (tol=0.001). sigma of 2 of 3 prototypes stands")
     assert outcome.sentence.endswith(" 2 prototypes have no rows.")
     assert [word in outcome.remedy for word in ("warm_start", "sigma_floor", "another init")] == [True] * 3
     assert "floor" not in explain("converged", [0.1], [1.0], rule=Fixed(0.1)).sentence
@@ -406,8 +415,13 @@ def test_kernel_machines_say_how_width_and_ridge_were_chosen():
     assert model._explained([], 1).sentence == "Solved by Cholesky: best."
     assert model._explained([], 2).sentence == "Solved by Cholesky in 2 cells, an approximation: best."
     errors = np.full((3, 3), 2.0)
-    for at, remedy in (((1, 1), ""), ((1, 0), "best ridge is the smallest"), ((1, 2), "best ridge is the largest"),
-                       ((0, 1), "best gamma is the smallest"), ((2, 1), "best gamma is the largest")):
+    for at, remedy in (
+        ((1, 1), ""),
+        ((1, 0), "best ridge is the smallest"),
+        ((1, 2), "best ridge is the largest"),
+        ((0, 1), "best gamma is the smallest"),
+        ((2, 1), "best gamma is the largest"),
+    ):
         least = errors.copy()
         least[at], least[0, 0] = 1.0, np.nan
         model.history_ = {"errors": least, "gammas": np.array([1.0, 2.0, 3.0])}
@@ -424,7 +438,8 @@ def test_a_learnt_metric_is_said_with_what_it_was_chosen_from():
     """Given, learnt before, or learnt in so many rounds; unfinished searches have a remedy."""
     model = with_(hs.RelevanceKernelRegressor(), certificate_="best\nmore")
     model.history_ = {"loss": [3.0, 1.0, 2.0], "rounds": [5, 0, 7], "kernel": ["a", "b", "c"]}
-    assert model._explained("kernel", 2).sentence == "Solved by Cholesky in 2 cells, an approximation: best. The metric was learnt before."
+    found = model._explained("kernel", 2).sentence
+    assert found == "Solved by Cholesky in 2 cells, an approximation: best. The metric was learnt before."
     model.kernel = "given"
     assert model._explained("kernel", 1).sentence == "Solved by Cholesky: best. The metric was given."
     for ended, rounds, remedy in (("complete", 0, ""), (TIME, 6, "Raise max_time"), (STOP, 6, "Fit again")):
