@@ -49,8 +49,8 @@ OPTIONS = ("-q", "-p", "no:cacheprovider", "-p", "no:xdist", "--hypothesis-profi
 """Of pytest: nothing is remembered from one mutant to the next, and drawn examples are always the same."""
 SHARE, LONGEST, SLOWER = 0.95, 15.0, 6.0
 """The share to be killed, the seconds of tests that a mutant gets, and how much longer they may take for it."""
-TRACED = 8.0
-"""Seconds of a single test beyond which it is left out."""
+TRACED, SPENT = 8.0, 40.0
+"""Seconds of a single test beyond which it is left out, and of all tests of a mutant, compiled code loaded anew, at most."""
 
 
 # ------------------------------------------------------------------------------------------------------------- who tests what
@@ -318,6 +318,7 @@ class Laboratory:
             Path(where["MUTANT_CODE"]).write_bytes(marshal.dumps(mutant.code))
 
         def work() -> str:
+            began = time.process_time()
             os.environ.update(environment(self.hook, **where) if mutant.code is not None else {})
             if patches is None:
                 return self.apart(tests, seconds)
@@ -325,6 +326,8 @@ class Laboratory:
                 function.__code__ = code
             items = [self.runner.items[name] for name in tests]
             for item, after in zip(items, [*items[1:], None], strict=True):
+                if time.process_time() - began > SPENT:
+                    return ""
                 if not self.runner.run(item, after):
                     return str(item.nodeid)
             return ""

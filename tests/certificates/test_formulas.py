@@ -1,5 +1,8 @@
 """Bounds and sums that all checkers are made of, each computed again by its formula, entry by entry, in coarse precision."""
 
+from dataclasses import replace
+from fractions import Fraction
+
 import numpy as np
 import pytest
 from scipy import sparse
@@ -362,3 +365,35 @@ def test_one_number_is_enough():
         assert proof.well_formed(), type(proof).__name__
         verdict = proof.verify(rows, labels)
         assert verdict, (type(proof).__name__, str(verdict))
+
+
+# ---------------------------------------------------------------- ends of ranges
+def test_multipliers_are_positive_fractions_of_rows():
+    """A share of 0, a float, a row below 0 or beyond 2^53: no proof."""
+    halves = {0: Fraction(1, 2), 1: Fraction(1, 2)}
+    proof = proofs.Separability.by_multipliers(halves, 1, intercept=True, positive=1)
+    assert proof.well_formed()
+    assert replace(proof, multipliers={2**53 - 1: Fraction(1, 2), 1: Fraction(1, 2)}).well_formed()
+    half = halves[0]
+    for wrong in ({2: Fraction(0)}, {2: 0.5}, {-1: half}, {2**53: half}, {"2": half}, {np.int64(2): half}):
+        assert not replace(proof, multipliers={0: Fraction(1, 2), **wrong}).well_formed(), wrong
+
+
+def test_a_matrix_may_be_off_by_a_millionth_and_no_more():
+    """The end of the range belongs to it."""
+    for off, symmetric in ((1e-6, True), (1.0001e-6, False)):
+        _, objection = expansion.indefiniteness(Precomputed(), np.array([[1.0, off], [0.0, 1.0]]))
+        assert (objection is None) is symmetric
+
+
+def test_components_need_a_variance():
+    """No components at all claim nothing."""
+    part = proofs.RidgeGap.measure(X[:, :1], np.arange(3.0), weights=np.ones(1))
+    none = proofs.PrincipalComponents(part, np.zeros(2), np.zeros((0, 2)), np.zeros(0), 1.0)
+    assert "there are no variances" in str(none.well_formed())
+    for variances, falling in (([2.0, 1.0], True), ([1.0, 1.0], True), ([1.0, 2.0], False)):
+        two = proofs.PrincipalComponents(part, np.zeros(2), np.eye(2), np.array(variances), 3.0)
+        assert bool(two.well_formed()) is falling
+    assert two.share == 1.0
+    assert replace(two, total=6.0).share == 0.5
+    assert replace(two, total=0.0).share == 1.0
