@@ -8,9 +8,10 @@ import pytest
 from scipy import sparse
 
 from halfspace import certificates as proofs
-from halfspace.certificates import arithmetic, expansion, groups
+from halfspace.certificates import arithmetic, components, expansion, groups
 from halfspace.certificates.calibration import Calibration
 from halfspace.certificates.expansion import Scales
+from halfspace.certificates.predictor import functions_of, joined, same
 from halfspace.errors import InputError
 from halfspace.kernels import RBF, Linear, Polynomial, Precomputed
 
@@ -307,6 +308,45 @@ def test_the_machines_of_cells_are_those_of_their_parts(labels, clamp):
     assert answer["kernel"] == RBF(0.5)
 
 
+def test_parts_are_joined_one_after_the_other():
+    """Arrays and lists of all parts, the rest once if all agree, else all of them; one part is what it is."""
+    one = {"w": np.ones(2), "rows": [1], "clamp": 2.0, "kernel": RBF(1.0)}
+    other = {"w": np.zeros(1), "rows": [2, 3], "clamp": 2.0, "kernel": RBF(2.0)}
+    assert {name: type(value) for name, value in joined([one]).items()} == {
+        "w": np.ndarray,
+        "rows": list,
+        "clamp": float,
+        "kernel": RBF,
+    }
+    found = joined([one, other, one])
+    assert found["w"].tolist() == [1.0, 1.0, 0.0, 1.0, 1.0]
+    assert found["rows"] == [1, 2, 3, 1]
+    assert found["clamp"] == 2.0
+    assert found["kernel"] == [RBF(1.0), RBF(2.0), RBF(1.0)]
+    assert joined([one, other, other])["kernel"] == [RBF(1.0), RBF(2.0), RBF(2.0)]
+    assert joined([{"w": np.ones(1)}, {"w": None}])["w"][1] is None
+    assert joined([{"rows": [1]}, {}])["rows"] == [[1], None]
+
+
+def test_the_same_is_equal_in_every_number():
+    """Arrays, lists and tuples of any depth, numbers, texts and kernels; nothing is only nothing."""
+    for value in ([np.ones(2), (1, "a")], None, 2.0, RBF(1.0), np.ones((2, 0))):
+        assert same(value, value)
+    for value, other in (
+        ([np.ones(2)], [np.ones(2), np.ones(2)]),
+        ([np.ones(2)], [np.zeros(2)]),
+        (np.ones(2), np.ones(3)),
+        (np.ones(2), None),
+        (None, 0.0),
+        (RBF(1.0), RBF(2.0)),
+        ("a", "b"),
+    ):
+        assert not same(value, other)
+        assert not same(other, value)
+    assert functions_of(np.array([4, 2]), np.array([[0.0, 1.0], [2.0, 0.0]]))[0][0].tolist() == [2]
+    assert functions_of(np.array([4, 2]), np.array([[1.0, 3.0]]))[0][1].tolist() == [3.0, 1.0]
+
+
 def test_cells_are_those_of_the_nearest_centre_but_for_rounding():
     """An example as far from two centres may be in either; one nearer to another by more than rounding is misplaced."""
     centres = np.array([[0.0, 0.0], [2.0, 0.0]])
@@ -315,6 +355,22 @@ def test_cells_are_those_of_the_nearest_centre_but_for_rounding():
             rows = np.array([[1.0 + off, 5.0]]) * size
             assert groups._misplaced(rows, np.array([0]), centres * size) == wrong
         assert groups._misplaced(np.array([[9.0, 0.0]]) * size, np.array([-1]), centres * size) == 0
+
+
+# ---------------------------------------------------------------- neighbours
+@pytest.mark.parametrize("k", [1, 2, 7])
+def test_votes_and_means_of_many_neighbours(k):
+    """Of 150 rows without ties: as many are right, and the mean is as far off, as sorting all distances says."""
+    rng = np.random.default_rng(k)
+    rows, y, t = rng.standard_normal((150, 3)), rng.integers(0, 2, 150), rng.standard_normal(150)
+    D = ((rows[:, None] - rows) ** 2).sum(axis=2)
+    D[np.diag_indices(150)] = np.inf
+    near = np.argsort(D, axis=1)[:, :k]
+    mine = (y[near] == y[:, None]).sum(axis=1)
+    for data in (rows, sparse.csr_array(rows)):
+        assert proofs.NeighbourErrors.measure(data, y, k=k).errors == np.count_nonzero(mine <= k - mine)
+        error = proofs.NeighbourMeans.measure(data, t, k=k).error
+        assert error == pytest.approx(np.sqrt(np.mean((t - t[near].mean(axis=1)) ** 2)), rel=1e-9)
 
 
 # ---------------------------------------------------------------- curves
@@ -397,3 +453,27 @@ def test_components_need_a_variance():
     assert two.share == 1.0
     assert replace(two, total=6.0).share == 0.5
     assert replace(two, total=0.0).share == 1.0
+
+
+@pytest.mark.parametrize("form", [np.asarray, sparse.csr_array])
+def test_the_largest_variance_left_out_is_found_in_either_way(form, monkeypatch):
+    """Of few rows or columns by all eigenvalues, of more by iterations: the same number, 0 where nothing is left."""
+    data = np.cos(np.arange(40.0) ** 1.5).reshape(8, 5) * [5.0, 3.0, 2.0, 1.0, 0.5]
+    mean, total = data.mean(axis=0), float(data.var(axis=0, ddof=1).sum())
+    values, vectors = np.linalg.eigh(np.cov(data.T))
+    for k in (1, 2):
+        V = vectors[:, ::-1][:, :k].T
+        for small in (500, 0):
+            monkeypatch.setattr(components, "SMALL", small)
+            rest = total - values[::-1][:k].sum()
+            found = components._largest_left_out(form(data), mean, V, rest, total)
+            assert found == pytest.approx(values[-1 - k], rel=1e-5)
+            assert components._largest_left_out(form(data), mean, V, 0.9e-9 * total, total) == 0.0
+        monkeypatch.setattr(components, "SMALL", 500)
+        C = data[:4] - data[:4].mean(axis=0)
+        C -= C @ V.T @ V
+        wide = components._largest_left_out(form(data[:4]), data[:4].mean(axis=0), V, total, total)
+        assert wide == pytest.approx(np.linalg.eigvalsh(C.T @ C)[-1] / 3.0)
+    everything = vectors[:, ::-1].T
+    assert components._largest_left_out(form(data), mean, everything, total, total) == 0.0
+    assert components._largest_left_out(form(data[:3]), mean, everything[:2], total, total) == 0.0

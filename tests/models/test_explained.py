@@ -374,6 +374,14 @@ def test_a_filter_diverged_if_its_steps_were_too_long_and_made_it_worse(rate, lo
         assert adaptive_filter._explained(run, np.array([2.0]), Some(normalised=True, rate=9.0)).reason == TIME
 
 
+@pytest.mark.parametrize(("blown", "steepest"), [(True, 0.5), (False, 2.0), (False, 3.0)])
+def test_a_filter_that_blew_up_or_took_too_long_a_step_proves_nothing(blown, steepest):
+    """The theorem needs every mu ‖u‖² below 2."""
+    tally = np.full(8, steepest)
+    run = Some(errors=np.ones(1), steps=np.ones(1), stream=Some(tally=tally, weights=None), blown=blown)
+    assert hs.AdaptiveFilter()._certified(None, np.ones(1), run) is None
+
+
 def test_a_posterior_says_where_the_evidence_is_largest():
     """Only of precisions that were not given, and not at an edge; noise and prior are standard deviations."""
     for unset, edge, largest in (((), "", False), (("alpha",), "", True), (("alpha",), "high", False)):
