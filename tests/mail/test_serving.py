@@ -6,7 +6,7 @@ import struct
 import pytest
 
 from halfspace.mail.client import address_of, ask
-from halfspace.mail.header import Stamp
+from halfspace.mail.header import value_of
 from halfspace.mail.milter import milter
 from halfspace.mail.serving import _guarded, conversation
 
@@ -21,7 +21,7 @@ class Fake:
         self.seen.append(message)
         if b"crash" in message:
             raise ZeroDivisionError
-        return Stamp("spam" if b"offer" in message else "ham", 1.0, "0" * 24)
+        return value_of("spam" if b"offer" in message else "ham", 1.0, "0" * 24)
 
     def learn(self, message, *, spam):
         return f"learnt {len(message)} bytes as {'spam' if spam else 'ham'}"

@@ -9,9 +9,8 @@ has letters that cannot end a line only. The standard library is enough here: a 
 import re
 from collections.abc import Iterable
 from hashlib import blake2b
-from typing import NamedTuple
 
-__all__ = ["NAME", "Stamp", "identity", "issued", "stamped", "unstamped"]
+__all__ = ["NAME", "identity", "issued", "stamped", "unstamped", "value_of"]
 
 NAME = "X-Halfspace"
 LONGEST = 200
@@ -23,29 +22,27 @@ _ID = re.compile(rb"(?:^|\s)id=([0-9a-f]{24})(?:\s|$)")
 _UNSAFE = re.compile(r"[^A-Za-z0-9.:@/_-]+")
 
 
-class Stamp(NamedTuple):
-    """An answer about a message.
+def value_of(answer: str, score: float, key: str, top: Iterable[str] = ()) -> str:
+    r"""Return the value of our field.
 
     Parameters
     ----------
     answer : str
         "ham", "unsure" or "spam".
     score : float
-        Its score; larger is more like spam.
-    id : str
+        The score; larger is more like spam.
+    key : str
         What the message is known by, from `identity`.
     top : iterable of str
-        Names of the features that decided, most important first.
+        Names of the features that decided, most important first; whatever a sender put into them, one line comes out.
+
+    Examples
+    --------
+    >>> value_of("spam", 1.25, "01ab", ["words:offer", "links:a\nb"])
+    'spam score=1.2500 id=01ab top=words:offer,links:a-b'
     """
-
-    answer: str
-    score: float
-    id: str
-    top: Iterable[str] = ()
-
-    def __str__(self) -> str:
-        top = ",".join(_UNSAFE.sub("-", name)[:60] for name in self.top)[:LONGEST]
-        return f"{self.answer} score={self.score:.4f} id={self.id}" + (f" top={top}" if top else "")
+    names = ",".join(_UNSAFE.sub("-", name)[:60] for name in top)[:LONGEST]
+    return f"{answer} score={score:.4f} id={key}" + (f" top={names}" if names else "")
 
 
 def identity(message: bytes, salt: bytes) -> str:
@@ -121,7 +118,7 @@ def _split(message: bytes) -> tuple[bytes, list[bytes]]:
     return b"".join(kept) + message[start:], cut
 
 
-def stamped(message: bytes, stamp: Stamp | str) -> bytes:
+def stamped(message: bytes, value: str) -> bytes:
     r"""Return a message with our field put in first, all others of its name taken out, its line ends kept.
 
     Examples
@@ -134,7 +131,7 @@ def stamped(message: bytes, stamp: Stamp | str) -> bytes:
     line = first[0] if first else b""
     end = b"\r\n" if line.endswith(b"\r\n") else b"\n"
     start = len(line) if line.startswith(b"From ") else 0
-    field = f"{NAME}: {stamp}".encode("ascii", "replace") + end
+    field = f"{NAME}: {value}".encode("ascii", "replace") + end
     header = message[start:].partition(2 * end)[0]
     bare = b"" if _FIELD.search(header) or not header else end  # a text alone gets a header of its own
     return message[:start] + field + bare + message[start:]

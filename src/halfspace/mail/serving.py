@@ -24,7 +24,6 @@ from typing import Any, Protocol
 
 from halfspace.errors import InputError
 from halfspace.mail.client import Address
-from halfspace.mail.header import Stamp
 
 __all__ = ["LARGEST", "Handler", "Service", "conversation", "run_server"]
 
@@ -38,8 +37,8 @@ Handler = Callable[[asyncio.StreamReader, asyncio.StreamWriter], Awaitable[None]
 class Service(Protocol):
     """What is served."""
 
-    def score(self, message: bytes) -> Stamp:
-        """Return the answer about a message."""
+    def score(self, message: bytes) -> str:
+        """Return the answer about a message, as our header field has it."""
 
     def learn(self, message: bytes, *, spam: bool) -> str:
         """Learn a message; return a sentence."""
@@ -55,7 +54,7 @@ def _answered(service: Service, line: str, message: bytes) -> str:
     """Return the answer to a request, or raise ValueError with the reason why there is none."""
     command, *rest = line.split()
     if command == "score":
-        return str(service.score(message))
+        return service.score(message)
     if command == "learn" and rest[1:] in (["spam"], ["ham"]):
         return service.learn(message, spam=rest[1] == "spam")
     if command == "undo":
