@@ -5,12 +5,11 @@ library alone, before anything else is imported.
 """
 
 import sys
-from typing import Any
 
 __all__ = ["main"]
 
 
-def main() -> Any:
+def main() -> None:
     """Run the command line."""
     if sys.argv[1:2] == ["mail"] and sys.argv[2:3] in (["score"], ["learn"]) and not {"-h", "--help"} & {*sys.argv}:
         from halfspace.mail.one_shot import run  # noqa: PLC0415  (the short way)
@@ -18,7 +17,7 @@ def main() -> Any:
         sys.exit(run(sys.argv[2], sys.argv[3:]))
     from halfspace.cli import main as command_line  # noqa: PLC0415  (the long way)
 
-    return command_line(prog_name="halfspace")
+    command_line(prog_name="halfspace")
 
 
 if __name__ == "__main__":

@@ -13,6 +13,8 @@ from pathlib import Path
 
 import pytest
 
+from halfspace.mail.client import address_of, ask
+
 ROOT = Path(__file__).parents[2]
 PAGE = (ROOT / "docs" / "mail.md").read_text(encoding="utf-8")
 FILES = dict(re.findall(r"^`/srv/mail/([^`]+)`[^`]*?:\n\n```\w+\n(.*?)```", PAGE, re.DOTALL | re.MULTILINE))
@@ -75,29 +77,156 @@ class Place:
     """A directory with the page's files, their paths, ports and user replaced, and the processes started there."""
 
     def __init__(self, folder):
-        self.folder = folder
+        self.folder, self.processes = folder, []
         self.user = pwd.getpwuid(os.getuid()).pw_name if os.getuid() else "nobody"
-        group = pwd.getpwnam(self.user).pw_gid
+        group = grp.getgrgid(pwd.getpwnam(self.user).pw_gid).gr_name
         named = ("1143", "2424", "2525", "7830", "8891")
         self.ports = dict(zip(named, free_ports(len(named)), strict=True))
-        run = f"{interpreter(self.user)} -m halfspace"
+        exchanged = {
+            "/srv/mail": str(folder),
+            "group = vmail": f"group = {group}",
+            "gid=vmail": f"gid={group}",
+            "vmail": self.user,
+            "exec halfspace": f"PYTHONPATH={ROOT / 'src'} exec {interpreter(self.user)} -m halfspace",
+            **{number: str(port) for number, port in self.ports.items()},
+        }
+        pattern = re.compile("|".join(map(re.escape, exchanged)))
         for name, text in FILES.items():
             path = folder / name
             path.parent.mkdir(parents=True, exist_ok=True)
-            text = text.replace("/srv/mail", str(folder)).replace("gid=vmail", f"gid={group}")
-            text = text.replace("group = vmail", f"group = {(os.getgid() and group) or 'nogroup'}").replace("vmail", self.user)
-            text = re.sub(r"\b(1143|2424|2525|7830|8891)\b", lambda found: str(self.ports[found[0]]), text)
-            path.write_text(text.replace("exec halfspace", f"PYTHONPATH={ROOT / 'src'} exec {run}"))
+            path.write_text(pattern.sub(lambda found: exchanged[found[0]], text))
             if name.startswith("bin/"):
                 path.chmod(0o755)
-        for path in [folder, *folder.rglob("*")]:
-            if os.getuid() == 0:
+        if os.getuid() == 0:
+            for path in [folder, *folder.rglob("*")]:
                 shutil.chown(path, self.user, group)
 
-    def port(self, number):
-        return self.ports[str(number)]
+    def start(self, *command, port):
+        """Start `halfspace mail ...` as whoever runs the tests; wait until it listens."""
+        state = self.folder.with_name(self.folder.name + "-state")
+        command = [sys.executable, "-m", "halfspace", "mail", *command, "--listen", f"127.0.0.1:{self.ports[port]}"]
+        environment = {**os.environ, "PYTHONPATH": str(ROOT / "src"), "HALFSPACE_MAIL": str(state)}
+        self.processes.append(subprocess.Popen(command, env=environment))
+        listening(self.ports[port])
 
-    def log(self, name):
-        with contextlib.suppress(FileNotFoundError):
-            return (self.folder / name).read_text()
-        return ""
+    def stop(self):
+        """End what was started."""
+        for process in self.processes:
+            process.terminate()
+            process.wait(PATIENCE)
+
+    def ask(self, request, message=b""):
+        """Ask the service."""
+        return ask(address_of(f"127.0.0.1:{self.ports['7830']}"), request, message, patience=60.0)
+
+    @contextlib.contextmanager
+    def mailbox(self):
+        """Log in by IMAP."""
+        with imaplib.IMAP4("127.0.0.1", self.ports["1143"]) as box:
+            box.login("me", "secret")
+            yield box
+
+    def found(self, folder, subject):
+        """Return the messages in a folder that have a subject."""
+        with self.mailbox() as box:
+            box.select(folder)
+            numbers = box.search(None, "SUBJECT", f'"{subject}"')[1][0].split()
+            return [box.fetch(number, "(BODY.PEEK[])")[1][0][1] for number in numbers]
+
+    def move(self, subject, source, target):
+        """Move a message, as a mail program does."""
+        with self.mailbox() as box:
+            box.select(source)
+            number = box.search(None, "SUBJECT", f'"{subject}"')[1][0]
+            assert box._simple_command("MOVE", number.decode(), target)[0] == "OK"
+            box.state = "SELECTED"
+
+
+def mail(subject, text, extra=b""):
+    """Return a message."""
+    return b"%bFrom: a@example.org\r\nTo: me@localhost\r\nSubject: %b\r\n\r\n%b\r\n" % (extra, subject.encode(), text.encode())
+
+
+SPAM = "cheap pills, order today and win a prize: http://203.0.113.5/win"
+HAM = "the minutes of our meeting on Monday are attached, see you at lunch"
+FORGED = b"X-Halfspace: ham score=-9.0000 id=000000000000000000000000\r\n"
+
+
+@pytest.fixture(scope="module")
+def place():
+    """A directory that other users may enter, with a trained service on loopback, and dovecot."""
+    dovecot = program("dovecot")
+    folder = Path(tempfile.mkdtemp(prefix="halfspace-mail-"))
+    folder.chmod(0o755)
+    here = Place(folder)
+    try:
+        here.start("serve", port="7830")
+        for number in range(20):
+            here.ask("learn spam", mail(f"offer {number}", f"{SPAM} {number}"))
+            here.ask("learn ham", mail(f"minutes {number}", f"{HAM} {number}"))
+        here.processes.append(subprocess.Popen([dovecot, "-F", "-c", folder / "dovecot.conf"], **as_user(here.user)))
+        listening(here.ports["2424"])
+        listening(here.ports["1143"])
+        yield here
+    finally:
+        here.stop()
+        shutil.rmtree(folder, ignore_errors=True)
+        shutil.rmtree(folder.with_name(folder.name + "-state"), ignore_errors=True)
+
+
+def delivered(place, message):
+    """Deliver a message by LMTP."""
+    with smtplib.LMTP("127.0.0.1", place.ports["2424"]) as server:
+        server.sendmail("a@example.org", ["me@localhost"], message)
+
+
+def learnt(place):
+    """Return how many messages the filter has learnt."""
+    status = json.loads(place.ask("status"))
+    return status["n_ham"], status["n_spam"]
+
+
+def test_dovecot_puts_mail_into_the_right_folder_and_moving_it_teaches(place):
+    """Spam lands in Junk and ham in the inbox, each with one field of ours; moving teaches, and moving back changes the mind."""
+    delivered(place, mail("an offer", SPAM, FORGED))
+    delivered(place, mail("the minutes", HAM))
+    (spam,) = place.found("Junk", "an offer")
+    (ham,) = place.found("INBOX", "the minutes")
+    assert spam.startswith(b"X-Halfspace: spam ")
+    assert ham.startswith(b"X-Halfspace: ham ")
+    assert spam.count(b"X-Halfspace") == 1
+    n_ham, n_spam = learnt(place)
+    place.move("the minutes", "INBOX", "Junk")
+    until(lambda: learnt(place) == (n_ham, n_spam + 1), "a message that was moved into Junk to be learnt")
+    place.move("the minutes", "Junk", "INBOX")
+    until(lambda: learnt(place) == (n_ham + 1, n_spam), "the change of mind to be learnt")
+    assert "not known" not in place.ask("undo", place.found("INBOX", "the minutes")[0])
+    assert learnt(place) == (n_ham, n_spam)
+
+
+def test_postfix_asks_the_milter(place):
+    """A message by SMTP is stamped by the milter before dovecot has it, a forged field is gone, and its id is known later."""
+    postfix = program("postfix")
+    if os.getuid() != 0:
+        pytest.skip("postfix starts as root only")
+    place.start("milter", port="8891")
+    for name in ("queue", "data"):
+        (place.folder / name).mkdir()
+    shutil.chown(place.folder / "data", "postfix")
+    for path in [place.folder / "queue", *(place.folder / "postfix").rglob("*"), place.folder / "postfix"]:
+        shutil.chown(path, "root", "root")
+    sieve = place.folder / "sieve" / "deliver.sieve"
+    sieve.write_text(sieve.read_text().replace('filter "halfspace-score";\n', ""))  # as the page says
+    subprocess.run([postfix, "-c", place.folder / "postfix", "start"], check=True)
+    try:
+        listening(place.ports["2525"])
+        with smtplib.SMTP("127.0.0.1", place.ports["2525"]) as server:
+            server.sendmail("a@example.org", ["me@localhost"], mail("second offer", SPAM, 2 * FORGED))
+        (spam,) = until(lambda: place.found("Junk", "second offer"), "the delivery")
+        assert spam.count(b"X-Halfspace") == 1
+        assert b"\nX-Halfspace: spam score=" in spam
+        n_ham, n_spam = learnt(place)
+        place.move("second offer", "Junk", "INBOX")
+        until(lambda: learnt(place) == (n_ham + 1, n_spam), "the correction to be learnt")
+    finally:
+        subprocess.run([postfix, "-c", place.folder / "postfix", "stop"], check=True)

@@ -5,7 +5,8 @@ from email import policy
 
 import pytest
 
-from halfspace.mail.header import identity, issued, stamped, unstamped, value_of
+from halfspace.mail.header import stamped, unstamped, value_of
+from halfspace.mail.identity import identity, issued
 
 SALT = b"secret"
 PLAIN = b"From: a@example.org\r\nSubject: hello\r\n\r\nX-Halfspace: in the text\r\n"

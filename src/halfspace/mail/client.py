@@ -28,7 +28,7 @@ def address_of(text: str) -> Address:
     if not (host in {"localhost", "::1", "[::1]"} or host.startswith("127.")) or not (port.isdecimal() and int(port) < 65536):
         msg = f"expected a loopback address such as 127.0.0.1:7830 or a path, got {text!r}; others could read mail there"
         raise ValueError(msg)
-    return Address(host=host.strip("[]"), port=int(port))
+    return Address(host="127.0.0.1" if host == "localhost" else host.strip("[]"), port=int(port))
 
 
 def ask(address: Address, request: str, message: bytes = b"", *, patience: float = 5.0) -> str:
@@ -43,10 +43,10 @@ def ask(address: Address, request: str, message: bytes = b"", *, patience: float
     """
     command, _, rest = request.partition(" ")
     head = f"{command} {len(message)} {rest}".rstrip().encode() + b"\n"
-    with socket.socket(socket.AF_UNIX) if address.path else socket.create_connection(address[1:], patience) as link:
+    family = socket.AF_UNIX if address.path else socket.AF_INET6 if ":" in address.host else socket.AF_INET
+    with socket.socket(family) as link:
         link.settimeout(patience)
-        if address.path:
-            link.connect(address.path)
+        link.connect(address.path or (address.host, address.port))
         link.sendall(head + message)
         with link.makefile("rb") as answer:
             status, _, size = answer.readline(100).decode().partition(" ")

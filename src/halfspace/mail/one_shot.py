@@ -1,7 +1,7 @@
 """`halfspace mail score` and `halfspace mail learn`, the short way: a process for each message, by the standard library alone.
 
-A service is asked if one listens; else the weights are read as they lie in the state directory. Learning without a service needs
-NumPy and Numba, and imports them. What is imported at the top here, and by what is imported here, is paid for by every delivery.
+A service is asked if one listens; else the weights are read as they lie in the state directory. Learning without a service
+imports NumPy and Numba. What is imported at the top here, and by that in turn, every delivery pays for.
 """
 
 import sys
