@@ -1,13 +1,18 @@
 """Claims about real mail servers: the configuration files of docs/mail.md, run on loopback by an unprivileged user."""
 
 import contextlib
+import grp
+import imaplib
+import json
 import os
 import pwd
 import re
 import shutil
+import smtplib
 import socket
 import subprocess
 import sys
+import tempfile
 import time
 from pathlib import Path
 
@@ -187,7 +192,7 @@ def learnt(place):
 
 
 def test_dovecot_puts_mail_into_the_right_folder_and_moving_it_teaches(place):
-    """Spam lands in Junk and ham in the inbox, each with one field of ours; moving teaches, and moving back changes the mind."""
+    """Spam lands in Junk and ham in the inbox, each with one field of ours; moving teaches, moving back changes the mind."""
     delivered(place, mail("an offer", SPAM, FORGED))
     delivered(place, mail("the minutes", HAM))
     (spam,) = place.found("Junk", "an offer")
