@@ -97,7 +97,7 @@ class Journal:
     ...     found = journal.find("a"), next(journal.rows())
     ...     journal.close()
     >>> found
-    (Known(number=1, spam=True), (1, True, array([3, 5], dtype=uint32)))
+    (Known(number=1, spam=True), (1, Entry(id='a', spam=True, score=0.5, features=array([3, 5], dtype=uint32), message=None)))
     """
 
     def __init__(self, path: Path) -> None:
@@ -117,7 +117,7 @@ class Journal:
         if value is not None:
             self._data.execute("INSERT OR REPLACE INTO about VALUES (?, ?)", (name, value))
         found = self._data.execute("SELECT value FROM about WHERE name = ?", (name,)).fetchone()
-        return found and found[0]
+        return found[0] if found else None
 
     def append(self, entries: Iterable[Entry]) -> list[int]:
         """Write messages in one transaction; return their numbers once they are on the disk."""
@@ -158,11 +158,15 @@ class Journal:
         found = dict(self._data.execute("SELECT spam, count(*) FROM learnt GROUP BY spam"))
         return int(found.get(0, 0)), int(found.get(1, 0))
 
-    def scores(self, last: int | None = None) -> list[tuple[float, bool]]:
-        """Return score before learning and label of the last so many messages, of all if not given, in order."""
-        limit = "" if last is None else f" ORDER BY number DESC LIMIT {int(last)}"
-        found = self._data.execute(f"SELECT number, score, spam FROM learnt{limit}").fetchall()  # noqa: S608  (an integer)
-        return [(score, bool(spam)) for _, score, spam in sorted(found)]
+    def scores(self, after: int, last: int) -> list[tuple[float, bool]]:
+        """Return score before learning and label of the messages after a number, up to another, in order."""
+        query = "SELECT score, spam FROM learnt WHERE number > ? AND number <= ? ORDER BY number"
+        return [(score, bool(spam)) for score, spam in self._data.execute(query, (after, last))]
+
+    def recent(self, count: int) -> list[tuple[float, bool]]:
+        """Return score before learning and label of the last messages, the last first."""
+        query = "SELECT score, spam FROM learnt ORDER BY number DESC LIMIT ?"
+        return [(score, bool(spam)) for score, spam in self._data.execute(query, (count,))]
 
     def rescore(self, scores: Iterable[tuple[int, float]]) -> None:
         """Write the scores that messages have in a replay."""
@@ -170,23 +174,28 @@ class Journal:
             self._data.execute("BEGIN IMMEDIATE")
             self._data.executemany("UPDATE learnt SET score = ?2 WHERE number = ?1", scores)
 
-    def rows(self, after: int = 0) -> Iterator[tuple[int, bool, Slots]]:
-        """Yield number, label and features of the messages after a number, in order."""
-        query = "SELECT number, spam, features FROM learnt JOIN content USING (number) WHERE number > ? ORDER BY number"
-        for number, spam, features in self._data.execute(query, (after,)):
-            yield number, bool(spam), unpacked(features)
+    def rows(self, after: int = 0) -> Iterator[tuple[int, Entry]]:
+        """Yield the messages after a number, in order, each with its number and without itself."""
+        query = """SELECT number, id, spam, score, features FROM learnt JOIN content USING (number)
+                   WHERE number > ? ORDER BY number"""
+        for number, key, spam, score, features in self._data.execute(query, (after,)):
+            yield number, Entry(key, bool(spam), score, unpacked(features))
 
-    def features(self, number: int) -> Slots:
-        """Return the features of one message."""
-        return unpacked(self._data.execute("SELECT features FROM content WHERE number = ?", (number,)).fetchone()[0])
+    def known(self, number: int) -> tuple[bool, Slots]:
+        """Return label and features of one message."""
+        query = "SELECT spam, features FROM learnt JOIN content USING (number) WHERE number = ?"
+        spam, features = self._data.execute(query, (number,)).fetchone()
+        return bool(spam), unpacked(features)
 
     def messages(self) -> Iterator[tuple[int, bytes | None]]:
         """Yield number and message of all, in order; None where the message was not kept."""
         yield from self._data.execute("SELECT number, message FROM content ORDER BY number")
 
-    def replace_features(self, changed: Iterable[tuple[int, Slots]]) -> None:
-        """Write features found anew, by number."""
+    def replace_features(self, changed: Iterable[tuple[int, Slots]], extractor: int) -> None:
+        """Write features that another version of the extractor has found, by number; weights of before are void."""
         with self._data:
             self._data.execute("BEGIN IMMEDIATE")
             pairs = ((number, packed(features)) for number, features in changed)
             self._data.executemany("UPDATE content SET features = ?2 WHERE number = ?1", pairs)
+            self.about("extractor", extractor)
+            self.about("epoch", self.epoch() + 1)
