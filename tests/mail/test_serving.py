@@ -17,7 +17,8 @@ class Fake:
     def __init__(self):
         self.seen = []
 
-    def score(self, message):
+    def score(self, message, *, header=False, ham_loss=None):
+        assert (ham_loss, header) in {(0.01, True), (None, True), (None, False)}
         self.seen.append(message)
         if b"crash" in message:
             raise ZeroDivisionError
@@ -56,7 +57,7 @@ def test_requests_are_answered(tmp_path):
     answers = served(
         conversation(Fake()),
         address.path,
-        lambda: ask(address, "score", b"an offer"),
+        lambda: ask(address, "score header 0.01", b"an offer"),
         lambda: ask(address, "learn ham", b"x" * 100_000),
         lambda: refused(("undo", b"x")),
         lambda: refused(("score", b"crash")),

@@ -120,7 +120,7 @@ def _change(writer: Any, service: Service, mail: _Mail, space: bytes) -> None:
     for place in range(mail.forged, 0, -1):
         _send(writer, "m", struct.pack("!I", place) + name + b"\0")
     try:
-        value = service.score(mail.message())
+        value = service.score(mail.message(), header=True)
     except Exception:  # noqa: BLE001  (mail goes through, whatever happens here)
         return
     _send(writer, "i", struct.pack("!I", 0) + name + space + value.encode() + b"\0")

@@ -14,7 +14,7 @@ FAILED = 75
 PATIENCE = 5.0
 """Seconds after which a message goes through without an answer; dovecot kills a filter after ten."""
 FLAGS = {"score": {"--header", "--json"}, "learn": {"--spam", "--ham", "--undo", "--keep", "--json"}}
-VALUES = {"--state", "--connect"}
+VALUES = {"score": {"--state", "--connect", "--ham-loss"}, "learn": {"--state", "--connect"}}
 
 
 class Options(dict):  # type: ignore[type-arg]
@@ -32,11 +32,10 @@ def run(command: str, arguments: list[str]) -> int:
     try:
         message = sys.stdin.buffer.read()
         if command == "score":
-            answer = scored(message, options["state"], options["connect"])
+            answer = scored(message, options)
             code = CODES[answer.split(" ", 1)[0]]
         else:
-            label = "undo" if options["undo"] else "spam" if options["spam"] else "ham"
-            answer, code = learnt(message, label, options["state"], options["connect"], keep=options["keep"]), 0
+            answer, code = learnt(message, options), 0
         if options["json"]:
             answer = _object(command, answer)
         sys.stdout.write(answer + "\n")
@@ -50,13 +49,13 @@ def run(command: str, arguments: list[str]) -> int:
 
 def parse(command: str, arguments: list[str]) -> Options:
     """Return the options of what was typed, or raise ValueError with a sentence."""
-    options = Options({flag[2:]: False for flag in FLAGS[command]} | {"state": None, "connect": None})
+    options = Options({flag[2:]: False for flag in FLAGS[command]} | {"state": None, "connect": None, "ham-loss": None})
     rest = iter(arguments)
     for word in rest:
         name, equals, value = word.partition("=")
         if word in FLAGS[command]:
             options[name[2:]] = True
-        elif name in VALUES:
+        elif name in VALUES[command]:
             value = value if equals else next(rest, "")
             if not value:
                 msg = f"{name} needs a value"
@@ -72,29 +71,31 @@ def parse(command: str, arguments: list[str]) -> Options:
     return options
 
 
-def scored(message: bytes, state: str | None, connect: str | None) -> str:
+def scored(message: bytes, options: Options) -> str:
     """Return the answer about a message as our header field has it, from a service or from the weights."""
     from halfspace.mail.place import directory, service_at  # noqa: PLC0415
 
-    folder = directory(state)
+    folder, connect, loss = directory(options["state"]), options["connect"], options["ham-loss"]
     if service := service_at(folder, connect):
         from halfspace.mail.client import ask  # noqa: PLC0415
 
         try:
-            return ask(service, "score", message, patience=PATIENCE)
+            request = " ".join(["score", *(["header"] if options["header"] else []), *([loss] if loss else [])])
+            return ask(service, request, message, patience=PATIENCE)
         except OSError:
             if connect:  # the state may not be ours to read
                 raise
     from halfspace.mail.reader import score_plainly  # noqa: PLC0415
 
-    return str(score_plainly(folder, message))
+    return score_plainly(folder, message, header=options["header"], ham_loss=float(loss) if loss else None)
 
 
-def learnt(message: bytes, label: str, state: str | None, connect: str | None, *, keep: bool = False) -> str:
-    """Learn a message as spam or ham, or take it back (`undo`); return a sentence."""
+def learnt(message: bytes, options: Options) -> str:
+    """Learn a message as spam or ham, or take it back; return a sentence."""
     from halfspace.mail.place import directory, service_at  # noqa: PLC0415
 
-    folder = directory(state)
+    folder, connect = directory(options["state"]), options["connect"]
+    label = "undo" if options["undo"] else "spam" if options["spam"] else "ham"
     request = "undo" if label == "undo" else f"learn {label}"
     if service := service_at(folder, connect):
         from halfspace.mail.client import ask  # noqa: PLC0415
@@ -106,7 +107,7 @@ def learnt(message: bytes, label: str, state: str | None, connect: str | None, *
                 raise
     from halfspace.mail.state import State  # noqa: PLC0415
 
-    with State(folder, keep=keep) as filter_:
+    with State(folder, keep=options["keep"]) as filter_:
         return filter_.undo(message) if label == "undo" else filter_.learn(message, spam=label == "spam")
 
 
@@ -117,7 +118,7 @@ def _passed_through(options: Options) -> int:
     message = sys.stdin.buffer.read()
     try:
         with give_up(PATIENCE):
-            out = stamped(message, scored(message, options["state"], options["connect"]))
+            out = stamped(message, scored(message, options))
     except Exception as error:  # noqa: BLE001  (mail goes through)
         _failed(_sentence(error))
         out = unstamped(message)

@@ -3,7 +3,7 @@
 A request is a line and a message; so is the answer:
 
     score 1234                 learn 1234 spam            undo 1234            status 0
-    ... 1,234 bytes ...
+    ... 1,234 bytes ...        score 1234 header 0.01: with reasons and with the promise of a ham loss
 
     ok 61                      error 40
     spam score=1.2500 id=...   why there is no answer, in one sentence
@@ -37,7 +37,7 @@ Handler = Callable[[asyncio.StreamReader, asyncio.StreamWriter], Awaitable[None]
 class Service(Protocol):
     """What is served."""
 
-    def score(self, message: bytes) -> str:
+    def score(self, message: bytes, *, header: bool = False, ham_loss: float | None = None) -> str:
         """Return the answer about a message, as our header field has it."""
 
     def learn(self, message: bytes, *, spam: bool) -> str:
@@ -54,7 +54,8 @@ def _answered(service: Service, line: str, message: bytes) -> str:
     """Return the answer to a request, or raise ValueError with the reason why there is none."""
     command, *rest = line.split()
     if command == "score":
-        return service.score(message)
+        loss = [word for word in rest[1:] if word != "header"]
+        return service.score(message, header="header" in rest, ham_loss=float(loss[0]) if loss else None)
     if command == "learn" and rest[1:] in (["spam"], ["ham"]):
         return service.learn(message, spam=rest[1] == "spam")
     if command == "undo":

@@ -242,6 +242,21 @@ class State:
             "n_bytes": sum(path.stat().st_size for path in self.folder.rglob("*") if path.is_file()),
         }
 
+    def replayed(self) -> dict[str, Any]:
+        """Learn the journal again, in memory, and say where scores or weights differ."""
+        with self._locked():
+            self._refresh()
+            replay, reasons_, n_changed = Learner(self.learner.settings), [], 0
+            for _, entry in self.journal.rows():
+                n_changed += replay.learn(entry.features, 1 if entry.spam else -1) != entry.score
+            if n_changed:
+                reasons_.append(f"{n_changed:,} scores differ from those in the journal")
+            mine = self.learner.to_arrays()
+            for name, array in replay.to_arrays().items():
+                if not np.array_equal(array, mine[name]):
+                    reasons_.append(f"the {name.replace('_', ' ')} differ from those of the replay")
+        return {"holds": not reasons_, "n_messages": replay.n, "reasons": reasons_}
+
     @contextlib.contextmanager
     def _locked(self) -> Iterator[None]:
         """Hold the lock, so that no other process writes."""
