@@ -319,7 +319,9 @@ Work = Callable[[Budget, E | None], E]
 """Solves one problem within a budget, as `partial(run, method)` does, or goes on from its earlier answer."""
 
 
-def run_all(works: Sequence[Work[E]], budget: Budget, n_jobs: int | None, *, share: bool = True, entries: float = np.inf) -> list[E]:
+def run_all(
+    works: Sequence[Work[E]], budget: Budget, n_jobs: int | None, *, share: bool = True, entries: float = np.inf
+) -> list[E]:
     """Solve problems side by side, in threads; without a time limit the answers do not depend on how many there are.
 
     Each problem leaves those that wait their share of the time. What they do not need is shared anew among the problems that
