@@ -13,8 +13,10 @@ Each mutant runs only the tests that pass through its statement, the quickest fi
 once and kept in `.mutants/` under a hash of sources and tests: the files are imported with a mark before each statement, and a
 test that fails by itself is left out. What stands outside functions belongs to all tests that enter the file.
 
-Killed: a test fails, or nothing can be imported, or the tests take several times as long as without the fault. Survivors that
-no test can tell from the original are listed in `mutants_equivalent.txt` with the reason; they are left out of the share.
+Killed: a test fails, or nothing can be imported, or a single test takes many times as long as without the fault. A mutant that
+its tests do not find within `SPENT` seconds survives. Survivors that no test can tell from the original are listed in
+`mutants_equivalent.txt` with the reason; they are left out of the share. What cannot change a number is not mutated: messages,
+annotations, `assert`, and keyword arguments such as `copy` and `strict` (`mutators.GUARDS`).
 """
 
 import argparse

@@ -11,7 +11,9 @@ from halfspace import certificates as proofs
 from halfspace.certificates import arithmetic, components, expansion, groups
 from halfspace.certificates.calibration import Calibration
 from halfspace.certificates.expansion import Scales
+from halfspace.certificates.margins.separability import certain_margin
 from halfspace.certificates.predictor import functions_of, joined, same
+from halfspace.certificates.prototypes import quantisation
 from halfspace.errors import InputError
 from halfspace.kernels import RBF, Linear, Polynomial, Precomputed
 
@@ -477,3 +479,107 @@ def test_the_largest_variance_left_out_is_found_in_either_way(form, monkeypatch)
     everything = vectors[:, ::-1].T
     assert components._largest_left_out(form(data), mean, everything, total, total) == 0.0
     assert components._largest_left_out(form(data[:3]), mean, everything[:2], total, total) == 0.0
+
+
+def test_examples_on_a_budget_have_a_length_of_at_most_the_scale():
+    """But for rounding of a few in 1e9: both when it is measured and when it is checked."""
+    y, about = np.array([1, 0]), {"kernel": Linear(), "theorem": proofs.Projection(2), "positive": 1}
+    for off, fits in ((5e-10, True), (2e-9, False)):
+        data = np.array([[1.0], [-1.0]]) * (1.0 + off)
+        claim = proofs.BudgetedMistakes.measure(0, data[:, :1] / (1.0 + off), y, coefficients=np.array([0.5, 0.0]), **about)
+        if fits:
+            assert proofs.BudgetedMistakes.measure(0, data, y, coefficients=np.array([0.5, 0.0]), **about).verify(data, y)
+        else:
+            with pytest.raises(InputError, match="give that as scale"):
+                proofs.BudgetedMistakes.measure(0, data, y, coefficients=np.array([0.5, 0.0]), **about)
+            assert "times the scale" in str(claim.verify(data, y))
+
+
+@pytest.mark.parametrize("classes", [("a", "b"), ("a", "b", "c")])
+def test_classes_need_a_function_each_in_a_single_cell_too(classes):
+    """One for two classes, else one for each, of all examples or of cells; without cells there is none."""
+    m = 1 if len(classes) == 2 else 3
+    y = np.array(classes)[np.arange(3) % len(classes)]
+    T = np.where(np.array(classes) == y[:, None], 1.0, -1.0)[:, 1 if m == 1 else 0 :][:, :m]
+    part = proofs.KernelRidgeGap.measure(X, T, kernel=RBF(0.5), coefficients=0.5 * T.T, ridge=1.0)
+    cells = proofs.KernelRidgeCells(np.zeros((1, 2)), np.zeros(3, dtype=int), (part,))
+    for inner in (part, cells):
+        residuals = inner.left_out_residuals(X, T)[0]
+        F = T - residuals
+        right = T[:, 0] * F[:, 0] > 0.0 if m == 1 else F.argmax(axis=1) == T.argmax(axis=1)
+        proof = proofs.KernelRidgeClasses(classes, inner, int(np.count_nonzero(~right)))
+        assert proof.well_formed()
+        assert proof.verify(X, y), str(proof.verify(X, y))
+        assert not replace(proof, mistakes=proof.mistakes + 1).verify(X, y)
+        assert not replace(proof, classes=(*classes, "d")).well_formed()
+    assert not proofs.KernelRidgeClasses(classes, replace(cells, parts=()), 0).well_formed()
+
+
+# ---------------------------------------------------------------- claims that are the checker's own numbers
+ROWS = np.cos(np.arange(24.0) ** 1.3).reshape(12, 2) + np.outer(np.arange(12) % 2, [1.0, 0.5])
+LABELS = np.arange(12) % 2
+
+
+def test_what_the_checker_finds_itself_may_be_claimed():
+    """Each end of what a checker allows belongs to it; a little beyond does not."""
+    T = ROWS @ [0.5, -0.25] + 0.1
+    ridge = proofs.KernelRidgeGap.measure(ROWS, T, kernel=RBF(0.5), coefficients=0.1 * T[None], ridge=0.5)
+    found = ridge._measured(ROWS, T[:, None], slack=1.0)
+    ends = [(ridge, T, {"gap": found.gap, "distance": found.distance}, {"gap": found.gap * (1 - 1e-12)})]
+    ends.append((ridge, T, {"gap": found.gap}, {"distance": found.distance * (1 - 1e-12)}))
+
+    errors = proofs.PrototypeErrors.measure(ROWS, LABELS, prototypes=ROWS[:4], labels=LABELS[:4], beta=2.0)
+    seen = errors.survey(ROWS, LABELS, give=1.0)
+    fields = {"radius": seen.radius, "median_radius": seen.median_radius, "gradient": seen.gradient + seen.gradient_slack}
+    costs, beyond = [seen.cost + times * seen.cost_slack for times in (1.0, 8.0)], {"radius": seen.radius * (1 + 1e-12)}
+    ends += [(errors, LABELS, {**fields, "cost": cost}, beyond) for cost in costs]
+
+    cells = proofs.Quantisation.measure(ROWS, prototypes=ROWS[:2] + 0.1)
+    found = quantisation._measured(ROWS, cells.prototypes, None)
+    lower, noise = quantisation.spectral_bound(ROWS, None, 2)
+    for times in (1.0, 8.0):
+        fields = {"error": found.error + times * found.noise, "step_gain": found.gain + times * found.gain_noise}
+        fields |= {"lower": lower - times * noise}
+        ends.append((cells, None, fields, {"error": found.error + (9.0 if times > 1.0 else 0.5) * found.noise}))
+
+    plane = proofs.OneClassGap.measure(ROWS, kernel=RBF(0.5), strengths=np.full(8, 0.125), nu=0.75, rho=0.35, level=0.25)
+    F, size = plane._outputs(ROWS, np.arange(12))
+    lower, upper = plane._collected(F[:8], np.zeros(8), size).sides(plane.rho, plane._cap, 1.0)
+    ends.append((plane, None, {"lower": max(lower, 0.0), "upper": upper}, {"upper": upper * (1 - 1e-14)}))
+    ends.append((plane, None, {"lower": max(lower, 0.0)}, {"lower": max(lower, 0.0) + 1e-14}))
+    for proof, y, inside, outside in ends:
+        verdict = replace(proof, **inside).verify(ROWS, y)
+        assert verdict, (type(proof).__name__, inside, str(verdict))
+        assert not replace(proof, **inside | outside).verify(ROWS, y), (type(proof).__name__, outside)
+
+
+def test_a_row_on_the_plane_is_on_the_wrong_side():
+    """A potential of exactly 0 has no margin, and its row is named; without one the margin is the least distance."""
+    rows, signs = np.array([[1.0], [3.0], [0.0]]), np.array([1.0, 1.0, -1.0])
+    margin, wrong = certain_margin(rows, signs, np.array([1.0, -1.0]), 1.0)
+    assert (margin, wrong.tolist()) == (0.0, [0])
+    margin, wrong = certain_margin(rows, signs, np.array([1.0, -0.5]), 1.0)
+    assert wrong.size == 0
+    assert margin == pytest.approx(0.5, rel=1e-12)
+    assert margin <= 0.5
+    margin, wrong = certain_margin(rows, signs, np.array([1.0, -2.0]), 1.0)
+    assert (margin, wrong.tolist()) == (0.0, [0])
+
+
+def test_a_metric_without_rows_measures_nothing():
+    """It is refused before anything is computed, and so are no prototypes."""
+    proof = proofs.PrototypeErrors.measure(ROWS, LABELS, prototypes=ROWS[:4], labels=LABELS[:4], omega=np.ones(2))
+    assert "the metric is empty" in str(replace(proof, omega=np.zeros((0, 2))).well_formed())
+    assert replace(proof, omega=np.ones((1, 2))).well_formed()
+    none = replace(proof, prototypes=np.zeros((0, 2)), prototype_labels=())
+    assert "there are no prototypes" in str(none.well_formed())
+
+
+def test_rows_that_are_all_equal_have_components_without_variance():
+    """Any direction is principal where nothing varies, and all numbers are exactly 0."""
+    data, y = np.ones((4, 2)), np.zeros(4)
+    V = np.array([[1.0, 0.0]])
+    part = proofs.RidgeGap.measure(arithmetic.projected(data, data[0], V), y, weights=np.ones(1), ridge=1.0)
+    proof = proofs.PrincipalComponents(part, data[0], V, np.zeros(1), 0.0)
+    assert proof.verify(data, y), str(proof.verify(data, y))
+    assert not replace(proof, components=np.array([[1.0, 1e-4]])).verify(data, y)

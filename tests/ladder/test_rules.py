@@ -82,6 +82,58 @@ def test_a_rung_is_given_up_when_perfect_folds_would_not_save_it(scores, best, g
         climbing._leave_if_hopeless(scores, training, best)  # passes are no new rows: the error is larger
 
 
+class Counted:
+    """What folds of a rung tell, counted."""
+
+    def __init__(self, training):
+        self.training, self.predicting, self.fitting, self.provisional, self.draws = training, [], [], [], ()
+
+    def add(self, model, held, seen):
+        self.provisional.append((model, held, seen))
+
+    def climbed(self, *about):
+        return self, about
+
+
+def test_a_rung_is_fitted_in_every_fold_and_then_to_all(monkeypatch):
+    """Each fit may take its part of the time left, less what predictions took; the last one knows what was drawn before."""
+    clock = iter(range(100))
+    monkeypatch.setattr(climbing.time, "perf_counter", lambda: next(clock) ** 2)
+    monkeypatch.setattr(climbing, "Tally", Counted)
+    monkeypatch.setattr(climbing, "widest_gap", lambda _: "gap")
+    monkeypatch.setattr(climbing, "_leave_if_hopeless", lambda *_: None)
+    monkeypatch.setattr(climbing.np, "mean", len)
+    settings, fits, told = [], [], []
+
+    def setting_for(*left):
+        settings.append(left)
+        return Some(_replace=lambda draws: ("last", draws))
+
+    def fitted(_plan, X, rows, setting):
+        fits.append((X, rows.size, setting if isinstance(setting, tuple) else "fold"))
+        return f"model {rows.size}", Some(draw=None if rows.size == 3 else rows.size)
+
+    training = Some(
+        folds=[None] * 3,
+        rows_for=lambda _: "some",
+        X="all",
+        y=np.arange(9),
+        split_for=lambda _, fold: (np.arange(fold + 2), fold),
+        setting_for=setting_for,
+        fitted=fitted,
+        task=Some(sample=lambda y, _most, seed: np.array([seed % y.size])),
+        judged=lambda _model, X, rows: (X, np.asarray(rows).tolist()),
+        report=lambda _plan, *what: told.append(what),
+    )
+    tally, (_, model, _, rows) = climbing.score_rung("plan", training, 0.5)
+    assert settings == [(3, 0.0), (2, 3), (1, 9), (0, 0.0)]  # seconds of predictions: 4 - 1, 25 - 16, 64 - 49
+    assert (tally.fitting, tally.predicting) == ([1, 7, 13], [3, 9, 15])
+    assert fits == [("some", 2, "fold"), ("some", 3, "fold"), ("some", 4, "fold"), ("all", 5, ("last", (2, 4)))]
+    assert (model, rows.size) == ("model 5", 5)
+    assert tally.provisional == [(f"model {k + 2}", ("some", k), ("some", [k])) for k in range(3)]
+    assert told == [(1, 1.0, "gap"), (2, 2.0, "gap"), (3, 3.0, "gap")]
+
+
 def test_how_a_climb_ended_is_said():
     """Interrupted and out of time name what was skipped."""
     rungs = [Rung("a", "A", skipped="no time"), Rung("b", "B"), Rung("c", "C", skipped="no rows")]

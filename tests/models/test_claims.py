@@ -2,7 +2,9 @@
 
 import warnings
 from dataclasses import replace
+from importlib import import_module
 from inspect import signature
+from types import SimpleNamespace as Some
 
 import numpy as np
 import pytest
@@ -220,3 +222,39 @@ def test_votes_are_those_of_all_mistakes(y):
         warnings.simplefilter("ignore")
         model.fit(X[::-1] + 1.0, y[::-1])
     assert all(part.ballot is None for part in getattr(model.certificate_, "parts", [model.certificate_]))
+
+
+def test_the_proof_of_an_elbow_is_that_of_its_last_row():
+    """Whose number of prototypes was fitted last."""
+    rows = [Some(certificate="first"), Some(certificate="last")]
+    assert import_module("halfspace.models.prototypes.elbow")._Counts.certify(None, rows) == "last"
+
+
+@pytest.mark.compiled
+@pytest.mark.parametrize(
+    "make", [lambda: hs.Perceptron(max_iter=3), lambda: hs.LVQ(max_iter=2), lambda: hs.GLVQ(max_iter=2), lambda: hs.KMeans(2)]
+)
+def test_a_model_is_certified_on_rows_like_those_it_learnt_from(make):
+    """Rows of another width are refused, and the model goes on with its own."""
+    model = fitted(make(), TWO)
+    data = (X[:20] + 0.1, TWO[:20])[: 1 if isinstance(model, hs.KMeans) else 2]
+    assert model.certify(*data).verify(*data)
+    wide = (np.hstack([data[0], data[0]]), *data[1:])
+    with pytest.raises(ValueError, match="features"):
+        model.certify(*wide)
+    assert model.n_features_in_ == 3
+
+
+@pytest.mark.compiled
+@pytest.mark.parametrize("make", [lambda: hs.VotedPerceptron(max_iter=2, warm_start=True)])
+@pytest.mark.parametrize("y", [TWO, THREE], ids=["two", "three"])
+def test_votes_of_several_fits_on_the_same_rows_are_all_tied(make, y):
+    """Rows of the second fit's mistakes count among all, and the proof is that of the model that predicts."""
+    model = fitted(make(), y)
+    for _ in range(2):
+        model = fitted(model, y)
+        assert len(model._pages) > 1
+        assert model.verify(X, y)
+    log = model._pages[-1][1]
+    log.change[: int(log.size[0])] *= 2.0
+    assert not model.verify(X, y)
