@@ -125,8 +125,8 @@ def _served(command: str, folder: str, listen: str, ham_loss: str | None) -> Ans
         refuse(str(error))
     with State(folder, stays=True, ham_loss=float(ham_loss) if ham_loss else None) as filter_:
         handler = conversation(filter_) if command == "serve" else milter_of(filter_)
-        run_server({address: handler}, lambda: click.echo(f"listening on {address}", err=True))
-    return Answer({"command": f"mail {command}", "state": folder, "listen": str(address)})
+        run_server({address: handler}, lambda: click.echo(f"listening on {listen}", err=True))
+    return Answer({"command": f"mail {command}", "state": folder, "listen": listen})
 
 
 def _existing(state: str | None) -> str:
