@@ -57,6 +57,8 @@ SECONDS ?= 3600
 fuzz: .venv/test.stamp
 	@echo "== mutants of model files, certificates and data files"
 	PYTHONPATH=tests $(BIN)/python -m fuzz --seconds $(SECONDS) --first $$(( ($(SEED) - 1) * 1000000000 ))
+	@echo "== four writers of a mail filter's state, killed by signal 9"
+	rm -rf .fuzz/kills && $(BIN)/python tests/mail/kills.py .fuzz/kills --kills 75 --seed $(SEED)
 	@echo "== verified claims against the truth in rational arithmetic"
 	$(BIN)/python -m pytest -n 2 -q tests/oracle --cases 20000 --seed $(SEED)
 	@echo "== every estimator on shapes up to 3,000 x 30,000, with a watchdog (about half an hour)"

@@ -10,7 +10,7 @@ from collections.abc import Mapping, Sequence
 from halfspace.mail.promise import needed
 from halfspace.mail.weights import WeightsFile
 
-__all__ = ["PROMISES", "answer_of", "reasons", "shares_of", "threshold_in"]
+__all__ = ["PROMISES", "answer_of", "reasons", "shares_of", "threshold_in", "top_of"]
 
 PROMISES = {0.01: "promise_1", 0.005: "promise_05", 0.001: "promise_01"}
 """The ham losses whose thresholds are kept with the weights, and their names there."""
@@ -66,7 +66,7 @@ def shares_of(
 
 
 def reasons(
-    named: Mapping[int, tuple[str, str]], slots: Sequence[int], shares: list[float], most: int = 3, *, spam: bool
+    named: Mapping[int, tuple[str, str]], slots: Sequence[int], shares: list[float], most: int = 10, *, spam: bool
 ) -> list[tuple[str, str, float]]:
     """Return the features that pushed a message most towards spam, or towards ham: group, token and share.
 
@@ -78,3 +78,16 @@ def reasons(
     sign = 1.0 if spam else -1.0
     order = sorted(range(len(slots)), key=lambda k: -sign * shares[k])[:most]
     return [(*named.get(slots[k], ("", "unnamed")), shares[k]) for k in order if sign * shares[k] > 0.0]
+
+
+def top_of(named: Mapping[int, tuple[str, str]], slots: Sequence[int], shares: list[float], *, spam: bool) -> list[str]:
+    """Return the three features that decided, for a header: words and the like, unless only bytes are left.
+
+    Examples
+    --------
+    >>> top_of({3: ("grams", "pill"), 5: ("words", "pills")}, [3, 5], [0.5, 0.25], spam=True)
+    ['words:pills']
+    """
+    told = reasons(named, slots, shares, 50, spam=spam)
+    readable = [one for one in told if one[0] != "grams"] or told
+    return [f"{group}:{token}" for group, token, _ in readable[:3]]
