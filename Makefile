@@ -21,8 +21,9 @@ $(BIN)/python:
 	@touch $@
 
 EXTRAS_demo := cli
-# What these test imports no Numba, or stands above all that does, or (mail) hashes by 64-bit overflow, which NumPy warns of: the lane with the JIT off would only repeat itself.
-NOT_COMPILED := certificates cli data exports files fuzz ladder mail modelfiles oracle questions report tables \
+# What these test imports no Numba, or stands above all that does: the lane with the JIT off would only repeat itself.
+# (mail hashes by overflow of 64-bit numbers, which plain NumPy warns of.)
+NOT_COMPILED := certificates cli data exports files fuzz ladder mail modelfiles oracle questions report tables theory \
 	kernels/test_features.py kernels/test_mercer.py laws/test_regression.py models/test_linear_regression.py \
 	models/test_bayesian_regression.py models/test_calibrated.py models/test_k_means.py models/test_elbow.py \
 	test_contributing.py test_memory.py test_pages.py test_plots.py test_plots_helpers.py test_plots_prototypes.py \
