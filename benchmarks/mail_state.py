@@ -101,7 +101,7 @@ def one_shots(folder, message):
     rows = {"python -c pass": process_cost(["-c", "pass"], message), "mail score --header": process_cost(command, message)}
     run = [sys.executable, "-m", "halfspace", "mail", "serve", "--state", str(folder)]
     with subprocess.Popen(run, env=ENVIRONMENT, stderr=subprocess.PIPE) as server:
-        server.stderr.readline()
+        print(server.stderr.readline().decode().strip())
         rows["  asking a service"] = process_cost(command, message)
         address = address_of(str(folder / "socket"))
         begin = time.perf_counter()
@@ -127,9 +127,7 @@ def main():
         folder = Path(name) / "state"
         with State(folder, light=options.light) as state:
             seconds = learnt(state, lines)
-            print(
-                f"{len(lines):,} messages learnt in bulk: {len(lines) / seconds:,.0f} a CPU second; {state.learner.n_kept:,} kept"
-            )
+            print(f"{len(lines):,} messages, {len(lines) / seconds:,.0f} learnt a CPU second; {state.learner.n_kept:,} kept")
         for path in sorted(folder.iterdir()):
             print(f"  {path.name:10s} {path.stat().st_size / 1e6:6.1f} MB")
         print(f"  {'in all':10s} {sum(path.stat().st_size for path in folder.iterdir()) / 1e6:6.1f} MB")

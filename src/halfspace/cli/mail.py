@@ -22,7 +22,7 @@ from halfspace.mail.evaluation import evaluate as measured
 from halfspace.mail.learner import SETTINGS, Learner
 from halfspace.mail.milter import milter as milter_of
 from halfspace.mail.place import directory
-from halfspace.mail.promise import default_threshold
+from halfspace.mail.promise import UNSURE, default_threshold
 from halfspace.mail.serving import conversation, run_server
 from halfspace.mail.sources import indexed, messages
 from halfspace.mail.state import LABELS, State
@@ -94,7 +94,7 @@ def status(state: str | None) -> Answer:
     lines = [
         f"{body['state']}: {body['n_ham']:,} ham and {body['n_spam']:,} spam learnt, {body['n_bytes']:,} bytes",
         f"Of the last {plural(body['n_recent'], 'message')} {wrong}, as scored before they were learnt.",
-        f"Spam is what scores above {body['threshold']:.4f}; unsure is what else scores above 0.",
+        f"Spam is what scores above {body['threshold']:.4f}; ham is what scores at most {UNSURE}.",
     ]
     for promise in body["promises"]:
         missing = promise["ham_missing"]

@@ -23,7 +23,7 @@ from typing import Any, Self
 
 import numpy as np
 
-from halfspace.mail.answering import PROMISES, answer_of, reasons, shares_of, threshold_in, top_of
+from halfspace.mail.answering import PROMISES, reasons, shares_of, threshold_in, top_of
 from halfspace.mail.cache import Cache, Copy
 from halfspace.mail.compiled import features
 from halfspace.mail.extraction import VERSION, named_features
@@ -31,7 +31,7 @@ from halfspace.mail.header import unstamped, value_of
 from halfspace.mail.identity import identity
 from halfspace.mail.journal import Entry, Journal
 from halfspace.mail.learner import Learner
-from halfspace.mail.promise import default_threshold, needed, promised_threshold
+from halfspace.mail.promise import answer, default_threshold, needed, promised_threshold
 from halfspace.mail.reader import hold
 from halfspace.mail.weights import SIZE
 
@@ -144,7 +144,7 @@ class State:
         if header:
             hold(str(self.folder), key, slots.tobytes())
             top = top_of(*self._named(message), spam=score > 0.0)
-        return value_of(answer_of(score, threshold), score, key, top)
+        return value_of(answer(score, threshold), score, key, top)
 
     def explain(self, message: bytes, most: int = 10) -> tuple[list[tuple[str, str, float]], list[tuple[str, str, float]]]:
         """Return the features that push a message most towards ham and towards spam: group, token and share of the score."""
