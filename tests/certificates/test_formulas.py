@@ -1,19 +1,25 @@
 """Bounds and sums that all checkers are made of, each computed again by its formula, entry by entry, in coarse precision."""
 
+import math
 from dataclasses import replace
 from fractions import Fraction
+from types import SimpleNamespace as Some
 
 import numpy as np
 import pytest
 from scipy import sparse
 
 from halfspace import certificates as proofs
-from halfspace.certificates import arithmetic, components, expansion, groups
+from halfspace.certificates import arithmetic, baselines, components, expansion, groups
+from halfspace.certificates.base import Verdict
 from halfspace.certificates.calibration import Calibration
 from halfspace.certificates.expansion import Scales
+from halfspace.certificates.margins import support
 from halfspace.certificates.margins.separability import certain_margin
 from halfspace.certificates.predictor import functions_of, joined, same
+from halfspace.certificates.prototypes import mixture as mixtures
 from halfspace.certificates.prototypes import quantisation
+from halfspace.certificates.regression import posterior as posteriors
 from halfspace.errors import InputError
 from halfspace.kernels import RBF, Linear, Polynomial, Precomputed
 
@@ -583,3 +589,114 @@ def test_rows_that_are_all_equal_have_components_without_variance():
     proof = proofs.PrincipalComponents(part, data[0], V, np.zeros(1), 0.0)
     assert proof.verify(data, y), str(proof.verify(data, y))
     assert not replace(proof, components=np.array([[1.0, 1e-4]])).verify(data, y)
+
+
+def test_examples_that_may_be_support_vectors_are_counted_within_rounding(monkeypatch):
+    """Those at most so many rounding errors beyond the margin: between one and 64 of them may be claimed, four are."""
+    for module in (arithmetic, support):
+        monkeypatch.setattr(module, "EPS", EPS)
+    unit = arithmetic.rounding(1, 3.0 * (1 + 9 * EPS))
+    rows = np.array([[3.0], *([1.0 + times * unit] for times in (0.5, 2.0, 32.0, 100.0, 1e4))])
+    y = np.ones(6, dtype=int)
+    about = {"C": 1.0, "weights": np.ones(1), "primal": 2.0, "dual": 2.0, "clamp": 0.0, "positive": 1}
+    gap = Some(**about, confirm=lambda *_: Verdict.of())
+    assert [support._possible_support(rows, y, gap, slack) for slack in (1.0, 4.0, 64.0)] == [1, 2, 3]
+    for count in range(6):
+        bound = support._compression(6, count, 0.05)
+        claim = proofs.SupportBounds(gap, count, 6, count / 6, bound, 0.05)
+        assert bool(claim.confirm(rows, y)) is (1 <= count <= 3)
+    wide = Some(**about | {"primal": 2.0 + 0.5 * 4e-10})  # planes may differ by 2e-5, times the length of a row
+    beyond = 1.0 + 2e-5 * np.linalg.norm(rows, axis=1) * (1 + 9 * EPS)
+    assert support._possible_support(rows, y, wide, 1.0) == np.count_nonzero(rows[:, 0] - unit <= beyond)
+    hard = Some(**about | {"C": np.inf})
+    least = rows[:, 0].min() - unit
+    assert support._possible_support(rows, y, hard, 1.0) == np.count_nonzero(rows[:, 0] / least - unit / least <= 1.0)
+    assert support._possible_support(rows, y, Some(**about | {"C": np.inf, "primal": np.inf}), 1.0) == 6
+
+
+@pytest.mark.parametrize(("n", "k"), [(10, 0), (10, 3), (10, 9), (10, 10), (1000, 3), (1001, 3)])
+def test_the_compression_bound_is_that_of_littlestone_and_warmuth(n, k):
+    """(log of the ways to choose k of n, and of n/δ) over n - k, at most 1."""
+    expected = 1.0 if k >= n else min(1.0, (math.log(math.comb(n, k)) + math.log(n / 0.05)) / (n - k))
+    assert support._compression(n, k, 0.05) == pytest.approx(expected, rel=1e-12)
+
+
+def margins_at_their_ends():
+    """Yield brackets and gaps with claims at each end of what their checkers allow, and others just beyond it."""
+    data, sign = ROWS + 3.0 * np.where(LABELS, 1.0, -1.0)[:, None], np.where(LABELS, 1.0, -1.0)
+    alpha, w = np.full(12, 0.005), np.array([0.4, 0.2])
+    bracket = proofs.MarginBracket.measure(data, LABELS, weights=w, strengths=alpha, positive=1)
+    sides = bracket._sides(data, LABELS)
+    error = arithmetic.rounding(sides.terms, sides.radius)
+    lower, upper = sides.lower - error, sides.upper + error
+    yield bracket, {"lower": lower, "upper": upper}, {"lower": np.nextafter(lower, 9.0)}
+    yield bracket, {"lower": lower, "upper": upper}, {"upper": np.nextafter(upper, 0.0)}
+    kernel = proofs.KernelBracket.measure(data, LABELS, kernel=Polynomial(2), strengths=alpha, positive=1)
+    sides = kernel._sides(data, sign)
+    (lower, upper), (lowest, highest) = sides.outward(1.0), sides.outward(64.0)
+    yield kernel, {"lower": lower, "upper": upper}, {"lower": np.nextafter(lower, 1e9)}
+    yield kernel, {"lower": lower, "upper": upper}, {"upper": np.nextafter(upper, 0.0)}
+    spare = 1e-7 * sides.radius
+    yield kernel, {"lower": lowest - spare, "upper": highest + spare}, {"lower": np.nextafter(lowest - spare, -1e9)}
+    yield kernel, {"lower": lowest - spare, "upper": highest + spare}, {"upper": np.nextafter(highest + spare, 1e9)}
+    for C in (1.0, np.inf):
+        about = {"strengths": alpha, "C": C, "positive": 1}
+        plane = proofs.DualityGap.measure(data, LABELS, weights=w, **about)
+        curved = proofs.KernelGap.measure(data, LABELS, kernel=Linear(), **about)
+        for gap, loose in ((plane, 1e-9), (curved, 1e-7)):
+            sums = gap._sums(data, sign)
+            (primal, dual), (highest, lowest) = (sums.values(slack, hard=np.isinf(C)) for slack in (1.0, 64.0))
+            least = lowest * (1 - loose) if gap is plane else lowest - loose * abs(dual)
+            tight, wide = {"primal": primal, "dual": dual}, {"primal": highest * (1 + loose), "dual": least}
+            yield gap, tight, {"primal": np.nextafter(primal, 0.0)}
+            yield gap, tight, {"dual": np.nextafter(dual, 1e9)}
+            yield gap, wide, {"primal": np.nextafter(wide["primal"], 1e9)}
+            yield gap, wide, {"dual": np.nextafter(least, 0.0)}
+    yield plane, {"strengths": alpha}, {"strengths": -alpha}
+
+
+def test_margins_may_be_claimed_up_to_the_ends_of_what_is_allowed():
+    """Each end belongs to the claim, the next float beyond it does not."""
+    data = ROWS + 3.0 * np.where(LABELS, 1.0, -1.0)[:, None]
+    for proof, inside, outside in margins_at_their_ends():
+        verdict = replace(proof, **inside).verify(data, LABELS)
+        assert verdict, (type(proof).__name__, inside, str(verdict))
+        assert not replace(proof, **inside | outside).verify(data, LABELS), (type(proof).__name__, outside)
+
+
+def test_regressions_and_mixtures_may_claim_up_to_the_ends_of_what_is_allowed():
+    """Gaps, backward errors, rounding, gains, precisions and errors of neighbours; the next float does not belong to them."""
+    T = ROWS @ [0.5, -0.25] + 0.1 * np.sin(np.arange(12.0))
+    ridge = proofs.RidgeGap.measure(ROWS, T, weights=np.array([0.4, -0.2]), ridge=0.5)
+    found = ridge.measured(ROWS, T, slack=1.0)
+    ends = {"gap": found.gap, "backward_error": found.backward_error, "rounding": 64.0 * found.blur}
+    cases = [
+        (ridge, T, ends, {name: np.nextafter(ends[name], up)})
+        for name, up in (("gap", 0.0), ("backward_error", 0.0), ("rounding", 9.0))
+    ]
+    mixture = proofs.MixtureLikelihood.measure(ROWS, weights=np.full(2, 0.5), prototypes=ROWS[:2], sigmas=np.ones(2))
+    parts = mixtures._Parts(mixture.weights, mixture.prototypes, mixture.sigmas)
+    passed = mixtures._passed(ROWS, np.ones(12), parts)
+    gain = (
+        mixtures._passed(ROWS, np.ones(12), mixtures._step(passed, parts, "each", 0.0)).log_likelihood - passed.log_likelihood
+    )
+    noise = mixtures._noise(12, parts, passed)
+    for end, beyond in ((gain + noise, 0.0), (gain + 8.0 * noise, 9.0)):
+        cases.append((mixture, None, {"gain": end}, {"gain": np.nextafter(end, beyond)}))
+    near = proofs.NeighbourMeans.measure(ROWS, T, k=3)
+    error = baselines._left_out(ROWS, T, 3, slack=1.0)
+    cases.append((near, T, {"error": error}, {"error": np.nextafter(error, 0.0)}))
+    precision = 2.0 * ROWS.T @ ROWS + 0.5 * np.eye(2)
+    about = {"weights": np.linalg.solve(precision, 2.0 * ROWS.T @ T), "covariance": np.linalg.inv(precision)}
+    sums = posteriors.Sums(np.linalg.qr(np.column_stack([ROWS, T]), mode="r"), 12.0, np.zeros(2), 0.0)
+    belief = proofs.GaussianPosterior.of(sums, alpha=0.5, beta=2.0, **about)
+    again = posteriors._sums(ROWS, T, np.ones(12), belief)
+    truth = posteriors._Posterior.of(again, 0.5, 2.0)
+    lost, errors = posteriors._lost(again, 2.0, truth), belief._errors(again, truth)
+    least = max(value + lost for value, _ in errors)
+    cases.append((belief, T, {"precision": least}, {"precision": np.nextafter(least, 0.0)}))
+    cases.append((belief, T, {"precision": 1e-9}, {"precision": np.nextafter(1e-9, 1.0)}))
+    for proof, y, inside, outside in cases:
+        verdict = replace(proof, **inside).verify(ROWS, y)
+        assert verdict, (type(proof).__name__, inside, str(verdict))
+        assert not replace(proof, **inside | outside).verify(ROWS, y), (type(proof).__name__, outside)
