@@ -181,3 +181,12 @@ def test_mistakes_on_a_budget_are_at_most_those_presented():
     assert f"{len(y) + 1} mistakes in 1 passes over {len(y)} examples" in str(many.verify(X, y))
     assert replace(many, passes=2, loss=2.0 * proof.loss, bound=many.theorem.bound(many.norm, 2.0 * proof.loss)).verify(X, y)
     assert replace(many, mistakes=len(y)).verify(X, y)
+
+
+@pytest.mark.parametrize("name", ["Quantisation", "MixtureLikelihood"])
+@pytest.mark.parametrize(("size", "words"), [(1e-170, "so small"), (1e160, "so large")])
+def test_numbers_whose_squares_are_lost_are_refused_as_such(name, size, words):
+    """Before anything is computed with them: examples and prototypes of such a size confirm nothing."""
+    proof, X, _ = stored(name)
+    changed = {"prototypes": proof.prototypes * size} | ({"sigmas": proof.sigmas * size} if name[0] == "M" else {})
+    assert f"the numbers are {words}" in str(replace(proof, **changed).verify(X * size))

@@ -14,7 +14,10 @@ from halfspace.certificates import arithmetic, baselines, components, expansion,
 from halfspace.certificates.base import Verdict
 from halfspace.certificates.calibration import Calibration
 from halfspace.certificates.expansion import Scales
+from halfspace.certificates.log_odds import LogOdds
+from halfspace.certificates.margins import ballot as ballots
 from halfspace.certificates.margins import support
+from halfspace.certificates.margins import vote as votes_of
 from halfspace.certificates.margins.separability import certain_margin
 from halfspace.certificates.predictor import functions_of, joined, same
 from halfspace.certificates.prototypes import mixture as mixtures
@@ -391,6 +394,8 @@ def test_outputs_of_zero_belong_below_and_infinite_ones_to_no_curve():
     many = np.cos(np.arange(30.0)).reshape(10, 3)
     endless = np.vstack([many, [[-np.inf, 1.0, 0.0]], [[np.inf, 1.0, 0.0]]])
     assert Calibration.of(endless, np.arange(12) % 3) == Calibration.of(many, np.arange(10) % 3)
+    for part, other in zip(LogOdds.of(endless, np.arange(12) % 3), LogOdds.of(many, np.arange(10) % 3), strict=True):
+        assert np.array_equal(part, other)
 
 
 # ---------------------------------------------------------------- smallest shapes
@@ -541,6 +546,7 @@ def test_what_the_checker_finds_itself_may_be_claimed():
     ends += [(errors, LABELS, {**fields, "cost": cost}, beyond) for cost in costs]
 
     cells = proofs.Quantisation.measure(ROWS, prototypes=ROWS[:2] + 0.1)
+    assert proofs.Quantisation.measure(ROWS, prototypes=ROWS[:2] + 0.1, spectral=False).lower == 0.0 < cells.lower
     found = quantisation._measured(ROWS, cells.prototypes, None)
     lower, noise = quantisation.spectral_bound(ROWS, None, 2)
     for times in (1.0, 8.0):
@@ -570,6 +576,14 @@ def test_a_row_on_the_plane_is_on_the_wrong_side():
     assert margin <= 0.5
     margin, wrong = certain_margin(rows, signs, np.array([1.0, -2.0]), 1.0)
     assert (margin, wrong.tolist()) == (0.0, [0])
+
+
+def test_prototypes_at_the_rows_leave_an_error_of_exactly_0():
+    """Where nothing is rounded nothing is given away: error, gain and bound are 0."""
+    exact = proofs.Quantisation.measure(ROWS, prototypes=ROWS)
+    assert (exact.error, exact.step_gain, exact.lower) == (0.0, 0.0, 0.0)
+    assert exact.verify(ROWS)
+    assert not replace(exact, error=1e-300).verify(ROWS)
 
 
 def test_a_metric_without_rows_measures_nothing():
@@ -612,6 +626,13 @@ def test_examples_that_may_be_support_vectors_are_counted_within_rounding(monkey
     least = rows[:, 0].min() - unit
     assert support._possible_support(rows, y, hard, 1.0) == np.count_nonzero(rows[:, 0] / least - unit / least <= 1.0)
     assert support._possible_support(rows, y, Some(**about | {"C": np.inf, "primal": np.inf}), 1.0) == 6
+    double = Some(**about | {"weights": np.full(1, 2.0)})
+    assert [support._possible_support(rows / 2.0, y, double, slack) for slack in (1.0, 4.0, 64.0)] == [1, 2, 3]
+    bound = support._compression(60, 2, 0.05)
+    claim = proofs.SupportBounds(gap, 2, 60, 2 / 60, bound, 0.05)
+    data, labels = np.vstack([rows, np.full((54, 1), 3.0)]), np.ones(60, dtype=int)
+    for off, close in ((0.0, True), (0.5e-12 * bound, True), (1e-12, False)):
+        assert bool(replace(claim, compression=bound + off).confirm(data, labels)) is close
 
 
 @pytest.mark.parametrize(("n", "k"), [(10, 0), (10, 3), (10, 9), (10, 10), (1000, 3), (1001, 3)])
@@ -700,3 +721,102 @@ def test_regressions_and_mixtures_may_claim_up_to_the_ends_of_what_is_allowed():
         verdict = replace(proof, **inside).verify(ROWS, y)
         assert verdict, (type(proof).__name__, inside, str(verdict))
         assert not replace(proof, **inside | outside).verify(ROWS, y), (type(proof).__name__, outside)
+
+
+@pytest.mark.usefixtures("coarse")
+@pytest.mark.parametrize("vote", ["majority", "stability"])
+@pytest.mark.parametrize("classes", [2, 3])
+def test_votes_that_rounding_could_change_are_those_nearer_than_its_bound(vote, classes):
+    """Member by member and row by row: of outputs by their own terms, of choices by the mean stability, or by open votes."""
+    rng, K = np.random.default_rng(classes), 1 if classes == 2 else 3
+    base = np.zeros(3) if K == 1 else np.array([1.0, -0.5, 0.25])
+    members = base + 2e-4 * rng.standard_normal((3, K, 3)) * (1000.0 if K == 1 else 1.0)
+    rows = rng.standard_normal((60, 3)) * [1.0, 3.0, 0.5]
+    if K == 1:  # rows near the first member's plane
+        w = members[0, 0]
+        rows -= np.outer(rows @ w / (w @ w) + 1e-4 * rng.standard_normal(60), w)
+    proof = proofs.CommitteeVote.measure(
+        rows, np.arange(60) % classes, members=members, vote=vote, clamp=0.0, classes=tuple(range(classes))
+    )
+    outputs, lengths = votes_of._outputs(rows, members, 0.0)
+    R = arithmetic.radius(rows, 0.0)
+    count = votes_of.count_votes(outputs, lengths, vote, R)
+    unsure, choices = proof._undecided(rows, outputs, lengths, count, R)
+    error = 2.0 * 2.0 * (3 + 3 + 8) * EPS
+    scale = np.array([arithmetic.unit_scale(member) for member in members])
+    found = set()
+    for i, x in enumerate(rows):
+        open_votes = 0
+        for m in range(3):
+            out = np.sort(scale[m] @ x)
+            ahead = abs(out[0]) if K == 1 else out[-1] - out[-2]
+            doubtful = ahead < error * max(np.abs(scale[m]) @ np.abs(x))
+            assert unsure[i, m] == doubtful
+            open_votes += doubtful
+        mean = np.mean([np.abs(scale[m]) @ np.abs(x) / np.linalg.norm(scale[m], axis=1) for m in range(3)], axis=0)
+        top = np.sort(count.scores[i])
+        ahead = abs(top[0]) if K == 1 else top[-1] - top[-2]
+        near = ahead < error * max(mean) / (R if vote == "majority" else 1.0)
+        sure = np.sort([sum(count.votes[i, m] == c and not unsure[i, m] for m in range(3)) for c in range(classes)])
+        close = vote == "majority" and open_votes > 0 and sure[-1] - sure[-2] <= open_votes + 0.5
+        assert choices[i] == (near or close)
+        found.add((bool(choices[i]), open_votes > 0))
+    assert len(found) > 1
+
+
+@pytest.mark.parametrize("n", [1, 2])
+def test_a_single_row_counts_a_little_for_every_class(n):
+    """With n rows each other class has a share of 1/n: of one row all classes have the same."""
+    f, target = np.array([[2.0, 1.0, 0.0], [0.5, 1.5, 0.0]])[:n], np.array([0, 0])[:n]
+
+    def entropy(slope, noise):
+        e = np.exp(slope * (f - f.max(axis=1, keepdims=True)))
+        logs = np.log((1 - noise) * e / e.sum(axis=1, keepdims=True) + noise / 3)
+        own = logs[np.arange(n), target]
+        return -(own.sum() + (logs.sum() - own.sum()) / n)
+
+    least = min(entropy(a, e) for a in np.geomspace(1e-4, 50, 60) for e in np.linspace(0.0, 0.99, 25))
+    assert entropy(*Calibration.of(f, target).above) <= least + 1e-2
+
+
+@pytest.mark.parametrize("clamp", [0.0, 0.5])
+@pytest.mark.parametrize("size", [2.0**-8, 2.0**-18])
+def test_votes_of_a_perceptron_are_counted_one_by_one(clamp, size, monkeypatch):
+    """Each function votes as often as it survived; where those that rounding could turn decide, either count will do."""
+    for module in (ballots, arithmetic, expansion):
+        monkeypatch.setattr(module, "EPS", size)
+    rng = np.random.default_rng(3)
+    data, sign = rng.standard_normal((40, 2)), np.where(np.arange(40) % 3, 1.0, -1.0)
+    cast = ballots.Ballot(0, np.array([0, 3, 5, 3]), np.array([1.0, -1.0, 0.5, 1.5]), np.array([0, 2, 3, 7]), 20)
+    bracket, steps, votes = Some(clamp=clamp), cast.steps, np.array([2.0, 1.0, 4.0, 13.0])
+    scales = expansion.scales(Linear(), data, clamp)
+    spare, wrong, unsure = 2.0 * (4 + 2 + 8) * size, 0, 0
+    for i in range(40):
+        products = data[cast.rows] @ data[i] + clamp**2
+        f = [sum(steps[: j + 1] * products[: j + 1]) for j in range(4)]
+        reach = [sum(np.abs(steps[: j + 1]) * scales.lengths[cast.rows[: j + 1]]) for j in range(4)]
+        error = [spare * scales.lengths[i] * reach[j] + scales.entry * sum(np.abs(steps[: j + 1])) for j in range(4)]
+        tally = sum(votes[j] * (1.0 if f[j] > 0.0 else -1.0) for j in range(4))
+        doubt = sum(votes[j] for j in range(4) if abs(f[j]) <= error[j])
+        wrong += (tally > 0.0) != (sign[i] > 0.0)
+        unsure += doubt > 0.0 and abs(tally) <= 2.0 * doubt
+    wrong, unsure = int(wrong), int(unsure)
+    assert cast._counted(data, sign, bracket) == (wrong, unsure)
+    assert cast.counted(data, sign, bracket).errors == wrong
+    assert bool(unsure > 5) is (size == 2.0**-8)
+    for off in (0, unsure, unsure + 1):
+        assert bool(cast._replace(errors=wrong - off).confirm(data, sign, bracket)) is (off <= unsure)
+    assert "a row outside" in str(cast._replace(rows=np.array([0, 3, 40, 3])).confirm(data, sign, bracket))
+    with monkeypatch.context() as patch:
+        patch.setattr(ballots, "JUDGED", 20)
+        assert [own.tolist() for own, *_ in cast._tallies(data, bracket)] == [list(range(0, 40, 2))]
+    assert cast.well_formed()
+    assert cast._replace(presented=7).well_formed()
+    assert "not in order" in str(cast._replace(presented=6).well_formed())
+
+
+@pytest.mark.parametrize("theorem", [proofs.Novikoff(), proofs.PassiveAggressiveBound()])
+def test_without_a_margin_there_is_no_bound_on_mistakes(theorem):
+    """A margin of 0 or below separates nothing; the smallest above it does."""
+    assert [theorem.bound(1.0, kappa) for kappa in (0.0, -0.0, -1.0)] == [np.inf] * 3
+    assert np.isfinite(theorem.bound(1.0, 1e-3))

@@ -258,3 +258,11 @@ def test_votes_of_several_fits_on_the_same_rows_are_all_tied(make, y):
     log = model._pages[-1][1]
     log.change[: int(log.size[0])] *= 2.0
     assert not model.verify(X, y)
+
+
+@pytest.mark.compiled
+@pytest.mark.parametrize("variant", ["plain", "voted"])
+def test_the_clamped_input_of_a_kernel_is_that_of_the_proof(variant):
+    """Its square is added to the kernel, whatever its size: the proof of the model that predicts holds."""
+    model = fitted(hs.KernelPerceptron(variant=variant, intercept_scaling=1.5, max_iter=3), TWO)
+    assert model.verify(X, TWO), str(model.verify(X, TWO))
