@@ -279,7 +279,7 @@ class LinearRegression(Certified, RegressionMixin, MultiOutputMixin, RegressorMi
         self.log_likelihood_ = data.shaped(np.array([part.log_likelihood for part in certificates]))
         self.certificate_: RidgeGap | PerOutput = certificates[0] if data.single else PerOutput(certificates)
         for name in self.made_late:
-            vars(self).pop(name, None)
+            self.__dict__.pop(name, None)
         self._spreads = _checked_spreads(data, fit)
         if data.design.tall:
             self._forget_data()
@@ -300,7 +300,7 @@ class LinearRegression(Certified, RegressionMixin, MultiOutputMixin, RegressorMi
         """Compute what is made late, and let go of the examples that it is made from."""
         for name in self.made_late if "_spreads" in vars(self) else ():
             getattr(self, name)
-        vars(self).pop("_spreads", None)
+        self.__dict__.pop("_spreads", None)
 
     def __getstate__(self) -> dict[str, Any]:
         """Return what is copied or pickled: numbers, without the examples."""
