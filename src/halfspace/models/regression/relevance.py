@@ -105,11 +105,13 @@ class _Relevance(OneToOneFeatureMixin, TransformerMixin, KernelRidgeModel):
                 self.ridge_, self.history_, self.n_iter_ = float(self.ridge), {}, 1  # type: ignore[arg-type]
             self.unseen_ = np.full(data.Y.shape[: 1 if data.single else 2], np.nan)
             return plan
+        rows = np.flatnonzero(data.design.s)  # all: beyond the sample, metrics are learnt in cells
         s, Y = data.design.s[rows], data.Y[rows]
         mean = np.zeros(Y.shape[1]) if self.classes else s @ Y / s.sum()
         spread = np.ones(Y.shape[1]) if self.classes else np.sqrt(s @ np.square(Y - mean) / s.sum())
         spread = np.where(spread > 0.0, spread, 1.0)
-        task = Task(data.X[rows], ((Y - mean) / spread).astype(np.float32), (s / s.mean()).astype(np.float32), self.classes)
+        X = data.X if rows.size == data.X.shape[0] else data.X[rows]
+        task = Task(X, ((Y - mean) / spread).astype(np.float32), (s / s.mean()).astype(np.float32), self.classes)
         deadline = None if self.max_time is None else began + float(self.max_time) * SHARE
         reporter = Reporter(self, data.X, data.Y, dict, 1)
         found = find_metric(task, rng, deadline, reporter.line)

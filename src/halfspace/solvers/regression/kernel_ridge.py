@@ -82,13 +82,13 @@ def kernel_ridge(K: FloatArray, Y: FloatArray, s: FloatArray, ridge: float, *, f
     K[np.diag_indices(s.size)] += ridge
     right = np.column_stack([root[:, None] * Y, root])
     try:
-        factor = linalg.cho_factor(K, lower=True, check_finite=False)
+        factor = linalg.cholesky(K, lower=True, check_finite=False), True
     except linalg.LinAlgError as error:
         msg = f"kernel ridge regression: with ridge {ridge:.3g} the kernel matrix is singular to rounding. Give a larger ridge."
         raise InputError(msg) from error
     solved = linalg.cho_solve(factor, right, check_finite=False)
     solved += linalg.cho_solve(factor, right - K @ solved, check_finite=False)  # one step of refinement
-    squares = np.diag(linalg.lapack.dpotri(factor[0], lower=1)[0])
+    squares = np.square(linalg.lapack.dtrtri(factor[0], lower=1)[0]).sum(axis=0)  # the diagonal of the inverse
     b, constants, left_out = _answer(squares, solved[:, :-1].T, solved[:, -1], root, ridge, free=free)
     return KernelFit(b * root, constants, left_out)
 

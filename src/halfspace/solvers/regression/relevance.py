@@ -50,10 +50,14 @@ SQUARED = 0.3
 """Weight of the squared error beside mistakes."""
 NOTHING = 1e-5
 """Relevances below this, relative to the largest, are 0."""
-ROUNDS, MORE_ROUNDS, WIDE = 2, 4, 100
-"""Rounds, and those of so many columns."""
+ROUNDS = 4
+"""Rounds at most: they end where rows that taught nothing do not gain."""
 LARGER = (1.0, 8.0, 64.0)
 """Factors of the ridge that leave-one-out has chosen with a learnt metric, among which rows that taught nothing choose."""
+APART, TEACHERS, ENTRIES = (1_000, 2_000), 12_000, 50_000_000
+"""Fewest and most rows that judge rounds in cells; rows that teach there, at most, and their entries."""
+CELL, LEADING, SLOPES, LAST = 1_000, 500, 1_500, 4
+"""Rows of a cell, those that say where to cut it; rows of all cells whose gradients are taken; rounds in cells, at most."""
 
 
 class Shape(NamedTuple):
@@ -143,7 +147,6 @@ class Machine(NamedTuple):
 
     rounds: int
     power: float
-    larger: float  # factor of the ridge beyond the one tuned
     relevances: FloatArray  # (d,)
     width: float
     ridge: float
@@ -199,9 +202,16 @@ def find_metric(task: Task, rng: Any, deadline: float | None = None, tell: Calla
     some = slice(0, min(MOST, n))
     Z, part = scaled[choice.scale][some], task.of(read[some])
     machine = _taught(shape, Z, part, choice._replace(ridge=ridge), (rounds, power), rng)
-    metric = shape.factors(machine.relevances, power)
-    kernel = OnScales(shape.value(machine.width, int((metric > 0.0).sum())), choice.scale, metric, tuple(curves[choice.scale]))
-    relevances = gradients(shape, Z, machine, rng)
+    taught, width, relevances = machine.relevances, machine.width, gradients(shape, Z, machine, rng)
+    if shape.root and n - read.size >= APART[0]:
+        held = min(max(APART[0], n // 5), APART[1])
+        teachers, judges = order[: min(n - held, TEACHERS, ENTRIES // columns.size)], order[n - held :]
+        Z, H = (curves[choice.scale](task.X[rows], columns).astype(np.float32) for rows in (teachers, judges))
+        cells = _Cells(shape, power, ridge, choice.multiple, (Z, task.of(teachers)), (H, task.of(judges)))
+        taught, width, relevances = cells.rounds(taught, width, (rng, late, tell))
+        read = np.union1d(read, teachers)
+    metric = shape.factors(taught, power)
+    kernel = OnScales(shape.value(width, int((metric > 0.0).sum())), choice.scale, metric, tuple(curves[choice.scale]))
     return Found(kernel, ridge, relevances, metric, unseen, read, judged.history(), late.why)
 
 
@@ -253,9 +263,9 @@ def _solved(K: Any, task: Task, ridge: float, *, left_out: bool) -> tuple[Any, A
     """Solve by Cholesky: b (n, m), constants (m,), residuals left out if asked for; None if singular to rounding."""
     single = ridge >= SINGLE
     kind, factor, solve, invert = (
-        (np.float32, lapack.spotrf, lapack.spotrs, lapack.spotri)
+        (np.float32, lapack.spotrf, lapack.spotrs, lapack.strtri)
         if single
-        else (np.float64, lapack.dpotrf, lapack.dpotrs, lapack.dpotri)
+        else (np.float64, lapack.dpotrf, lapack.dpotrs, lapack.dtrtri)
     )
     root: Any = np.sqrt(task.s).astype(kind)
     A: Any = np.array(K, dtype=kind)
@@ -263,12 +273,12 @@ def _solved(K: Any, task: Task, ridge: float, *, left_out: bool) -> tuple[Any, A
         A *= root
         A *= root[:, None]
     A[np.diag_indices(root.size)] += kind(ridge)
-    L, failed = factor(A.T, lower=1, clean=0, overwrite_a=1)
+    L, failed = factor(A.T, lower=1, clean=int(left_out), overwrite_a=1)
     if failed:
         return None
     right = np.column_stack([root[:, None] * task.Y, root]).astype(kind)
     solved = solve(L, right, lower=1)[0]
-    squares = np.diag(invert(L, lower=1, overwrite_c=1)[0]) if left_out else np.ones(root.size)
+    squares = np.square(invert(L, lower=1, overwrite_c=1)[0]).sum(axis=0) if left_out else np.ones(root.size)
     b, constants, residuals = _left_out(solved[:, :-1], solved[:, -1], squares, root)
     return b * root[:, None], constants, residuals
 
@@ -300,12 +310,24 @@ def _tuned(K: Any, task: Task, ridge: float) -> tuple[float, Any, Any]:
 
 def gradients(shape: Shape, Z: Any, machine: Machine, rng: Any) -> FloatArray:
     """Return mean squares of ∂f/∂z_j at some rows, over all outputs, the largest 1, shape (d,); what is nothing is 0."""
+    return _relative(_slopes(shape, Z, machine, rng, GRADIENTS))
+
+
+def _relative(squares: FloatArray) -> FloatArray:
+    """Return squares over the largest of them; what is nothing beside it is 0, and all are 1 if there is none."""
+    largest = float(squares.max())
+    relevances = squares / largest if largest > 0.0 and np.isfinite(largest) else np.ones(squares.size)
+    return np.where(relevances >= NOTHING, relevances, 0.0)
+
+
+def _slopes(shape: Shape, Z: Any, machine: Machine, rng: Any, count: int) -> FloatArray:
+    """Return mean squares of ∂f/∂z_j at so many of the rows, over all outputs, shape (d,)."""
     n, d = Z.shape
     factors = shape.factors(machine.relevances, machine.power).astype(np.float32)
     b = machine.b.astype(np.float32)
     if b.shape[1] > OUTPUTS:  # random signs: the mean of the squares is the same
         b = b @ (rng.choice([-1.0, 1.0], (b.shape[1], OUTPUTS)) / np.sqrt(OUTPUTS)).astype(np.float32)
-    rows = np.sort(rng.choice(n, min(n, GRADIENTS), replace=False))
+    rows = np.sort(rng.choice(n, min(n, count), replace=False))
     total, U = np.zeros(d), np.ascontiguousarray(Z * factors)
     for column in b.T:
         if shape.kernel is Linear:
@@ -320,9 +342,7 @@ def gradients(shape: Shape, Z: Any, machine: Machine, rng: Any) -> FloatArray:
                 W /= np.where(D > 0, D, np.inf)
             slopes = (U[rows] * W.sum(axis=1)[:, None] - W @ U) * (factors / machine.width)
         total += np.square(slopes.astype(np.float64)).mean(axis=0)
-    largest = float(total.max())
-    relevances = total / largest if largest > 0.0 and np.isfinite(largest) else np.ones(d)
-    return np.where(relevances >= NOTHING, relevances, 0.0)
+    return total
 
 
 def _machine(shape: Shape, Z: Any, task: Task, choice: Choice, metric: tuple[int, float, FloatArray], *, tune: bool) -> Machine:
@@ -338,7 +358,7 @@ def _machine(shape: Shape, Z: Any, task: Task, choice: Choice, metric: tuple[int
         ridge, b, constants = _tuned(K, task, ridge)
     else:
         b, constants = answer[:2]
-    return Machine(rounds, power, 1.0, relevances, width, ridge, b, constants, K, D)
+    return Machine(rounds, power, relevances, width, ridge, b, constants, K, D)
 
 
 def _weighed(shape: Shape, Z: Any, relevances: FloatArray, power: float) -> Any:
@@ -347,25 +367,6 @@ def _weighed(shape: Shape, Z: Any, relevances: FloatArray, power: float) -> Any:
         return Z
     used = np.flatnonzero(relevances)
     return np.ascontiguousarray(Z[:, used] * shape.factors(relevances, power)[used].astype(np.float32))
-
-
-def _rounds(shape: Shape, Z: Any, task: Task, choice: Choice, rng: Any, late: _Late) -> Iterator[Machine]:
-    """Yield the machines of all rounds and powers: solve, take gradients, solve again."""
-    relevances = np.ones(Z.shape[1])
-    rounds = (MORE_ROUNDS if Z.shape[1] >= WIDE else ROUNDS) if shape.root else 0
-    for k in range(1 + rounds):
-        for power in shape.powers if k else (1.0,):
-            machine = _machine(shape, Z, task, choice, (k, power, relevances), tune=True)
-            yield machine
-            for larger in LARGER[1:] if k else ():
-                answer = _solved(machine.K, task, larger * machine.ridge, left_out=False)
-                if answer is not None:
-                    yield machine._replace(larger=larger, ridge=larger * machine.ridge, b=answer[0], constants=answer[1])
-            if power == 1.0:
-                first, choice = machine, choice._replace(ridge=machine.ridge)
-        if k == rounds or late():
-            return
-        relevances = gradients(shape, Z, first, rng)
 
 
 def _taught(shape: Shape, Z: Any, task: Task, choice: Choice, member: tuple[int, float], rng: Any) -> Machine:
@@ -444,10 +445,92 @@ def _judge(
 def _judge_shape(
     shape: Shape, choice: Choice, scaled: dict[str, Any], judged: _Judged, held: IntArray, ends: tuple[Any, _Late]
 ) -> None:
-    """Teach all machines of a shape on all rows but those held out, and keep their outputs for these."""
+    """Teach machines of a shape on all rows but those held out, and keep their outputs for these, while rounds gain by it."""
     taught = np.setdiff1d(np.arange(judged.task.Y.shape[0]), held)
-    Z, H = scaled[choice.scale][taught], scaled[choice.scale][held]
-    for machine in _rounds(shape, Z, judged.task.of(taught), choice._replace(ridge=max(choice.ridge, LEAST)), *ends):
-        U, V = (_weighed(shape, A, machine.relevances, machine.power) for A in (Z, H))
-        F = shape.bent(shape.apart(V, U), machine.width) @ machine.b.astype(np.float32) + machine.constants
-        judged.keep((shape.name, machine.rounds, machine.power, machine.larger), held, F, machine.ridge)
+    Z, H, task = scaled[choice.scale][taught], scaled[choice.scale][held], judged.task.of(taught)
+    choice, relevances, least = choice._replace(ridge=max(choice.ridge, LEAST)), np.ones(Z.shape[1]), np.inf
+    for k in range(1 + (ROUNDS if shape.root else 0)):
+        losses = []
+        for power in shape.powers if k else (1.0,):
+            machine = _machine(shape, Z, task, choice, (k, power, relevances), tune=True)
+            V = _weighed(shape, H, relevances, power)
+            K = shape.bent(shape.apart(V, _weighed(shape, Z, relevances, power)), machine.width)
+            for larger in LARGER if k else (1.0,):
+                ridge = larger * machine.ridge
+                answer = (machine.b, machine.constants) if larger == 1.0 else _solved(machine.K, task, ridge, left_out=False)
+                if answer is not None:
+                    F = K @ answer[0].astype(np.float32) + answer[1]
+                    judged.keep((shape.name, k, power, larger), held, F, ridge)
+                    losses.append(judged.task.of(held).loss(F))
+            if power == 1.0:
+                first = machine
+        if k == ROUNDS or not min(losses) < least or ends[1]():
+            return
+        least, choice = min(losses), choice._replace(ridge=first.ridge)
+        relevances = gradients(shape, Z, first, ends[0])
+
+
+# ------------------------------------------------------------ more rounds, of many examples in cells
+class _Cells(NamedTuple):
+    """Rounds of a shape whose machines know one cell each of the rows that teach; the rows that judge teach nothing."""
+
+    shape: Shape
+    power: float
+    ridge: float
+    multiple: float
+    taught: tuple[Any, Task]
+    judging: tuple[Any, Task]
+
+    def rounds(self, relevances: FloatArray, width: float, ends: tuple[Any, _Late, Any]) -> tuple[Any, float, Any]:
+        """Go on from a metric while rows that judge gain by it; return metric and width, and the relevances found with them."""
+        rng, late, tell = ends
+        best, least = (relevances, width, relevances), np.inf
+        for k in range(1 + LAST):
+            loss, found = self._pass(relevances, width, rng)
+            if not loss < least:
+                break
+            tell(f"{self.shape.name} in cells, round {k}: loss {loss:.4g}")
+            least, best, relevances = loss, (relevances, width, found), found
+            if late():
+                break
+            U = _weighed(self.shape, self.taught[0][:CELL], relevances, self.power)
+            width = self.multiple * self.shape.typical(self.shape.apart(U, U))
+        return best
+
+    def _pass(self, relevances: FloatArray, width: float, rng: Any) -> tuple[float, FloatArray]:
+        """Solve in all cells; return the loss of the rows that judge, and the relevances that follow."""
+        (Z, task), (H, judge), shape = self.taught, self.judging, self.shape
+        U, V = (_weighed(shape, A, relevances, self.power) for A in (Z, H))
+        cells = list(_cut(U, V))
+        F, total = np.empty(judge.Y.shape), np.zeros(Z.shape[1])
+        for rows, asked in cells:
+            D = shape.apart(U[rows], U[rows])
+            K = shape.bent(D, width)
+            answer = _solved(K, task.of(rows), self.ridge, left_out=False)
+            if answer is None:
+                return np.inf, relevances
+            b, constants = answer[0].astype(np.float32), answer[1]
+            F[asked] = shape.bent(shape.apart(V[asked], U[rows]), width) @ b + constants
+            machine = Machine(0, self.power, relevances, width, self.ridge, b, constants, K, D)
+            total += rows.size * _slopes(shape, Z[rows], machine, rng, SLOPES // len(cells))
+        return judge.loss(F), _relative(total)
+
+
+def _cut(U: Any, V: Any) -> Iterator[tuple[IntArray, IntArray]]:
+    """Yield the rows of U, and of V, in each cell: cut at the median along the leading direction down to CELL rows of U."""
+    cells = [(np.arange(U.shape[0]), np.arange(V.shape[0]))]
+    while cells:
+        mine, other = cells.pop()
+        if mine.size > CELL:
+            some = U[mine[:LEADING]]
+            some = some - some.mean(axis=0)
+            along = some[np.square(some).sum(axis=1).argmax()]
+            for _ in range(8):  # power iterations
+                along = some.T @ (some @ along)
+                along /= max(np.abs(along).max(), np.float32(1e-30))
+            p, q = U[mine] @ along, V[other] @ along
+            below, asked = p <= np.median(p), q <= np.median(p)
+            if not below.all():
+                cells += [(mine[below], other[asked]), (mine[~below], other[~asked])]
+                continue
+        yield mine[:CELL], other
