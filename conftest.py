@@ -1,6 +1,7 @@
-"""Options of the test suite, and its compiled code.
+"""Options of the test suite, its compiled code and its threads.
 
-Numba's cache watches only the file of the cached function, so the tests keep one cache per state of the sources.
+Numba's cache watches only the file of the cached function, so the tests keep one cache per state of the sources. BLAS has one
+thread: the suite runs in as many processes as there are cores, and threads of BLAS that wait for a core do so by spinning.
 """
 
 import hashlib
@@ -15,16 +16,17 @@ ROOT = Path(__file__).parent
 
 
 def source_hash() -> str:
-    """Return a short hash of the sources that are compiled: none above the solvers is."""
+    """Return a short hash of the sources that are compiled: none above the solvers is, but the mail filter's."""
     digest = hashlib.sha256()
     package = ROOT / "src" / "halfspace"
-    for folder in ("rows", "kernels", "solvers"):
+    for folder in ("rows", "kernels", "solvers", "mail"):
         for path in sorted((package / folder).rglob("*.py")):
             digest.update(path.read_bytes())
     digest.update((package / "_dispatch.py").read_bytes())
     return digest.hexdigest()[:16]
 
 
+os.environ.update(OPENBLAS_NUM_THREADS="1", OMP_NUM_THREADS="1", MKL_NUM_THREADS="1")
 os.environ["NUMBA_CACHE_DIR"] = str(ROOT / ".numba_cache" / source_hash())
 
 
