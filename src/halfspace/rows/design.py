@@ -65,6 +65,11 @@ class Design:
         return int(self.X.shape[1]) + bool(self.clamp)
 
     @property
+    def entries(self) -> int:
+        """Number of stored entries of the examples."""
+        return int(self.X.nnz if sparse.issparse(self.X) else self.X.size)
+
+    @property
     def tall(self) -> bool:
         """Whether there are at least as many rows as inputs."""
         return self.n >= self.D

@@ -7,7 +7,6 @@ from functools import cache, cached_property
 from typing import Any, ClassVar, NamedTuple, Self
 
 import numpy as np
-from scipy import sparse
 from sklearn.base import BaseEstimator, MultiOutputMixin, RegressorMixin
 from sklearn.callback import CallbackSupportMixin, with_callbacks
 from sklearn.utils.validation import check_is_fitted
@@ -179,8 +178,7 @@ class LinearRegression(Certified, RegressionMixin, MultiOutputMixin, RegressorMi
             began = time.perf_counter()
             self._check_parameters()
             data = read_regression(self, X, y, sample_weight)
-            entries = data.X.nnz if sparse.issparse(data.X) else data.X.size
-            reserve = data.Y.shape[1] * entries / PROOF
+            reserve = data.Y.shape[1] * data.design.entries / PROOF
             with one_blas_thread():
                 choice = self._chosen(data, Budget(1, self.max_time, began=began, reserve=reserve))
                 self._store(data, choice)

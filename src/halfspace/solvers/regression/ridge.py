@@ -93,8 +93,8 @@ def ridge_regression(design: Design, Y: FloatArray, ridge: float, budget: Budget
 
 def seconds_of_square(design: Design) -> float:
     """Return about how many seconds it takes to make the smaller matrix and its factor."""
-    side, stored = min(design.n, design.D), design.X.nnz if sparse.issparse(design.X) else design.n * design.D
-    return (2.0 * side * stored + side**3) / FLOPS
+    side = min(design.n, design.D)
+    return (2.0 * side * design.entries + side**3) / FLOPS
 
 
 def _solved(design: Design, Y: FloatArray, ridge: float, solve: Solve, size: float) -> tuple[FloatArray, FloatArray]:
