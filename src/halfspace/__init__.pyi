@@ -53,8 +53,11 @@ from halfspace.models.regression.relevance import RelevanceKernelClassifier as R
 from halfspace.models.regression.relevance import RelevanceKernelRegressor as RelevanceKernelRegressor
 from halfspace.questions.bias_variance import BiasVariance as BiasVariance
 from halfspace.questions.bias_variance import bias_variance as bias_variance
+from halfspace.questions.experiment import Experiment as Experiment
+from halfspace.questions.experiment import experiment as experiment
 from halfspace.questions.margin_bracket import margin_bracket as margin_bracket
 from halfspace.questions.separability import separability as separability
+from halfspace.questions.version_space import VersionSpace as VersionSpace
 from halfspace.tables import TableEncoder as TableEncoder
 
 __version__: str
