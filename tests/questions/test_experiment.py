@@ -28,8 +28,8 @@ def test_flipped_labels_are_learnt_against_the_teacher():
 
 
 def test_one_class_of_labels_is_no_obstacle():
-    """A single example, of one class, can be learnt from."""
-    assert 0.0 < hs.experiment("stability", 5, [0.2], seeds=3).means[0] < 1.0
+    """Two examples, often of one class, can be learnt from."""
+    assert 0.0 < hs.experiment("stability", 5, [0.2], seeds=6).means[0] < 0.5
 
 
 def test_curves_and_points_are_drawn():

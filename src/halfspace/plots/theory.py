@@ -113,8 +113,8 @@ class VersionSpaceDisplay:
         across = np.linalg.svd(polygon.centre[None])[2][1:]
 
         def seen(W: FloatArray) -> FloatArray:
-            unit: FloatArray = W / np.linalg.norm(W, axis=1, keepdims=True)
-            return unit @ across.T
+            flat: FloatArray = W @ across.T / np.linalg.norm(W, axis=1, keepdims=True)
+            return flat
 
         outline = seen(np.vstack(edges))
         return cls(outline, seen(space.sample(n)), seen(polygon.centre[None])[0], seen(best)[0]).plot(ax)

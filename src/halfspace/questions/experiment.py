@@ -73,18 +73,18 @@ def experiment(
 ) -> Experiment:
     """Let students learn from random teachers, and compare their errors with the theory for large N.
 
-    Inputs are normal, the teacher is a random direction, and there is no bias. The error is exact: the angle between student and
-    teacher over π (`theory.generalisation_error`), but for committees, which vote on random examples.
+    Inputs are normal, the teacher is a random direction, and there is no bias. The error is exact: the angle between student
+    and teacher over π (`theory.generalisation_error`), but for committees, which vote on random examples.
 
     Parameters
     ----------
     rule : str
         "hebb" (`HebbClassifier`), "adaline" (`Adaline`), "ridge" (`LinearRegression` on the labels, with the best penalty),
-        "perceptron" (`Perceptron`, one pass), "stability" (`AdaTron(C=inf)`), "gibbs", "bayes" and "committee" (`VersionSpace`).
+        "perceptron" (`Perceptron`, one pass), "stability" (`AdaTron(C=inf)`), "gibbs", "bayes", "committee" (`VersionSpace`).
     N : int
         Number of inputs.
     alphas : sequence of float
-        Examples per input.
+        Examples per input; there are at least two examples.
     seeds : int, default 25
         Teachers at each alpha, at least 2.
     flipped : float, default 0.0
@@ -110,7 +110,7 @@ def experiment(
         if isinstance(value, bool) or not isinstance(value, int | np.integer) or value < least:
             msg = f"The {name!r} parameter of experiment must be a whole number of at least {least}. Got {value!r} instead."
             raise InputError(msg)
-    sizes = np.maximum(1, np.rint(np.asarray(alphas, dtype=np.float64) * N)).astype(int)
+    sizes = np.maximum(2, np.rint(np.asarray(alphas, dtype=np.float64) * N)).astype(int)
     expected = theory.learning_curve(rule, sizes / N, flipped, members)  # refuses what is not known
     errors = np.array([[_error(rule, N, P, flipped, members, random_state + s) for s in range(seeds)] for P in sizes.tolist()])
     spread = errors.std(axis=1, ddof=1) / np.sqrt(seeds)
@@ -145,6 +145,6 @@ def _error(rule: str, N: int, P: int, flipped: float, members: int, seed: int) -
 STUDENTS: dict[str, Callable[[Any, Any], Any]] = {
     "hebb": lambda X, y: HebbClassifier(intercept="none").fit(X, y),
     "adaline": lambda X, y: Adaline(intercept="none").fit(X, y),
-    "perceptron": lambda X, y: Perceptron(intercept="none").partial_fit(X, y, classes=[-1.0, 1.0]),
+    "perceptron": lambda X, y: Perceptron(intercept="none").partial_fit(X, y, classes=np.array([-1.0, 1.0])),
     "stability": lambda X, y: AdaTron(C=np.inf, intercept="none", tol=1e-4, random_state=0).fit(X, y),
 }

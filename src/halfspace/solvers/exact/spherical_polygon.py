@@ -3,7 +3,7 @@
 Problem    The corners of  {w : A w >= 0}  on the circle (N = 2) or the sphere (N = 3).
 Rule       Begin with N independent rows, whose corners are known, and cut with one row after another. Where it cuts the edge
            from p to q, with s_p = a·p > 0 > a·q = s_q, the new corner is  s_p q - s_q p.  All are whole numbers, divided by
-           their greatest common divisor: a corner is the primitive vector on the crossing of two rows, after any number of cuts.
+           their greatest common divisor: a corner is the primitive vector where two rows cross, after any number of cuts.
 Reference  Sutherland and Hodgman 1974, on a sphere.
 """
 
