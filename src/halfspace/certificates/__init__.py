@@ -19,6 +19,7 @@ from halfspace.certificates.regression.kernel_ridge import KernelRidgeCells, Ker
 from halfspace.certificates.regression.posterior import GaussianPosterior
 from halfspace.certificates.regression.ridge import LeastSquaresGap, PerOutput, RidgeGap
 from halfspace.certificates.regression.smearing import LogSmearing
+from halfspace.certificates.stream import HamLoss, StreamMistakes
 
 __all__ = [
     "BudgetedMistakes",
@@ -28,6 +29,7 @@ __all__ = [
     "DualityGap",
     "FilterBound",
     "GaussianPosterior",
+    "HamLoss",
     "KernelBracket",
     "KernelGap",
     "KernelRidgeCells",
@@ -55,6 +57,7 @@ __all__ = [
     "Quantisation",
     "RidgeGap",
     "Separability",
+    "StreamMistakes",
     "SupportBounds",
     "TargetMean",
     "Verdict",

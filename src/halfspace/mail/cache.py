@@ -1,0 +1,205 @@
+"""A learner on the disk: its arrays mapped from the weights' file, the messages it keeps for replay behind them.
+
+A kept message is a record: strength, how many were learnt before it, its number in the journal, and the counts of its slots as
+they were then, from which the frozen entries of its vector follow; its slots are in the journal.
+"""
+
+import math
+import os
+import struct
+import zlib
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from halfspace.mail.extraction import VERSION
+from halfspace.mail.journal import Journal, from_varints, varints
+from halfspace.mail.learner import SETTINGS, Learner, Plane, outputs
+from halfspace.mail.weights import LAYOUT, MAGIC, SIZE, SLOTS, WeightsFile, boot
+
+__all__ = ["Cache", "Copy"]
+
+RECORD = struct.Struct("<dqqq")
+"""Strength, position, number, bytes of the counts."""
+
+
+def _vector(n: int, counts: Any) -> Any:
+    """Return the entries of a message that came after n others, from the counts of its slots then."""
+    m = counts.size
+    plane, entries = Plane(np.zeros(m, np.float32), np.zeros(m, np.float32), np.zeros(m, np.float32), counts), np.empty(m)
+    outputs(plane, n, np.arange(m, dtype=np.uint32), entries)
+    return entries.astype(np.float32)
+
+
+class Kept(NamedTuple):
+    """A kept message as it is stored: its number in the journal, where its record is, and its counts in few bytes."""
+
+    number: int
+    place: int
+    counts: bytes
+
+
+class Copy(NamedTuple):
+    """A learner as it was after the message with a number, and what it kept."""
+
+    number: int
+    learner: Learner
+    kept: list[Kept]
+
+
+class Cache:
+    """A learner that works in a file.
+
+    Parameters
+    ----------
+    path : path
+        The file of weights.
+    journal : Journal
+        Where the slots of kept messages are.
+
+    Attributes
+    ----------
+    learner : Learner
+        Its plane is the file: what it learns is seen by every process that has the file mapped.
+    """
+
+    def __init__(self, path: Path, journal: Journal) -> None:
+        self.file = WeightsFile(str(path), writing=True)
+        plane = Plane._make(map(np.asarray, self.file.arrays()))
+        self.learner = Learner(SETTINGS, plane)
+        self._kept: list[Kept] = []
+        self._counts: list[bytes] = []
+        self._written = np.zeros(0)
+        self._done = 0
+        if self.file.whole():
+            self.file["boot"] = boot()
+            self.reread(journal)
+
+    @staticmethod
+    def make(path: Path, epoch: int) -> None:
+        """Put a file of a filter that has learnt nothing in the place of the one that is there."""
+        part = path.with_name(f"{path.name}.part")
+        with part.open("wb") as out:
+            out.truncate(SIZE)
+            out.seek(SIZE - 2 * 4 * SLOTS)
+            out.write(np.full(SLOTS, SETTINGS.start, np.float32).tobytes())
+        file = WeightsFile(str(part), writing=True)
+        file["magic"], file["layout"], file["extractor"], file["epoch"] = MAGIC, LAYOUT, VERSION, epoch
+        file["boot"], file["end"] = boot(), SIZE
+        file.note(promise_1=math.inf, promise_05=math.inf, promise_01=math.inf)
+        file.close()
+        part.replace(path)
+
+    def fits(self, epoch: int) -> bool:
+        """Tell whether the file is whole, in its place, and of the journal's epoch and today's features."""
+        file = self.file
+        return file.whole() and not file.replaced() and file["epoch"] == epoch and file["extractor"] == VERSION
+
+    def current(self) -> bool:
+        """Tell whether nobody else has learnt since we looked."""
+        return self.file["done"] == self._done
+
+    def reread(self, journal: Journal) -> None:
+        """Take over what other processes have learnt: the plane is shared, the kept messages are read."""
+        data = os.pread(self.file.number, self.file["end"] - SIZE, SIZE)
+        strengths, rows, place = [], [], 0
+        for k in range(self.file["kept"]):
+            strength, position, number, size = RECORD.unpack_from(data, place)
+            strengths.append(strength)
+            if k >= len(self._kept):
+                counts = data[place + RECORD.size : place + RECORD.size + size]
+                spam, slots = journal.known(number)
+                entries = _vector(position, from_varints(zlib.decompress(counts)))
+                rows.append((1 if spam else -1, position, slots, entries))
+                self._kept.append(Kept(number, SIZE + place, counts))
+            place += RECORD.size + size
+        self._extend(rows)
+        self.learner.kept.strengths[: len(strengths)] = strengths
+        self.learner.n = int(self.file.number_of("n"))
+        self._written, self._done = np.array(strengths), self.file["done"]
+
+    def _extend(self, rows: list[tuple[int, int, Any, Any]]) -> None:
+        """Append kept messages (label, position, slots, entries) to those of the learner."""
+        arrays = self.learner.to_arrays()
+        sizes = [slots.size for _, _, slots, _ in rows]
+        more = {
+            "strengths": np.zeros(len(rows)),
+            "labels": [y for y, _, _, _ in rows],
+            "numbers": [position for _, position, _, _ in rows],
+            "starts": arrays["kept_starts"][-1] + np.cumsum(sizes, dtype=np.int64),
+            "slots": np.concatenate([np.zeros(0, np.uint32), *(slots for _, _, slots, _ in rows)]),
+            "entries": np.concatenate([np.zeros(0, np.float32), *(entries for _, _, _, entries in rows)]),
+        }
+        for name, new in more.items():
+            old = arrays[f"kept_{name}"]
+            arrays[f"kept_{name}"] = np.concatenate([old, np.asarray(new, old.dtype)])
+        self.learner = Learner.from_arrays(arrays, self.learner.settings)
+
+    def learn(self, slots: Any, *, spam: bool) -> float:
+        """Learn a message; the file is torn until `settle`. Return the score before."""
+        self.file["begun"] = self.file["done"] + 1
+        counts, n_kept = self.learner.plane.counts[slots], self.learner.n_kept
+        score = self.learner.learn(slots, 1 if spam else -1)
+        if self.learner.n_kept > n_kept:
+            self._counts.append(zlib.compress(varints(counts), 6))
+        return score
+
+    def settle(self, first: int, numbers: list[int], **values: float) -> None:
+        """Write what was learnt since the position `first`, of messages with these numbers, and the filter's own numbers."""
+        kept, n_kept = self.learner.kept, self.learner.n_kept
+        for k in np.flatnonzero(self._written != kept.strengths[: self._written.size]).tolist():
+            os.pwrite(self.file.number, struct.pack("<d", kept.strengths[k]), self._kept[k].place)
+        for k, counts in enumerate(self._counts, len(self._kept)):
+            self._append(k, numbers[int(kept.numbers[k]) - first], counts)
+        self._counts = []
+        self._written = kept.strengths[:n_kept].copy()
+        self.file.note(n=self.learner.n, **values)
+        self._done = numbers[-1]
+        self.file["begun"] = self._done
+        self.file["done"] = self._done
+
+    def _append(self, k: int, number: int, counts: bytes) -> None:
+        """Write the record of kept message k."""
+        kept, end = self.learner.kept, self.file["end"]
+        record = RECORD.pack(kept.strengths[k], int(kept.numbers[k]), number, len(counts))
+        os.pwrite(self.file.number, record + counts, end)
+        self._kept.append(Kept(number, end, counts))
+        self.file["kept"], self.file["end"] = len(self._kept), end + len(record) + len(counts)
+
+    def subtract(self, number: int) -> None:
+        """Take the own share of a message out of the plane at once; what later steps owe to it goes with the replay."""
+        for k, kept in enumerate(self._kept):
+            if kept.number == number:
+                rows = self.learner.kept
+                first, last = rows.starts[k], rows.starts[k + 1]
+                share = rows.strengths[k] * rows.labels[k] * rows.entries[first:last]
+                self.learner.plane.weights[rows.slots[first:last]] -= share.astype(np.float32)
+
+    def copy(self) -> Copy:
+        """Return the learner as it is now."""
+        return Copy(self._done, self.learner.copy(), self._kept[: self.learner.n_kept])
+
+    def restore(self, copy: Copy, **values: float) -> None:
+        """Make an empty file that of a copy."""
+        self.file["begun"] = copy.number
+        for mine, other in zip(self.learner.plane, copy.learner.plane, strict=True):
+            mine[:] = other
+        arrays = {**copy.learner.to_arrays(), **self.learner.plane._asdict()}
+        self.learner = Learner.from_arrays(arrays, self.learner.settings)
+        for k, kept in enumerate(copy.kept):
+            self._append(k, kept.number, kept.counts)
+        self._written = self.learner.kept.strengths[: self.learner.n_kept].copy()
+        self.file.note(n=self.learner.n, **values)
+        self._done = self.file["done"] = copy.number
+
+    def move(self, path: Path) -> None:
+        """Take the place of another file."""
+        os.replace(self.file.path, path)  # noqa: PTH105  (its name is kept as text)
+        self.file.path = str(path)
+
+    def close(self, *, sync: bool) -> None:
+        """Close the file; put it on the disk if that is worth the time."""
+        if sync and self.file.whole():
+            self.file.sync()
+        self.file.close()
