@@ -11,11 +11,11 @@ from itertools import pairwise
 from typing import Any, NamedTuple
 
 import numpy as np
-from scipy import sparse
 from sklearn.base import BaseEstimator
 
 from halfspace._typing import FloatArray, Label, Labels, Matrix
 from halfspace.certificates.margins.separability import Separability
+from halfspace.certificates.rational import dense_rows
 from halfspace.certificates.version_space import bounds, outside
 from halfspace.errors import InputError
 from halfspace.kernels import Kernel, as_kernel
@@ -226,7 +226,7 @@ class VersionSpace:
 
     def share(self, X: Matrix, n: int = 1000) -> FloatArray:
         """Return the share of n random members that say the positive class, shape (m,), for examples X, shape (m, d)."""
-        members = self.sample(n)
+        members, X = self.sample(n), read_matrix(OWNER(), X, reset=True)
         rows = _clamped(X, self.clamp) if self.kernel is None else self.kernel.exact(X, self.X) + self.clamp
         said: FloatArray = (rows @ members.T > 0.0).mean(axis=1)
         return said
@@ -285,11 +285,7 @@ class VersionSpace:
         if row.shape[1] != self.X.shape[1]:
             msg = f"VersionSpace.informative: 'x' must have {self.X.shape[1]} numbers. Got {row.shape[1]} instead."
             raise InputError(msg)
-        X = (
-            sparse.vstack([self.X, sparse.csr_array(row)], format="csr")
-            if sparse.issparse(self.X)
-            else np.vstack([self.X, row])
-        )
+        X = np.vstack([_clamped(self.X, 0.0), row])
         negative, positive = (separability(X, np.append(self.y, label), intercept=self.intercept) for label in self.classes)
         possible = [proof.verdict != "inseparable" for proof in (negative, positive)]
         forced = None if all(possible) or not any(possible) else self.classes.tolist()[possible.index(True)]
@@ -298,8 +294,7 @@ class VersionSpace:
 
 def _clamped(X: Matrix, clamp: float) -> FloatArray:
     """Return rows as a dense array, the clamped input last."""
-    rows = np.asarray(X.toarray() if sparse.issparse(X) else X, dtype=np.float64)
-    return np.hstack([rows, np.full((rows.shape[0], 1), clamp)]) if clamp else rows
+    return dense_rows(X, np.arange(X.shape[0]), clamp)
 
 
 def _angle(a: FloatArray, b: FloatArray) -> float:
