@@ -248,6 +248,14 @@ def predict(**options: Any) -> None:
 @with_max_time
 @with_max_memory
 @click.option("--out", type=to_file, metavar="JSON", help="Write the proof, for `halfspace certify JSON FILE`.")
+@click.option(
+    "--permutations",
+    type=click.IntRange(min=0),
+    default=19,
+    show_default=True,
+    metavar="N",
+    help="Random orders of the labels to try if the classes are separable; 0: do not say what that is worth.",
+)
 @with_scale
 @with_max_rows
 @with_format
@@ -258,6 +266,9 @@ def separable(**options: Any) -> None:
 
     With more than two classes, each from the rest. When the time limit is reached the answer may be `undecided`; it is never
     a guess.
+
+    If they are separable, it also says what that is worth: how many labelings of these rows planes separate at all, and whether
+    the same labels in random order are separable too.
     """
 
 
