@@ -22,7 +22,7 @@ $(BIN)/python:
 
 EXTRAS_demo := cli
 # What these test imports no Numba, or stands above all that does: the lane with the JIT off would only repeat itself.
-NOT_COMPILED := certificates cli data exports files fuzz ladder modelfiles oracle questions report tables \
+NOT_COMPILED := certificates cli data exports files fuzz ladder modelfiles oracle questions report tables theory \
 	kernels/test_features.py kernels/test_mercer.py laws/test_regression.py models/test_linear_regression.py \
 	models/test_bayesian_regression.py models/test_calibrated.py models/test_k_means.py models/test_elbow.py \
 	test_contributing.py test_memory.py test_pages.py test_plots.py test_plots_helpers.py test_plots_prototypes.py \

@@ -15,10 +15,10 @@ ROOT = Path(__file__).parent
 
 
 def source_hash() -> str:
-    """Return a short hash of the sources that are compiled: none above the solvers is."""
+    """Return a short hash of the sources that are compiled: none above the solvers is, but the mail filter's."""
     digest = hashlib.sha256()
     package = ROOT / "src" / "halfspace"
-    for folder in ("rows", "kernels", "solvers"):
+    for folder in ("rows", "kernels", "solvers", "mail"):
         for path in sorted((package / folder).rglob("*.py")):
             digest.update(path.read_bytes())
     digest.update((package / "_dispatch.py").read_bytes())

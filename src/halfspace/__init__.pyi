@@ -1,6 +1,8 @@
 from halfspace import certificates as certificates
 from halfspace import data as data
 from halfspace import kernels as kernels
+from halfspace import mail as mail
+from halfspace import theory as theory
 from halfspace._memory import memory_limit as memory_limit
 from halfspace.exports import to_onnx as to_onnx
 from halfspace.ladder import Ladder as Ladder
