@@ -15,7 +15,7 @@ from scipy.linalg import LinAlgError, cho_factor, cho_solve
 from halfspace._dispatch import compiled
 from halfspace._typing import FloatArray, IntArray, View
 from halfspace.rows.operations import gathered
-from halfspace.rows.views import Gram, axpy, dot, n_rows, sqlength
+from halfspace.rows.views import Gram, axpy, dot, sqlength
 from halfspace.solvers.rules.adatron import AdaTron
 from halfspace.solvers.rules.sweep import Forget, State, Task, sweep
 
@@ -47,31 +47,19 @@ def settle(rule: AdaTron, task: Task, state: State, out: int, *, rounds: int, to
 @compiled
 def _climb(rule: AdaTron, task: Task, state: State, out: int, order: IntArray, rounds: int, tol: float) -> bool:
     """Present examples until `settle` has what it wants; `order`, shape (n,), is room for those that could change."""
-    X, s, w, alpha, y = task.X, task.s, state.W[0], state.alpha[0], np.empty(n_rows(task.X))
+    hard, y = np.isinf(rule.cap), np.empty(order.size)
     for j in range(y.size):
         y[j] = 1.0 if task.target[j] == task.positive[0] else -1.0
-    hard = np.isinf(rule.cap)
     for _ in range(rounds):
-        loss, held, least, m = 0.0, 0.0, np.inf, 0
-        for j in range(y.size):
-            if j == out or s[j] == 0.0:
-                continue
-            E, cap = y[j] * dot(X, j, w), rule.cap * s[j]
-            if not hard:
-                loss += cap * max(0.0, 1.0 - E)
-            least = min(least, E)
-            held += alpha[j]
-            if 0.0 < alpha[j] < cap or (E < 1.0 and alpha[j] < cap) or (E > 1.0 and alpha[j] > 0.0):
-                order[m] = j
-                m += 1
-        square = sqlength(X, w, alpha, y)
+        loss, held, least, m = _look(rule, task, state, y, out, order)
+        square = _square(task.X, state, y)
         primal, dual, t = 0.5 * square + loss, held - 0.5 * square, 1.0
         if hard:
             primal = 0.5 * square / (least * least) if least > 0.0 else np.inf
             dual, t = 0.5 * held * held / square, held / square
         gap = max(primal - dual, 0.0)
         if out >= 0:
-            E = t * y[out] * dot(X, out, w)
+            E = t * dot(task.X, out, state.W[0])
             if E * E > SURE * 2.0 * gap * task.q[out]:
                 return True
         elif gap <= tol * primal:
@@ -79,6 +67,30 @@ def _climb(rule: AdaTron, task: Task, state: State, out: int, order: IntArray, r
         for _ in range(SWEEPS):
             sweep(rule, Forget(), task, state, 0, order[:m])
     return False
+
+
+@compiled
+def _look(
+    rule: AdaTron, task: Task, state: State, y: FloatArray, out: int, order: IntArray
+) -> tuple[float, float, float, int]:
+    """Return the loss, the sum of the strengths, the least potential, and how many examples could change: those in `order`."""
+    loss, held, least, m, w, alpha = 0.0, 0.0, np.inf, 0, state.W[0], state.alpha[0]
+    for j in range(y.size):
+        if j != out and task.s[j] > 0.0:
+            E, cap = y[j] * dot(task.X, j, w), rule.cap * task.s[j]
+            if E < 1.0 and cap < np.inf:
+                loss += cap * (1.0 - E)
+            least = min(least, E)
+            held += alpha[j]
+            if 0.0 < alpha[j] < cap or (E < 1.0 and alpha[j] < cap) or (E > 1.0 and alpha[j] > 0.0):
+                order[m] = j
+                m += 1
+    return loss, held, least, m
+
+
+@compiled
+def _square(X: View, state: State, y: FloatArray) -> float:
+    return sqlength(X, state.W[0], state.alpha[0], y)
 
 
 def _climb_together(rule: AdaTron, task: Task, state: State, out: int) -> None:
