@@ -1,8 +1,8 @@
 """How often intervals of `LearningCurve` hold: ten published sets, none used to choose anything in it.
 
-From `ROWS` rows of a set (fewer where it is small) a curve is measured and carried on to 2, 4 and 10 times as many. The truth is
-the mean error of the same model learnt from that many rows, in several draws, on rows that nothing else has seen. The peer is
-the usual way: a + b n^-c fitted by least squares to the same mean errors, with the interval of the delta method. Shares, not
+From `ROWS` rows of a set (fewer where it is small) a curve is measured and carried on to 2, 4 and 10 times as many. The truth
+is the mean error of the same model learnt from that many rows, in several draws, on rows that nothing else has seen. The peer
+is the usual way: a + b n^-c fitted by least squares to the same mean errors, with the interval of the delta method. Shares, not
 seconds; intervals are nominally 90 %. Draws share sets, so the coverage is uncertain by several points.
 """
 
@@ -108,11 +108,25 @@ def summary(_):
         held = [low <= truth <= high for _, truth, (low, high), _ in own]
         theirs = [peer is not None and peer[0] <= truth <= peer[1] for _, truth, _, peer in own]
         widths = [100 * (high - low) for _, _, (low, high), _ in own]
-        missed = [name for name, part in found.items() if any(not row[2][0] <= row[1] <= row[2][1] for row in part if row[0] == factor)]
+        missed = [
+            name
+            for name, part in found.items()
+            if any(not row[2][0] <= row[1] <= row[2][1] for row in part if row[0] == factor)
+        ]
         shares = {"ours": float(np.mean(held)), "power law": float(np.mean(theirs))}
         remark = (
             f"{len(own)} curves of {len(SETS)} sets; median width {np.median(widths):.1f} points (bar at 10x: 8); "
             f"missed on: {', '.join(missed) or 'none'}"
         )
-        results.append(Result(f"learning curves: 90 % intervals at {factor}x that held (shares, not s)", shares, 0.0, shares["ours"], 0.85, at_most=False, remark=remark))
+        results.append(
+            Result(
+                f"learning curves: 90 % intervals at {factor}x that held (shares, not s)",
+                shares,
+                0.0,
+                shares["ours"],
+                0.85,
+                at_most=False,
+                remark=remark,
+            )
+        )
     return results

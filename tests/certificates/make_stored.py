@@ -148,7 +148,7 @@ def support():
 
 def left_out(**options):
     """Return the leave-one-out errors of a line, one example of which needs learning again."""
-    data, labels = np.array([[-3.0], [-2.0], [-1.0], [1.0], [2.0], [3.0], [-2.5]]), np.array([0, 0, 0, 1, 1, 1, 1])
+    data, labels = np.array([[-3.0], [-2.0], [-1.25], [1.0], [2.25], [3.0], [-2.5]]), np.array([0, 0, 0, 1, 1, 1, 1])
     return hs.leave_one_out(options.pop("kind", hs.AdaTron)(**options), data, labels), data, labels
 
 
@@ -218,7 +218,7 @@ CASES = {
         Y,
     ),
     "LeaveOneOut": left_out,
-    "LeaveOneOut-kernel": lambda: left_out(kind=hs.KernelAdaTron, kernel=RBF(0.25), class_weight={0: 1.0, 1: 2.0}),
+    "LeaveOneOut-kernel": lambda: left_out(kind=hs.KernelAdaTron, kernel=SQUARE, class_weight={0: 1.0, 1: 2.0}),
     "LogSmearing": lambda: (proofs.LogSmearing.measure(X, np.exp(T), ridge(ridge=0.5, sample_weight=S)), X, np.exp(T)),
     "LogSmearing-kernel": lambda: (proofs.LogSmearing.measure(X, np.exp(T), kernel_ridge()), X, np.exp(T)),
     "MarginBracket": lambda: (margin(), X, Y),

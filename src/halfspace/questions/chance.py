@@ -101,7 +101,7 @@ def separable_by_chance(
     --------
     >>> import numpy as np, halfspace as hs
     >>> print(hs.separable_by_chance(np.eye(4), [0, 0, 1, 1]))
-    What that is worth: nothing. The examples have rank 4 of 4 examples: every labelling is separable, so separability says nothing.
+    What that is worth: nothing. The examples have rank 4 of 4 examples: every labelling is separable, so ...
     """
     if isinstance(permutations, bool) or not isinstance(permutations, int | np.integer) or permutations < 0:
         msg = (

@@ -2,8 +2,8 @@
 
 Measure    In each repeat the rows are shuffled; the first m are learnt from, all others predicted, for growing m. e_ik is the
            share of wrong answers on row i at size k.
-Errors     Rows are the clusters: the means at all sizes are of the same rows, so their covariance is cov(e_i)/n, and repeats add
-           their spread over their number on the diagonal. Without this, intervals are far too narrow.
+Errors     Rows are the clusters: the means at all sizes are of the same rows, so their covariance is cov(e_i)/n, and repeats
+           add their spread over their number on the diagonal. Without this, intervals are far too narrow.
 Curve      error(m) = a + b (m + j d)^-c  with d inputs, c in {½, 1} and j in {0, ½, 1, 2, 4}: the exponents of learning theory
            (1 without noise, ½ with it), shifted by the inputs, below which theory has another regime. The usual exponent that
            is fitted as well is not known well enough from one decade of sizes.
@@ -129,7 +129,7 @@ class LearningCurve(BaseEstimator):  # type: ignore[misc]  # (scikit-learn's cla
         for name, least in (("n_repeats", 3), ("n_sizes", 4)):
             value = getattr(self, name)
             if isinstance(value, bool) or not isinstance(value, int | np.integer) or value < least:
-                msg = f"The {name!r} parameter of LearningCurve must be a whole number of at least {least}. Got {value!r} instead."
+                msg = f"The {name!r} parameter of LearningCurve must be a whole number >= {least}. Got {value!r} instead."
                 raise InputError(msg)
         X, y = X if sparse.issparse(X) else np.asarray(X), np.asarray(y)
         n = y.size

@@ -210,7 +210,9 @@ def audit(labels: Labels, predicted: Labels, *, level: float = 0.95) -> Audit:
     """
     labels, predicted = np.asarray(labels), np.asarray(predicted)
     if labels.shape != predicted.shape or labels.ndim != 1 or not labels.size:
-        msg = f"audit needs as many labels as predictions, at least one. Got shapes {labels.shape} and {predicted.shape} instead."
+        msg = (
+            f"audit needs as many labels as predictions, at least one. Got shapes {labels.shape} and {predicted.shape} instead."
+        )
         raise InputError(msg)
     if not isinstance(level, float) or not 0.0 < level < 1.0:
         msg = f"The 'level' parameter of audit must be between 0 and 1. Got {level!r} instead."

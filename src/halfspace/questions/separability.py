@@ -135,7 +135,7 @@ def _one_side(X: Matrix, y: Labels, *, biased: bool) -> Separability:
     elif found.multipliers:
         proof = Separability.by_multipliers(found.multipliers, X.shape[1], intercept=False, positive=positive)
     else:
-        msg = "separability: whether all examples lie on one side of a plane could not be decided; the gap is too thin for floats."
+        msg = "separability: the gap is too thin for floats to decide whether all examples lie on one side of a plane."
         raise InputError(msg)
     return replace(proof, one_class=True)
 

@@ -5,7 +5,7 @@ Count      Planes separate at most  C(n, r) = 2 Σ_{k<r} binom(n - 1, k)  of the
            theorem 1). If r = n, all of them.
 Lower side Floats are whole numbers times powers of 2, so an odd prime p has a residue for each, and a minor that is not 0
            modulo p is not 0: the rank modulo p is at most the rank. Elimination modulo p = 2^23 - 15 is exact in float64, as
-           sums of 128 products of residues are below 2^53.
+           sums of 64 products of residues of at most p/2 are below 2^53.
 Upper side The smaller number of rows and inputs, unless the rank was computed in whole numbers (small tables).
 """
 
@@ -26,7 +26,7 @@ from halfspace.certificates.rational import whole
 __all__ = ["LabelCount", "log_share", "modular_rank"]
 
 PRIME = (1 << 23) - 15
-BLOCK = 32
+BLOCK = 64
 SPARE = 32
 """Rows or columns beyond the smaller side that are looked at before all are."""
 LARGEST = 4e9
@@ -153,31 +153,29 @@ def modular_rank(A: FloatArray) -> int:
     R = _residues(A if A.shape[0] <= A.shape[1] else A.T)
     rank, (n, m) = 0, R.shape
     for first in range(0, m, BLOCK):
-        last = min(first + BLOCK, m)
-        L, begin = np.zeros((n, BLOCK)), rank
-        for j in range(first, last):
-            pivots = np.flatnonzero(R[rank:, j])
+        last, begin = min(first + BLOCK, m), rank
+        panel, L = R[begin:, first:last].T.copy(), np.zeros((BLOCK, n - begin))
+        for j in range(last - first):
+            k = rank - begin
+            pivots = np.flatnonzero(panel[j, k:])
             if not pivots.size:
                 continue
-            row, k = rank + int(pivots[0]), rank - begin
-            if row != rank:
-                R[[rank, row]], L[[rank, row]] = R[[row, rank]], L[[row, rank]]
-            L[rank + 1 :, k] = _reduced(R[rank + 1 :, j] * float(pow(int(R[rank, j]), -1, PRIME)))
-            R[rank + 1 :, j:last] = _reduced(R[rank + 1 :, j:last] - np.outer(L[rank + 1 :, k], R[rank, j:last]))
+            swap, own = k + int(pivots[0]), [begin + k, begin + k + int(pivots[0])]
+            panel[:, [k, swap]], L[:, [k, swap]], R[own] = panel[:, [swap, k]], L[:, [swap, k]], R[own[::-1]]
+            L[k, k + 1 :] = _reduced(panel[j, k + 1 :] * float(pow(int(panel[j, k]), -1, PRIME)))
+            panel[j + 1 :, k + 1 :] = _reduced(panel[j + 1 :, k + 1 :] - np.outer(panel[j + 1 :, k], L[k, k + 1 :]))
             rank += 1
             if rank == n:
                 return n
-        for i in range(begin + 1, rank):
-            R[i, last:] = _reduced(R[i, last:] - L[i, : i - begin] @ R[begin:i, last:])
-        R[rank:, last:] = _reduced(R[rank:, last:] - L[rank:, : rank - begin] @ R[begin:rank, last:])
+        for i in range(1, rank - begin):
+            R[begin + i, last:] = _reduced(R[begin + i, last:] - L[:i, i] @ R[begin : begin + i, last:])
+        R[rank:, last:] = _reduced(R[rank:, last:] - L[: rank - begin, rank - begin :].T @ R[begin:rank, last:])
     return rank
 
 
 def _reduced(A: FloatArray) -> FloatArray:
-    """Return whole numbers modulo the prime."""
-    A -= PRIME * np.floor(A * (1.0 / PRIME))
-    A[A < 0.0] += PRIME  # the quotient may be off by one
-    A[A >= PRIME] -= PRIME
+    """Return whole numbers modulo the prime, at most about half of it in size: 0 exactly where they are divisible."""
+    A -= PRIME * np.rint(A * (1.0 / PRIME))
     return A
 
 
@@ -185,6 +183,6 @@ def _residues(A: FloatArray) -> FloatArray:
     """Return floats modulo the prime, as floats."""
     mantissa, exponent = np.frexp(A)
     k = np.ldexp(mantissa, 53).astype(np.int64) % PRIME
-    different, place = np.unique(exponent.astype(np.int64) - 53, return_inverse=True)
-    powers: IntArray = np.array([pow(2, int(e), PRIME) for e in different], dtype=np.int64)
-    return (k * powers[place].reshape(A.shape) % PRIME).astype(np.float64)
+    least, most = int(exponent.min()), int(exponent.max())
+    powers: IntArray = np.array([pow(2, e - 53, PRIME) for e in range(least, most + 1)], dtype=np.int64)
+    return _reduced((k * powers[exponent - least] % PRIME).astype(np.float64))

@@ -85,10 +85,10 @@ class LeaveOneOut(Certificate):
     Examples
     --------
     >>> import halfspace as hs
-    >>> X, y = np.array([[-3.0], [-2.0], [-1.0], [1.0], [2.0], [3.0], [-2.5]]), np.array([0, 0, 0, 1, 1, 1, 1])
+    >>> X, y = np.array([[-3.0], [-2.0], [-1.25], [1.0], [2.25], [3.0], [-2.5]]), np.array([0, 0, 0, 1, 1, 1, 1])
     >>> proof = hs.leave_one_out(hs.AdaTron(C=1.0), X, y)
     >>> print(proof)
-    leave-one-out error 1/7 = 0.143: 6 examples by a bound, 1 by learning again without it
+    leave-one-out error 1/7 = 0.143: 3 examples by a bound, 4 by learning again without them
     >>> bool(proof.verify(X, y)), bool(proof.verify(X, 1 - y))
     (True, False)
     """
@@ -111,7 +111,7 @@ class LeaveOneOut(Certificate):
         n, q, most = self.examples, self.suspects.size, self.errors + self.undecided
         upper = f" to {most}/{n}" if self.undecided else ""
         share = f"{self.error:.3g}" + (f" to {most / n:.3g}" if self.undecided else "")
-        how = f"{plural(n - q, 'example')} by a bound, {q} by learning again without it"
+        how = f"{plural(n - q, 'example')} by a bound, {q} by learning again without them"
         left = f", of which {self.undecided} undecided" if self.undecided else ""
         return f"leave-one-out error {self.errors}/{n}{upper} = {share}: {how}{left}"
 
@@ -121,14 +121,14 @@ class LeaveOneOut(Certificate):
         X, y = as_rows(X, y)
         n = y.size if gap.sample_weight is None else int((gap.sample_weight > 0).sum())
         plain = cls(gap, *Refits.of(np.zeros(0), []), n, 0, n)
-        suspects = np.flatnonzero(~plain._cleared(plain._setting(X, y), SLACK))  # noqa: SLF001  (its own kind)
+        suspects = np.flatnonzero(~plain._cleared(plain._setting(X, y), SLACK))
         return replace(plain, suspects=suspects, starts=np.zeros(suspects.size + 1, dtype=np.int64), undecided=suspects.size)
 
     def with_refits(self, X: Matrix, y: Labels, refits: Refits) -> Self:
         """Return the certificate with strengths learnt without the suspects, and the errors that they prove."""
         fuller = replace(self, **refits._asdict())
         X, y = as_rows(X, y)
-        wrong, open_ = fuller._counted(fuller._setting(X, y), SLACK)
+        wrong, open_ = fuller._counted(fuller._setting(X, y), SLACK)  # noqa: SLF001  (its own kind)
         return replace(fuller, errors=wrong, undecided=open_)
 
     def consistent(self) -> list[tuple[bool, str]]:

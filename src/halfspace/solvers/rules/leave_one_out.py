@@ -60,7 +60,7 @@ def _climb(rule: AdaTron, task: Task, state: State, out: int, order: IntArray, r
         gap = max(primal - dual, 0.0)
         if out >= 0:
             E = t * dot(task.X, out, state.W[0])
-            if E * E > SURE * 2.0 * gap * task.q[out]:
+            if SURE * 2.0 * gap * task.q[out] < E * E:
                 return True
         elif gap <= tol * primal:
             return True
@@ -70,9 +70,7 @@ def _climb(rule: AdaTron, task: Task, state: State, out: int, order: IntArray, r
 
 
 @compiled
-def _look(
-    rule: AdaTron, task: Task, state: State, y: FloatArray, out: int, order: IntArray
-) -> tuple[float, float, float, int]:
+def _look(rule: AdaTron, task: Task, state: State, y: FloatArray, out: int, order: IntArray) -> tuple[float, float, float, int]:
     """Return the loss, the sum of the strengths, the least potential, and how many examples could change: those in `order`."""
     loss, held, least, m, w, alpha = 0.0, 0.0, np.inf, 0, state.W[0], state.alpha[0]
     for j in range(y.size):
