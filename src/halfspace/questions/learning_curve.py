@@ -217,11 +217,12 @@ class LearningCurve(BaseEstimator):  # type: ignore[misc]  # (scikit-learn's cla
 
 
 def _order(y: Labels, rng: np.random.Generator) -> IntArray:
-    """Return the rows in random order, classes spread evenly, so that the first few have their shares of each."""
+    """Return the rows in random order, classes spread evenly, one of each first: a sample has its shares of all classes."""
     place = np.empty(y.size)
     for label in np.unique(y):
         own = np.flatnonzero(y == label)
-        place[rng.permutation(own)] = (np.arange(own.size) + rng.random()) / own.size
+        turn = np.arange(own.size)
+        place[rng.permutation(own)] = (turn + rng.random() * (turn > 0)) / own.size
     return np.argsort(place, kind="stable")
 
 
