@@ -17,14 +17,14 @@ class Scripted:
     def __init__(self, shift=0.0):
         self.shift = shift
 
-    def get_params(self, deep=True):
+    def get_params(self, deep=True):  # noqa: ARG002  (scikit-learn's name)
         return {"shift": self.shift}
 
     def set_params(self, **params):
         self.__dict__.update(params)
         return self
 
-    def fit(self, X, y):
+    def fit(self, X, y):  # noqa: ARG002  (scikit-learn's names)
         self.rate = 0.05 + 2.0 / (len(y) + self.shift)
         return self
 
@@ -63,7 +63,7 @@ def test_rows_are_never_on_both_sides():
     """A model that remembers its rows is wrong on all others at every size."""
 
     class Memory(Scripted):
-        def fit(self, X, y):
+        def fit(self, X, y):  # noqa: ARG002
             self.seen = set(X[:, 0].tolist())
             return self
 
