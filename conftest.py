@@ -1,6 +1,7 @@
-"""Options of the test suite, and its compiled code.
+"""Options of the test suite, its compiled code and its threads.
 
-Numba's cache watches only the file of the cached function, so the tests keep one cache per state of the sources.
+Numba's cache watches only the file of the cached function, so the tests keep one cache per state of the sources. BLAS has one
+thread: the suite runs in as many processes as there are cores, and threads of BLAS that wait for a core do so by spinning.
 """
 
 import hashlib
@@ -25,6 +26,7 @@ def source_hash() -> str:
     return digest.hexdigest()[:16]
 
 
+os.environ.update(OPENBLAS_NUM_THREADS="1", OMP_NUM_THREADS="1", MKL_NUM_THREADS="1")
 os.environ["NUMBA_CACHE_DIR"] = str(ROOT / ".numba_cache" / source_hash())
 
 

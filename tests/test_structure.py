@@ -2,6 +2,7 @@
 
 import ast
 from collections.abc import Iterator
+from functools import cache
 from pathlib import Path
 
 import halfspace
@@ -30,11 +31,14 @@ SPARSE = {
 """Where it may matter whether a matrix is sparse, apart from rows/, and why."""
 
 
+@cache
+def _parsed() -> dict[str, ast.Module]:
+    files = sorted(ROOT.rglob("*.py"))
+    return {path.relative_to(ROOT).as_posix(): ast.parse(path.read_text(encoding="utf-8")) for path in files}
+
+
 def _sources(*folders: str) -> Iterator[tuple[str, ast.Module]]:
-    for path in sorted(ROOT.rglob("*.py")):
-        name = path.relative_to(ROOT).as_posix()
-        if not folders or name.startswith(folders):
-            yield name, ast.parse(path.read_text(encoding="utf-8"))
+    return ((name, tree) for name, tree in _parsed().items() if not folders or name.startswith(folders))
 
 
 def _names(tree: ast.AST) -> Iterator[str]:

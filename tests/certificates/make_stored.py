@@ -189,6 +189,11 @@ CASES = {
     "GaussianPosterior": posterior,
     "GaussianPosterior-means": lambda: (hs.BayesianRegression(intercept="free").fit(X, T).certificate_, X, T),
     "GaussianPosterior-noise": lambda: (hs.BayesianRegression(noise="unknown").fit(X, T).certificate_, X, T),
+    "HamLoss": lambda: (
+        proofs.HamLoss.measure(np.array([[-1.0], [0.5], [-0.25], [2.0]]), Y, threshold=0.0, positive=0),
+        np.array([[-1.0], [0.5], [-0.25], [2.0]]),
+        Y,
+    ),
     "KernelBracket": lambda: (
         proofs.KernelBracket.measure(XOR, Y, kernel=SQUARE, strengths=np.ones(4), positive=1, bias=0.0),
         XOR,
@@ -248,6 +253,11 @@ CASES = {
     "Separability-inseparable": lambda: (separable("inseparable"), XOR, Y),
     "Separability-separable": lambda: (separable("separable"), X, Y),
     "Separability-undecided": lambda: (separable("undecided"), X, Y),
+    "StreamMistakes": lambda: (
+        proofs.StreamMistakes.measure(1, X / 4.0, Y, rows=np.array([0, 3]), strengths=np.array([1.0, 0.5]), positive=1),
+        X / 4.0,
+        Y,
+    ),
     "SupportBounds": support,
     "TargetMean": lambda: (proofs.TargetMean.measure(X, T), X, T),
 }

@@ -12,6 +12,7 @@ from typing import Any, NamedTuple, get_args
 
 import numpy as np
 import pytest
+from scipy import stats
 
 from halfspace import certificates as proofs
 from halfspace.certificates import Certificate, from_json
@@ -33,6 +34,8 @@ LESS = {
 """Claims of the form "at least": a smaller number is a weaker claim, and true. (A precision ends at rounding.)"""
 MORE = {
     "MarginBracket.upper",
+    "HamLoss.bound",
+    "StreamMistakes.bound",
     "KernelRidgeGap.distance",
     "KernelRidgeGap.gap",
     "KeslerBracket.upper",
@@ -417,8 +420,25 @@ def true_leave_one_out(c, X, y):
     return c.examples == len(y) and c.errors <= left_out_errors(*about) <= c.errors + c.undecided
 
 
+def true_stream(c, X, y):
+    """The bound against the fixed weights, written out."""
+    s = np.where(y == c.positive, 1.0, -1.0)
+    v = sum((a * s[i] * X[i] for i, a in zip(c.rows, c.strengths, strict=True)), np.zeros(X.shape[1]))
+    same = abs(c.square - v @ v) <= 1e-8 * (v @ v)
+    return same and c.mistakes <= c.bound and c.bound >= v @ v + 2.0 * np.maximum(0.0, 1.0 - s * (X @ v)).sum()
+
+
+def true_loss(c, X, y):
+    """The ham above the threshold, and the binomial tail at the bound."""
+    ham = X[y != c.positive, 0]
+    tail = stats.binom.cdf(c.lost, c.ham, min(c.bound, 1.0)) if c.bound < 1.0 else 0.0
+    return c.ham == len(ham) and c.lost == (ham > c.threshold).sum() and tail <= (1.0 - c.confidence) * (1 + 1e-6)
+
+
 TRUTHS = {
     "LeaveOneOut": true_leave_one_out,
+    "StreamMistakes": true_stream,
+    "HamLoss": true_loss,
     "MarginBracket": true_margin,
     "KeslerBracket": true_kesler,
     "DualityGap": true_gap,

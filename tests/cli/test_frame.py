@@ -27,6 +27,8 @@ COMMANDS = [
     "data list",
     "data show",
     "data make",
+    "mail",
+    *(f"mail {name}" for name in ("train", "score", "learn", "explain", "status", "certify", "serve", "milter")),
 ]
 
 
@@ -37,7 +39,7 @@ def test_help_opens_with_a_worked_example(halfspace, command):
     assert ran.code == 0
     assert ran.out.startswith("Example: ")
     assert "halfspace " + command.split()[0] in ran.out.splitlines()[0]
-    assert ("--json" in ran.out) == (command != "data")
+    assert ("--json" in ran.out) == (command not in {"data", "mail"})
 
 
 def test_every_command_is_named_in_the_help(halfspace):

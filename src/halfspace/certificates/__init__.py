@@ -21,6 +21,7 @@ from halfspace.certificates.regression.kernel_ridge import KernelRidgeCells, Ker
 from halfspace.certificates.regression.posterior import GaussianPosterior
 from halfspace.certificates.regression.ridge import LeastSquaresGap, PerOutput, RidgeGap
 from halfspace.certificates.regression.smearing import LogSmearing
+from halfspace.certificates.stream import HamLoss, StreamMistakes
 
 __all__ = [
     "BudgetedMistakes",
@@ -30,6 +31,7 @@ __all__ = [
     "DualityGap",
     "FilterBound",
     "GaussianPosterior",
+    "HamLoss",
     "KernelBracket",
     "KernelGap",
     "KernelRidgeCells",
@@ -59,6 +61,7 @@ __all__ = [
     "Quantisation",
     "RidgeGap",
     "Separability",
+    "StreamMistakes",
     "SupportBounds",
     "TargetMean",
     "Verdict",

@@ -425,3 +425,149 @@ def schema(**options: Any) -> None:
 @as_object
 def completion(**options: Any) -> None:
     """Print the script that makes SHELL complete the commands and options of halfspace; add the example to ~/.bashrc."""
+
+
+with_state: Decorator = click.option(
+    "--state",
+    type=click.Path(file_okay=False),
+    metavar="DIR",
+    help="Directory of the filter; by default $HALFSPACE_MAIL, or one in the user's data directory.",
+)
+with_connect: Decorator = click.option(
+    "--connect", metavar="ADDR", help="Ask the service at this path or loopback address, such as 127.0.0.1:7830."
+)
+with_listen: Decorator = click.option(
+    "--listen", metavar="ADDR", help="Path of a Unix socket, or a loopback address such as 127.0.0.1:7830."
+)
+with_ham_loss: Decorator = click.option(
+    "--ham-loss",
+    type=click.Choice(["0.01", "0.005", "0.001"]),
+    help="Call spam only what keeps the promise that, with 95 % confidence, at most this share of ham is lost.",
+)
+
+
+@main.group(
+    cls=CommandLine,
+    short_help="A mail filter that learns from each correction.",
+    example="halfspace mail train ~/mail/junk --label spam",
+)
+def mail() -> None:
+    """Sort mail into ham, unsure and spam, and learn from each correction; docs/mail.md has the recipes for mail servers."""
+
+
+@mail.command(
+    runs="mail.train",
+    short_help="Learn a folder, a maildir or an mbox file.",
+    example="halfspace mail train ~/mail/junk --label spam",
+)
+@click.argument("source", type=click.Path(exists=True))
+@click.option("--label", type=click.Choice(["spam", "ham"]), required=True, help="What all messages of SOURCE are.")
+@click.option("--keep", is_flag=True, help="Keep the messages themselves from now on, so that a new version can reread them.")
+@click.option("--light", is_flag=True, help="At most 250 features a message; when the state is made.")
+@with_state
+@as_object
+def train(**options: Any) -> None:
+    """Learn every message of SOURCE: a folder, a maildir, an mbox file, or a file with one message.
+
+    Messages that are known already are skipped; those known with the other label are learnt anew.
+    """
+
+
+@mail.command(
+    "score",
+    runs="mail.score",
+    short_help="Tell whether the message on standard input is spam.",
+    example="halfspace mail score < message",
+)
+@click.option("--header", is_flag=True, help="Print the message with the answer in its header; always exit with 0.")
+@with_ham_loss
+@with_connect
+@with_state
+@as_object_itself
+def score_(**options: Any) -> None:
+    """Tell whether the message on standard input is ham, unsure or spam: exit code 0, 11 or 10; 75 if there is no answer.
+
+    With --header the message is printed with the field X-Halfspace, and fields of that name that the sender put in are removed;
+    whatever happens, the message goes through, after five seconds without an answer.
+    """
+
+
+@mail.command(
+    runs="mail.learn",
+    short_help="Learn the message on standard input, or take it back.",
+    example="halfspace mail learn --spam < message",
+)
+@click.option("--spam", is_flag=True, help="It is spam.")
+@click.option("--ham", is_flag=True, help="It is not.")
+@click.option("--undo", is_flag=True, help="Take it back: the filter is then the one that never saw it.")
+@click.option("--keep", is_flag=True, help="Keep the messages themselves from now on.")
+@with_connect
+@with_state
+@as_object_itself
+def learn(**options: Any) -> None:
+    """Learn the message on standard input; when this returns it is on the disk. Exit code 75 if that failed."""
+
+
+@mail.command(
+    runs="mail.explain",
+    short_help="Say why the message on standard input is ham or spam.",
+    example="halfspace mail explain < message",
+)
+@click.option("--top", type=click.IntRange(min=1), default=10, show_default=True, help="Features to list each way.")
+@with_state
+@as_object
+def explain(**options: Any) -> None:
+    """List the features that push the message on standard input most towards spam and towards ham, in words."""
+
+
+@mail.command(
+    runs="mail.status", short_help="Show what the filter has seen and promises.", example="halfspace mail status --state DIR"
+)
+@with_state
+@as_object
+def status(**options: Any) -> None:
+    """Show what the filter has learnt, how it did on the last 200 messages before it learnt them, and what it can promise."""
+
+
+@mail.command(
+    "certify",
+    runs="mail.certify",
+    short_help="Replay the journal and check what the filter claims.",
+    example="halfspace mail certify",
+)
+@with_state
+@as_object
+def certify_mail(**options: Any) -> None:
+    """Learn the journal again from the beginning: weights and scores must come out the same, bit for bit.
+
+    Then the certificates: mistakes against the most that theory allows, and the bound on lost ham. Exit code 1 if one fails.
+    """
+
+
+@mail.command(
+    runs="mail.serve",
+    short_help="Answer on a Unix socket or on loopback.",
+    example="halfspace mail serve --listen 127.0.0.1:7830",
+)
+@with_listen
+@with_ham_loss
+@with_state
+@as_object
+def serve(**options: Any) -> None:
+    """Keep the filter in memory and answer `mail score` and `mail learn`, by default on DIR/socket, until SIGTERM or Ctrl-C.
+
+    On loopback every user of this machine may ask and teach; a socket in the directory is for its owner alone.
+    """
+
+
+@mail.command(
+    runs="mail.milter",
+    short_help="Filter for postfix or sendmail, as a milter.",
+    example="halfspace mail milter --listen 127.0.0.1:8891",
+)
+@with_listen
+@with_ham_loss
+@with_state
+@as_object
+def milter(**options: Any) -> None:
+    """Answer a mail server by the milter protocol: the field X-Halfspace is added, forged ones are removed."""

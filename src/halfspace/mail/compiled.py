@@ -7,7 +7,7 @@ import numpy as np
 from numba import njit
 
 from halfspace.mail.extraction import ALL, LIGHT, buffers_of, keys_for
-from halfspace.mail.hashing import GRAMS, LONGEST, PAIRS, SLOT_BITS, SUBJECT, WORD_LIMIT, WORDS
+from halfspace.mail.hashing import GRAMS, LONGEST, PAIRS, SHAPE, SLOT_BITS, SUBJECT, WORD_LIMIT, WORDS
 
 FIRST = LONGEST // 4 + 2
 SHIFT = np.uint64(64 - SLOT_BITS)
@@ -15,9 +15,9 @@ SEPARATOR, NEXT = 32, 10
 
 
 @njit(cache=True, nogil=True)
-def slots_of(text: Any, start: Any, keys: Any, pairs: bool) -> Any:  # noqa: C901, FBT001, PLR0912  (one loop over bytes)
+def slots_of(text: Any, shape: Any, start: Any, keys: Any, pairs: bool) -> Any:  # noqa: C901, FBT001  (one loop over bytes)
     """Return the slots, sorted, each once. `text`: the groups' buffers, parted by line ends."""
-    out = np.empty(2 * text.size + start.size + 8, np.uint32)
+    out = np.empty(2 * text.size + shape.size + start.size + 8, np.uint32)
     n, g, length, before, words = 0, 0, 0, np.int64(-1), 0
     h = np.uint64(0)
     four = np.uint64(0)
@@ -51,14 +51,21 @@ def slots_of(text: Any, start: Any, keys: Any, pairs: bool) -> Any:  # noqa: C90
         if c == NEXT:
             g += 1
             before = np.int64(-1)
-    if start.size > 3:
-        k = FIRST + 3 * GRAMS
-        four = np.uint64(start[0]) << np.uint64(8) | np.uint64(start[1]) << np.uint64(16) | np.uint64(start[2]) << np.uint64(24)
-        for place in range(3, start.size):
-            four = four >> np.uint64(8) | np.uint64(start[place]) << np.uint64(24)
-            out[n] = (four * keys[k] + keys[k + 2]) >> SHIFT
-            n += 1
+    n = _fours(shape, keys[FIRST + 3 * SHAPE :], out, n)
+    n = _fours(start, keys[FIRST + 3 * GRAMS :], out, n)
     return _distinct(out[:n])
+
+
+@njit(cache=True, nogil=True)
+def _fours(text: Any, keys: Any, out: Any, n: int) -> int:
+    """Put the slots of all overlapping fours of bytes into `out` from place n on; return the place after them."""
+    four = np.uint64(0)
+    for place in range(text.size):
+        four = four >> np.uint64(8) | np.uint64(text[place]) << np.uint64(24)
+        if place > 2:
+            out[n] = (four * keys[0] + keys[2]) >> SHIFT
+            n += 1
+    return n
 
 
 @njit(cache=True, nogil=True)
@@ -86,11 +93,7 @@ def _distinct(slots: Any) -> Any:
 
 def features(message: bytes, *, salt: bytes = b"", groups: Iterable[str] = ALL, light: bool = False) -> Any:
     """Return what `extraction.features` does, as an array of uint32, several times as fast."""
-    buffers, start = buffers_of(message, groups, light=light)
-    slots = slots_of(
-        np.frombuffer(b"\n".join(buffers), np.uint8),
-        np.frombuffer(start, np.uint8),
-        np.frombuffer(keys_for(salt), np.uint64),
-        bool(buffers[PAIRS]),
-    )
+    buffers, shape, start = buffers_of(message, groups, light=light)
+    text, shapes, first = (np.frombuffer(part, np.uint8) for part in (b"\n".join(buffers), shape, start))
+    slots = slots_of(text, shapes, first, np.frombuffer(keys_for(salt), np.uint64), bool(buffers[PAIRS]))
     return slots[:LIGHT] if light else slots

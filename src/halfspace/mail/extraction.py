@@ -1,7 +1,8 @@
 """From a raw message to features: named groups of tokens, each of which can be switched off, hashed into slots.
 
 The groups are those of the lectures (words, pairs of neighbouring words, date and time, recipient path, IP numbers, sender,
-encoding, links) and ours: subject, authentication results, and every four neighbouring bytes at the start of the message.
+encoding, links) and ours: subject, authentication results, every four neighbouring bytes at the start of the message, and the
+shape of its text: four neighbouring bytes with all small letters alike, all capitals and all digits.
 
 An extractor takes a `Message` and returns tokens, byte strings without spaces. Every message gives features, and none raises.
 This module uses the standard library only; `halfspace.mail.compiled` has the same hashing compiled.
@@ -19,7 +20,7 @@ from halfspace.mail.message import Message, as_text, read
 __all__ = ["ALL", "VERSION", "buffers_of", "features", "named_features"]
 
 ALL = GROUPS
-VERSION = 1
+VERSION = 3
 """Of the extractor: a filter's state belongs to one, and is learnt anew from the messages when it changes."""
 START = 3_000
 """Bytes at the start of a message whose overlapping fours count."""
@@ -33,16 +34,15 @@ Tokens = list[bytes]
 
 _PRINTABLE = bytes(c if c > 32 and c != 127 else 32 for c in range(256))
 _WORD = bytes(c if (chr(c).isalnum() and c < 128) or c in b"$'-_" or c > 127 else 32 for c in range(256))
-_ADDRESS = re.compile(rb"([^\s<>\"',;:()@]{1,64})@([a-z0-9.-]{1,100})")
 _IP = re.compile(rb"(?<![\d.])(\d{1,3})\.(\d{1,3})\.(\d{1,3})\.(\d{1,3})(?![\d.])")
-_FROM = re.compile(rb"^from[ \t]+([^\s();]{1,100})(?:[ \t]+\(([^()]{0,200}))?")
-_BY = re.compile(rb"\bby[ \t]+([^\s();]{1,100})")
-_WITH = re.compile(rb"\bwith[ \t]+([a-z0-9-]{1,30})")
 _DATE = re.compile(
     rb"(?:(\w{3})[a-z]*,?[ \t]+)?(\d{1,2})[ \t-]+(\w{3})[a-z]*[ \t-]+(\d{2,4})"
     rb"[ \t]+(\d{1,2}):(\d\d)(?::(\d\d))?(?:[ \t]+([+-]\d{4}|[a-z]{1,5}))?"
 )
-_URL = re.compile(rb"\b(https?|ftp)://([^\s\"'<>)\]]{1,400})|\bwww\.([^\s\"'<>)\]]{1,400})", re.IGNORECASE)
+_DELIMITERS = bytes(c if c > 32 and c not in b"<>\"',;:()" else 32 for c in range(256))
+_SHAPES = bytes(48 if 48 <= c < 58 else 65 if 65 <= c < 91 else 97 if 97 <= c < 123 else c for c in range(256))
+_URL = re.compile(rb"://([^\s\"'<>)\]]{1,300})")
+_BARE_URL = re.compile(rb"www\.([^\s\"'<>)\]]{1,300})")
 _ENCODED = re.compile(rb"=\?([^?\s]{1,40})\?([bq])\?([^?]{0,400})\?=(?:\s+(?==\?))?", re.IGNORECASE)
 _VERDICT = re.compile(rb"\b(spf|dkim|dmarc|arc|domainkeys|sender-id|iprev|auth)=([a-z]{2,12})")
 _MONTHS = {m: k for k, m in enumerate(b"jan feb mar apr may jun jul aug sep oct nov dec".split(), 1)}
@@ -52,6 +52,7 @@ _SHORTENERS = frozenset(
 )
 
 
+@lru_cache(maxsize=4096)
 def _domain(host: bytes) -> bytes:
     """Return the last two labels of a host name, three where the last but one is short, as in co.uk."""
     labels = host.strip(b".").split(b".")
@@ -64,9 +65,9 @@ def _bucket(number: float) -> bytes:
 
 
 def _address(value: bytes) -> tuple[bytes, bytes]:
-    """Return the local part and the domain of the last address in a header value."""
-    found = _ADDRESS.findall(value.lower())
-    return found[-1] if found else (b"", b"")
+    """Return the local part and the domain of the first address in a header value."""
+    local, _, domain = value.translate(_DELIMITERS).partition(b"@")
+    return local.rpartition(b" ")[2].lower(), domain.partition(b" ")[0].lower()
 
 
 def _moment(value: bytes) -> tuple[int, tuple[bytes, ...]]:
@@ -93,10 +94,11 @@ def _date(message: Message) -> Tokens:
     tokens = [b"weekday:" + pieces[0], b"hour:" + pieces[4], b"zone:" + pieces[7]]
     if pieces[0] and pieces[0] not in _DAYS:
         tokens.append(b"odd-weekday")
-    hops = [_moment(value)[0] for value in message.values(b"received")]
-    for name, moment in ((b"first", hops[-1:]), (b"last", hops[:1])):
-        if moment and moment[0] >= 0:
-            tokens.append(b"after-%s:%s" % (name, _bucket((moment[0] - sent) // 60)))
+    hops = message.values(b"received")
+    for name, hop in ((b"first", hops[-1:]), (b"last", hops[:1])):
+        moment = _moment(hop[0])[0] if hop else -1
+        if moment >= 0:
+            tokens.append(b"after-%s:%s" % (name, _bucket((moment - sent) // 60)))
     return tokens
 
 
@@ -105,23 +107,31 @@ def _path(message: Message) -> Tokens:
     hops = message.values(b"received")
     tokens = [b"hops:%d" % len(hops)] if message.fields else []
     for k, hop in enumerate(reversed(hops[-12:])):
-        value = hop.lower()
-        by, source, by_what = _BY.search(value), _FROM.search(value), _WITH.search(value)
-        where = _domain(by[1]) if by else b"nobody"
-        tokens += [b"by:" + (by[1] if by else b""), b"%d-by:%s" % (k, where)]
-        if by_what:
-            tokens.append(b"with:" + by_what[1])
-        if source is None:
+        helo, name, by, how = _handed(hop.lower().split())
+        where = _domain(by)
+        tokens += [b"by:" + by, b"%d-by:%s" % (k, where), b"with:" + how]
+        if not helo:
             tokens.append(b"%d-from-nobody" % k)
             continue
-        helo, said = source[1].strip(b"[]"), (source[2] or b"").split(None, 1)
-        name = said[0] if said and b"." in said[0] and not said[0].startswith(b"[") else b""
-        nameless = not name or (name[:1].isdigit() and name.strip(b"0123456789.") == b"")
         tokens += [b"helo:" + helo, b"helo-domain:" + _domain(helo), b"over:%s>%s" % (_domain(name or helo), where)]
-        tokens.append(b"%d-nameless" % k if nameless else b"from:" + _domain(name))
-        if not nameless and _domain(name) != _domain(helo):
+        tokens.append(b"from:" + _domain(name) if name else b"%d-nameless" % k)
+        if name and _domain(name) != _domain(helo):
             tokens.append(b"%d-helo-unlike-name" % k)
-    return tokens
+    nameless = sum(token.endswith(b"-nameless") for token in tokens)
+    return [*tokens, b"nameless:%d/%d" % (nameless, len(hops))] if nameless else tokens
+
+
+def _handed(words: Tokens) -> tuple[bytes, bytes, bytes, bytes]:
+    """Return of a Received line how the sender called itself, its looked-up name, the receiver, and the protocol."""
+    if not words:
+        return b"", b"", b"", b""
+    helo = name = b""
+    if words[0] == b"from" and len(words) > 2:
+        helo, said = words[1].strip(b"[]"), words[2].strip(b"()[]")
+        name = said if words[2][:1] == b"(" and b"." in said and said.strip(b"0123456789.") else b""
+    by = words[words.index(b"by") + 1 :][:1] if b"by" in words else []
+    how = words[words.index(b"with") + 1 :][:1] if b"with" in words else []
+    return helo, name, by[0] if by else b"nobody", how[0].strip(b";") if how else b""
 
 
 def _ip(message: Message) -> Tokens:
@@ -213,8 +223,8 @@ def _links(links: Iterable[tuple[bytes, bytes]], message: Message) -> Tokens:
             tokens.append(b"shortener")
         if writer:
             tokens.append(b"host-like-sender" if domain == writer else b"host-unlike-sender")
-        shown = _URL.search(text)
-        if shown and _domain((shown[2] or shown[3]).lower().partition(b"/")[0]).removeprefix(b"www.") != domain:
+        shown = _URL.search(text) or _BARE_URL.search(text)
+        if shown and _domain(shown[1].partition(b"/")[0]) != domain:
             tokens.append(b"text-unlike-target")
     return [*tokens, b"links:" + _bucket(count)] if count else tokens
 
@@ -261,18 +271,19 @@ def _words(text: bytes) -> bytes:
 
 def _texts(message: Message) -> tuple[list[bytes], list[tuple[bytes, bytes]]]:
     """Return the text of every part that has some, and all links."""
-    texts, links = [], []
+    texts: list[bytes] = []
+    links: list[tuple[bytes, bytes]] = []
     for part in message.parts:
-        if not part.kind.startswith((b"text/", b"message/")) and part.kind:
+        if part.kind and not part.kind.startswith((b"text/", b"message/")):
             continue
         text = as_text(part.body[:CAP], part.charset)
         if part.kind == b"text/html" or b"<html" in text[:1000]:
-            text, found, names = text_and_links(text)
+            text, found = text_and_links(text)
             links += found
-            if names:
-                texts.append(b"")
-        for found in _URL.findall(text):
-            links.append((b"http://www." + found[2] if found[2] else found[0] + b"://" + found[1], b""))
+        if b"://" in text:
+            links += [(b"http://" + rest, b"") for rest in _URL.findall(text)]
+        if b"www." in text:
+            links += [(b"http://www." + rest, b"") for rest in _BARE_URL.findall(text)]
         texts.append(text)
     return texts, links
 
@@ -287,17 +298,17 @@ _HEADER_GROUPS: dict[str, Callable[[Message], Tokens]] = {
 }
 
 
-def buffers_of(message: bytes, groups: Iterable[str] = ALL, *, light: bool = False) -> tuple[list[bytes], bytes]:
-    """Return for each group but the last its tokens, parted by spaces, and the bytes at the start of the message.
+def buffers_of(message: bytes, groups: Iterable[str] = ALL, *, light: bool = False) -> tuple[list[bytes], bytes, bytes]:
+    """Return for each group but the last two its tokens, parted by spaces, and the bytes of those two.
 
     The pairs' buffer is b"+" if they are wanted: they are made of the words where these are hashed.
     """
     wanted, found = frozenset(groups), read(message)
     if light:
-        wanted -= {"pairs", "grams"}
+        wanted -= {"pairs", "shape", "grams"}
     texts, links = _texts(found) if wanted & {"words", "pairs", "links"} else ([], [])
     buffers = []
-    for group in GROUPS[:-1]:
+    for group in GROUPS[:-2]:
         if group not in wanted:
             buffers.append(b"")
         elif group == "links":
@@ -311,7 +322,9 @@ def buffers_of(message: bytes, groups: Iterable[str] = ALL, *, light: bool = Fal
             buffers.append(_unencoded(b" ".join(found.values(b"subject")[:3])).translate(_WORD))
         else:
             buffers.append(b" ".join(_HEADER_GROUPS[group](found)).translate(_PRINTABLE))
-    return buffers, found.raw[:START] if "grams" in wanted else b""
+    shown = next((part.body for part in found.parts if part.kind.startswith(b"text/") or not part.kind), b"")
+    shape = shown[:START].translate(_SHAPES) if "shape" in wanted else b""
+    return buffers, shape, found.raw[:START] if "grams" in wanted else b""
 
 
 @lru_cache(maxsize=4)

@@ -7,10 +7,12 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from halfspace.errors import InputError
+from halfspace.mail.calibration import Calibration
 from halfspace.mail.compiled import features
 from halfspace.mail.extraction import ALL, named_features
 from halfspace.mail.learner import SETTINGS, Learner, Settings, combined, outputs
-from halfspace.mail.promise import default_threshold, needed, promised_threshold
+from halfspace.mail.promise import answer, default_threshold, needed, promised_threshold
+from halfspace.mail.proofs import Proofs, prove
 from halfspace.mail.words import in_words
 
 __all__ = ["Explanation", "MailFilter", "Status"]
@@ -145,8 +147,18 @@ class MailFilter:
 
     def answer(self, message: bytes) -> str:
         """Return "ham", "unsure" or "spam"."""
-        score, threshold = self.score(message), self.threshold()
-        return "spam" if score > threshold else "unsure" if score > 0.0 else "ham"
+        return answer(self.score(message), self.threshold())
+
+    def probability(self, message: bytes) -> float:
+        """Return the probability that a message is spam, from its score and those of all messages learnt."""
+        known = Calibration()
+        for _, y, score in self.log:
+            known = known.learnt(score, spam=y > 0)
+        return known.probability(self.score(message))
+
+    def prove(self) -> Proofs:
+        """Return certificates of the history: mistakes against a bound, the large-margin gap, and lost ham."""
+        return prove(self.log, None if self.status().ham_missing else self.threshold(), self.settings)
 
     def status(self) -> Status:
         """Return what the filter has learnt and how it does; an error is a score on the wrong side of 0, before learning."""

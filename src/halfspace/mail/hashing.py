@@ -23,9 +23,9 @@ LONGEST = 64
 WORD_LIMIT = 5_000
 """Words of a message that count."""
 
-GROUPS = ("date", "path", "ip", "sender", "encoding", "links", "authentication", "words", "pairs", "subject", "grams")
+GROUPS = ("date", "path", "ip", "sender", "encoding", "links", "authentication", "words", "pairs", "subject", "shape", "grams")
 """The groups of features: eight from the lectures, and ours."""
-WORDS, PAIRS, SUBJECT, GRAMS = (GROUPS.index(name) for name in ("words", "pairs", "subject", "grams"))
+WORDS, PAIRS, SUBJECT, SHAPE, GRAMS = (GROUPS.index(name) for name in ("words", "pairs", "subject", "shape", "grams"))
 
 _MASK = (1 << 64) - 1
 _TOKEN_KEYS = LONGEST // 4 + 2
@@ -39,16 +39,16 @@ def keys_of(salt: bytes) -> "Numbers[int]":
     return array("Q", (key | 1 for key in keys))
 
 
-def slots_of(buffers: list[bytes], start: bytes, keys: "Numbers[int]") -> "Numbers[int]":
-    """Return the slots of a message, sorted, each once: of the tokens in each group's buffer, and of the bytes at its start.
+def slots_of(buffers: list[bytes], shape: bytes, start: bytes, keys: "Numbers[int]") -> "Numbers[int]":
+    """Return the slots of a message, sorted, each once: of the tokens in each group's buffer, and of fours of bytes.
 
     Parameters
     ----------
     buffers : list of bytes
-        For each group but the last its tokens, parted by spaces. An empty buffer is a group left out; that of the pairs is
+        For each group but the last two its tokens, parted by spaces. An empty buffer is a group left out; that of the pairs is
         empty or not, and the words are paired.
-    start : bytes
-        The bytes whose overlapping fours count.
+    shape, start : bytes
+        The bytes whose overlapping fours count, in the last two groups.
     keys : array of 64-bit numbers
         From `keys_of`.
     """
@@ -61,11 +61,11 @@ def slots_of(buffers: list[bytes], start: bytes, keys: "Numbers[int]") -> "Numbe
             if g in {WORDS, SUBJECT} and buffers[PAIRS]:
                 a, c, b = _of_group(PAIRS, keys)
                 found.update((h * a + k * c + b & _MASK) >> 44 for h, k in pairwise(hashes))
-    if len(start) > 3:
-        a, _, b = _of_group(GRAMS, keys)
+    for g, text in ((SHAPE, shape), (GRAMS, start)):
+        a, _, b = _of_group(g, keys)
         fours: set[int] = set()
-        for offset in range(4):
-            fours.update(memoryview(start[offset : offset + (len(start) - offset) // 4 * 4]).cast("I"))
+        for offset in range(min(4, max(0, len(text) - 3))):
+            fours.update(memoryview(text[offset : offset + (len(text) - offset) // 4 * 4]).cast("I"))
         found.update((four * a + b & _MASK) >> 44 for four in fours)
     return array("I", sorted(found))
 
@@ -90,13 +90,14 @@ def _of_group(g: int, keys: "Numbers[int]") -> "Numbers[int]":
     return keys[_TOKEN_KEYS + 3 * g : _TOKEN_KEYS + 3 * g + 3]
 
 
-def named_slots(buffers: list[bytes], start: bytes, keys: "Numbers[int]") -> dict[int, tuple[str, bytes]]:
+def named_slots(buffers: list[bytes], shape: bytes, start: bytes, keys: "Numbers[int]") -> dict[int, tuple[str, bytes]]:
     """Return for each slot its group and token; of two that meet in one, the later in the order of `GROUPS`."""
     found: dict[int, tuple[str, bytes]] = {}
-    a, _, b = _of_group(GRAMS, keys)
-    for place in range(len(start) - 3):
-        four = start[place : place + 4]
-        found[(int.from_bytes(four, "little") * a + b & _MASK) >> 44] = "grams", four
+    for g, text in ((GRAMS, start), (SHAPE, shape)):
+        a, _, b = _of_group(g, keys)
+        for place in range(len(text) - 3):
+            four = text[place : place + 4]
+            found[(int.from_bytes(four, "little") * a + b & _MASK) >> 44] = GROUPS[g], four
     for g, buffer in enumerate(buffers):
         if buffer and g != PAIRS:
             tokens = _tokens(g, buffer)

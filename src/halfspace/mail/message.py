@@ -61,17 +61,19 @@ class Message(NamedTuple):
     """The header fields in order, names in lower case and values unfolded, the types of all parts, and the leaves."""
 
     fields: list[tuple[bytes, bytes]]
+    named: dict[bytes, list[bytes]]
     shape: list[bytes]
     parts: list[Part]
     raw: bytes
 
     def values(self, name: bytes) -> list[bytes]:
         """Return the values of a header field, in order."""
-        return [value for field, value in self.fields if field == name]
+        return self.named.get(name, [])
 
     def first(self, name: bytes) -> bytes:
         """Return the first value of a header field, or nothing."""
-        return next((value for field, value in self.fields if field == name), b"")
+        found = self.named.get(name)
+        return found[0] if found else b""
 
 
 def read(message: bytes) -> Message:
@@ -93,7 +95,10 @@ def read(message: bytes) -> Message:
         head = _OUR_LINES.sub(b"", raw[:start])
         raw, start = head + raw[start:], len(head)
         fields = [field for field in fields if field[0] != _OURS]
-    found = Message(fields, [], [], raw)
+    named: dict[bytes, list[bytes]] = {}
+    for name, value in fields:
+        named.setdefault(name, []).append(value)
+    found = Message(fields, named, [], [], raw)
     _walk(found, raw[start:])
     return found
 

@@ -13,10 +13,12 @@ Without a promise the threshold is the 99 % rank of past ham, but at least 0, fr
 import math
 from collections.abc import Sequence
 
-__all__ = ["allowed", "default_threshold", "needed", "promised_threshold"]
+__all__ = ["allowed", "answer", "default_threshold", "needed", "promised_threshold"]
 
 CONFIDENCE = 0.95
 ENOUGH = 20
+UNSURE = -0.1
+"""Scores above this and not above the threshold are neither ham nor spam."""
 
 
 def needed(eps: float, confidence: float = CONFIDENCE) -> int:
@@ -64,3 +66,14 @@ def default_threshold(ham_scores: Sequence[float]) -> float:
     """
     n = len(ham_scores)
     return 0.0 if n < ENOUGH else max(0.0, sorted(ham_scores)[n - 1 - n // 100])
+
+
+def answer(score: float, threshold: float) -> str:
+    """Return "spam" above the threshold, "ham" at most at `UNSURE`, and "unsure" between.
+
+    Examples
+    --------
+    >>> answer(0.5, 0.0), answer(0.0, 0.0), answer(-0.5, 0.0)
+    ('spam', 'unsure', 'ham')
+    """
+    return "spam" if score > threshold else "unsure" if score > UNSURE else "ham"

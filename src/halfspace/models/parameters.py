@@ -18,7 +18,7 @@ from halfspace._typing import FloatArray, IntArray, Labels, Matrix, View
 from halfspace.errors import InputError
 from halfspace.rows.labels import read_classes
 from halfspace.rows.operations import fill_squared_norms, squared_norms
-from halfspace.rows.threads import beside
+from halfspace.rows.threads import CHUNK_ENTRIES, beside
 from halfspace.rows.views import entries_per_row, view_of
 from halfspace.solvers.outcome import Outcome
 from halfspace.solvers.run import Budget
@@ -271,7 +271,7 @@ def admit_problems(estimator: Any, X: Matrix, K: int) -> None:
 def read_examples(estimator: Any, X: Matrix, y: Labels, clamp: float) -> Examples:
     """Check examples and labels for a fit from scratch, and set the scikit-learn attributes that describe them.
 
-    The pass over the rows that measures them and looks for NaN runs beside the first epoch, in a thread of its own; a rule
+    The pass over many rows that measures them and looks for NaN runs beside the first epoch, in a thread of its own; a rule
     that reads the norms calls `inspection` first, the others after the first epoch.
     """
     owner = type(estimator).__name__
@@ -280,7 +280,7 @@ def read_examples(estimator: Any, X: Matrix, y: Labels, clamp: float) -> Example
     classes, target = read_classes(y, owner)
     admit_problems(estimator, X, 1 if classes.size == 2 else classes.size)
     q = np.empty(target.size)
-    filled = beside(fill_squared_norms, view, q)
+    filled = beside(fill_squared_norms, view, q, small=entries_per_row(view) * target.size < CHUNK_ENTRIES)
 
     @cache
     def inspection() -> None:

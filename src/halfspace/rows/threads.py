@@ -137,10 +137,11 @@ def side_by_side(
             raise
 
 
-def beside(work: Callable[..., T], *arguments: Any) -> Future[T]:
+def beside(work: Callable[..., T], *arguments: Any, small: bool = False) -> Future[T]:
     """Begin `work(*arguments)` in a thread of its own; `result()` waits for it. A thread of the pool does it at once.
 
-    Work that nobody waits for any more does not keep the program from ending.
+    So does every thread if the work is small: to start a thread takes longer. Work that nobody waits for any more does not
+    keep the program from ending.
     """
     future: Future[T] = Future()
 
@@ -150,7 +151,7 @@ def beside(work: Callable[..., T], *arguments: Any) -> Future[T]:
         except BaseException as error:  # noqa: BLE001  (raised where the result is asked for)
             future.set_exception(error)
 
-    if _here.pooled:
+    if small or _here.pooled:
         answer()
     else:
         threading.Thread(target=answer, daemon=True).start()

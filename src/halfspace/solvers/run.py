@@ -29,6 +29,8 @@ QUANTUM = 2e-3
 """Seconds of the least share of a problem's time: less would be spent on beginning."""
 SHORT = 1e-2
 """Seconds up to which a problem looks at the clock after every round."""
+SMALL = 1 << 16
+"""Numbers that problems go through in each pass, below which they are solved in the calling thread."""
 RESUME = "warm_start=True goes on from here."
 
 
@@ -317,7 +319,9 @@ Work = Callable[[Budget, E | None], E]
 """Solves one problem within a budget, as `partial(run, method)` does, or goes on from its earlier answer."""
 
 
-def run_all(works: Sequence[Work[E]], budget: Budget, n_jobs: int | None, *, share: bool = True) -> list[E]:
+def run_all(
+    works: Sequence[Work[E]], budget: Budget, n_jobs: int | None, *, share: bool = True, entries: float = np.inf
+) -> list[E]:
     """Solve problems side by side, in threads; without a time limit the answers do not depend on how many there are.
 
     Each problem leaves those that wait their share of the time. What they do not need is shared anew among the problems that
@@ -333,8 +337,10 @@ def run_all(works: Sequence[Work[E]], budget: Budget, n_jobs: int | None, *, sha
         Threads, as in scikit-learn; None for one per core.
     share : bool, default True
         Whether a problem leaves those that still wait their share of the time.
+    entries : float, default inf
+        Numbers that a pass over the data of one problem reads; with few of them threads would take longer than the work.
     """
-    workers, answers = n_workers(n_jobs, len(works)), dict[int, E]()
+    workers, answers = 1 if entries < SMALL else n_workers(n_jobs, len(works)), dict[int, E]()
     waiting, shares = list(range(len(works))), Shares.of(budget, workers if share else len(works), len(works))
     with one_blas_thread():
         while waiting:

@@ -253,7 +253,8 @@ class Claims(NamedTuple):
         timed = self._replace(plan=self.plan._replace(seconds=share))
         works = [timed.work(gram, *each) for each in zip(tasks, seeds, starts, strict=True)]
         runners = [work.runner(reporter, k, len(works)) for k, work in enumerate(works, 1)]
-        runs = [runners[0](budget, None)] if len(runners) == 1 else run_all(runners, budget, n_jobs)
+        entries = float(max(task.rows.size for task in tasks)) ** 2
+        runs = [runners[0](budget, None)] if len(runners) == 1 else run_all(runners, budget, n_jobs, entries=entries)
         answers = [work.answer(done) for work, done in zip(works, runs, strict=True)]
         parts = [self.claim(task, answer) for task, answer in zip(tasks, answers, strict=True)]
         for k, tol in self._unproved(runs, answers, parts):

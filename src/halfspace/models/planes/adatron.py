@@ -243,7 +243,7 @@ class AdaTron(PlaneMixin, ClassifierMixin, CallbackSupportMixin, BaseEstimator):
         works = [
             partial(_solved, method, start, watched if K == 1 else None) for method, start in zip(methods, starts, strict=True)
         ]
-        runs = run_all(works, budget, self.n_jobs)
+        runs = run_all(works, budget, self.n_jobs, entries=data.entries)
         points = [method.certify(done.state) for method, done in zip(methods, runs, strict=True)]
         for k, point in enumerate(points):
             self._W[k], self._bias[k], self._alpha[k] = point.w, point.bias, fitting.spread(point.alpha)

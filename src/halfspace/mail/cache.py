@@ -1,0 +1,207 @@
+"""A learner on the disk: its arrays mapped from the weights' file, the messages it keeps for replay behind them.
+
+A kept message is a record: strength, how many were learnt before it, its number in the journal, and the frozen entries of its
+vector; its slots are in the journal. Entries take few values, so they are a table and the places in it, compressed.
+"""
+
+import math
+import os
+import struct
+import zlib
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from halfspace.mail.extraction import VERSION
+from halfspace.mail.journal import Journal
+from halfspace.mail.learner import SETTINGS, Learner, Plane
+from halfspace.mail.weights import LAYOUT, MAGIC, SIZE, SLOTS, WeightsFile, boot
+
+__all__ = ["Cache", "Copy"]
+
+RECORD = struct.Struct("<dqqq")
+"""Strength, position, number, bytes of the entries."""
+
+
+def _small(entries: Any) -> bytes:
+    """Return numbers of which many are equal in few bytes."""
+    values, places = np.unique(entries, return_inverse=True)
+    kind = np.uint8 if values.size <= 256 else np.uint16 if values.size <= 65536 else np.uint32
+    body = values.astype(np.float32).tobytes() + places.astype(kind).tobytes()
+    return struct.pack("<II", values.size, places.size) + zlib.compress(body, 1)
+
+
+def _large(data: bytes) -> Any:
+    """Return the numbers of `_small`."""
+    n_values, n_places = struct.unpack("<II", data[:8])
+    body = zlib.decompress(data[8:])
+    kind = np.uint8 if n_values <= 256 else np.uint16 if n_values <= 65536 else np.uint32
+    return np.frombuffer(body, np.float32, n_values)[np.frombuffer(body, kind, n_places, 4 * n_values)]
+
+
+class Kept(NamedTuple):
+    """A kept message as it is stored: its number in the journal, where its record is, and its entries in few bytes."""
+
+    number: int
+    place: int
+    entries: bytes
+
+
+class Copy(NamedTuple):
+    """A learner as it was after the message with a number, and what it kept."""
+
+    number: int
+    learner: Learner
+    kept: list[Kept]
+
+
+class Cache:
+    """A learner that works in a file.
+
+    Parameters
+    ----------
+    path : path
+        The file of weights.
+    journal : Journal
+        Where the slots of kept messages are.
+
+    Attributes
+    ----------
+    learner : Learner
+        Its plane is the file: what it learns is seen by every process that has the file mapped.
+    """
+
+    def __init__(self, path: Path, journal: Journal) -> None:
+        self.file = WeightsFile(str(path), writing=True)
+        plane = Plane._make(map(np.asarray, self.file.arrays()))
+        self.learner = Learner(SETTINGS, plane)
+        self._kept: list[Kept] = []
+        self._written = np.zeros(0)
+        self._done = 0
+        if self.file.whole():
+            self.file["boot"] = boot()
+            self.reread(journal)
+
+    @staticmethod
+    def make(path: Path, epoch: int) -> None:
+        """Put a file of a filter that has learnt nothing in the place of the one that is there."""
+        part = path.with_name(f"{path.name}.part")
+        with part.open("wb") as out:
+            out.truncate(SIZE)
+            out.seek(SIZE - 2 * 4 * SLOTS)
+            out.write(np.full(SLOTS, SETTINGS.start, np.float32).tobytes())
+        file = WeightsFile(str(part), writing=True)
+        file["magic"], file["layout"], file["extractor"], file["epoch"] = MAGIC, LAYOUT, VERSION, epoch
+        file["boot"], file["end"] = boot(), SIZE
+        file.note(promise_1=math.inf, promise_05=math.inf, promise_01=math.inf)
+        file.close()
+        part.replace(path)
+
+    def fits(self, epoch: int) -> bool:
+        """Tell whether the file is whole, in its place, and of the journal's epoch and today's features."""
+        file = self.file
+        return file.whole() and not file.replaced() and file["epoch"] == epoch and file["extractor"] == VERSION
+
+    def current(self) -> bool:
+        """Tell whether nobody else has learnt since we looked."""
+        return self.file["done"] == self._done
+
+    def reread(self, journal: Journal) -> None:
+        """Take over what other processes have learnt: the plane is shared, the kept messages are read."""
+        data = os.pread(self.file.number, self.file["end"] - SIZE, SIZE)
+        strengths, rows, place = [], [], 0
+        for k in range(self.file["kept"]):
+            strength, position, number, size = RECORD.unpack_from(data, place)
+            strengths.append(strength)
+            if k >= len(self._kept):
+                entries = data[place + RECORD.size : place + RECORD.size + size]
+                spam, slots = journal.known(number)
+                rows.append((1 if spam else -1, position, slots, _large(entries)))
+                self._kept.append(Kept(number, SIZE + place, entries))
+            place += RECORD.size + size
+        self._extend(rows)
+        self.learner.kept.strengths[: len(strengths)] = strengths
+        self.learner.n = int(self.file.number_of("n"))
+        self._written, self._done = np.array(strengths), self.file["done"]
+
+    def _extend(self, rows: list[tuple[int, int, Any, Any]]) -> None:
+        """Append kept messages (label, position, slots, entries) to those of the learner."""
+        arrays = self.learner.to_arrays()
+        sizes = [slots.size for _, _, slots, _ in rows]
+        more = {
+            "strengths": np.zeros(len(rows)),
+            "labels": [y for y, _, _, _ in rows],
+            "numbers": [position for _, position, _, _ in rows],
+            "starts": arrays["kept_starts"][-1] + np.cumsum(sizes, dtype=np.int64),
+            "slots": np.concatenate([np.zeros(0, np.uint32), *(slots for _, _, slots, _ in rows)]),
+            "entries": np.concatenate([np.zeros(0, np.float32), *(entries for _, _, _, entries in rows)]),
+        }
+        for name, new in more.items():
+            old = arrays[f"kept_{name}"]
+            arrays[f"kept_{name}"] = np.concatenate([old, np.asarray(new, old.dtype)])
+        self.learner = Learner.from_arrays(arrays, self.learner.settings)
+
+    def learn(self, slots: Any, *, spam: bool) -> float:
+        """Learn a message; the file is torn until `settle`. Return the score before."""
+        self.file["begun"] = self.file["done"] + 1
+        return self.learner.learn(slots, 1 if spam else -1)
+
+    def settle(self, first: int, numbers: list[int], **values: float) -> None:
+        """Write what was learnt since the position `first`, of messages with these numbers, and the filter's own numbers."""
+        kept, n_kept = self.learner.kept, self.learner.n_kept
+        for k in np.flatnonzero(self._written != kept.strengths[: self._written.size]).tolist():
+            os.pwrite(self.file.number, struct.pack("<d", kept.strengths[k]), self._kept[k].place)
+        for k in range(len(self._kept), n_kept):
+            entries = _small(kept.entries[kept.starts[k] : kept.starts[k + 1]])
+            self._append(k, numbers[int(kept.numbers[k]) - first], entries)
+        self._written = kept.strengths[:n_kept].copy()
+        self.file.note(n=self.learner.n, **values)
+        self._done = numbers[-1]
+        self.file["begun"] = self._done
+        self.file["done"] = self._done
+
+    def _append(self, k: int, number: int, entries: bytes) -> None:
+        """Write the record of kept message k."""
+        kept, end = self.learner.kept, self.file["end"]
+        record = RECORD.pack(kept.strengths[k], int(kept.numbers[k]), number, len(entries))
+        os.pwrite(self.file.number, record + entries, end)
+        self._kept.append(Kept(number, end, entries))
+        self.file["kept"], self.file["end"] = len(self._kept), end + len(record) + len(entries)
+
+    def subtract(self, number: int) -> None:
+        """Take the own share of a message out of the plane at once; what later steps owe to it goes with the replay."""
+        for k, kept in enumerate(self._kept):
+            if kept.number == number:
+                rows = self.learner.kept
+                first, last = rows.starts[k], rows.starts[k + 1]
+                share = rows.strengths[k] * rows.labels[k] * rows.entries[first:last]
+                self.learner.plane.weights[rows.slots[first:last]] -= share.astype(np.float32)
+
+    def copy(self) -> Copy:
+        """Return the learner as it is now."""
+        return Copy(self._done, self.learner.copy(), self._kept[: self.learner.n_kept])
+
+    def restore(self, copy: Copy, **values: float) -> None:
+        """Make an empty file that of a copy."""
+        self.file["begun"] = copy.number
+        for mine, other in zip(self.learner.plane, copy.learner.plane, strict=True):
+            mine[:] = other
+        arrays = {**copy.learner.to_arrays(), **self.learner.plane._asdict()}
+        self.learner = Learner.from_arrays(arrays, self.learner.settings)
+        for k, kept in enumerate(copy.kept):
+            self._append(k, kept.number, kept.entries)
+        self._written = self.learner.kept.strengths[: self.learner.n_kept].copy()
+        self.file.note(n=self.learner.n, **values)
+        self._done = self.file["done"] = copy.number
+
+    def move(self, path: Path) -> None:
+        """Take the place of another file."""
+        os.replace(self.file.path, path)  # noqa: PTH105  (its name is kept as text)
+        self.file.path = str(path)
+
+    def close(self, *, sync: bool) -> None:
+        """Close the file; put it on the disk if that is worth the time."""
+        if sync and self.file.whole():
+            self.file.sync()
+        self.file.close()

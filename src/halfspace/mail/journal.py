@@ -1,0 +1,201 @@
+"""The journal of a mail filter: what it has learnt, message by message, in SQLite: the truth, from which all else is rebuilt.
+
+A message is a row of `learnt` (small: its id, label, score before it was learnt, time) and a row of `content` (its features as
+varints, and the message itself where it is kept). A row is there or not there, never half, and is on the disk when `append`
+returns: write-ahead log, `synchronous=FULL`. Numbers only ever rise, so that "all up to number N" means one thing.
+"""
+
+import sqlite3
+import time
+from collections.abc import Iterable, Iterator
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+__all__ = ["Entry", "Journal", "Known", "packed", "unpacked"]
+
+Slots = NDArray[np.uint32]
+"""Features of a message: rising numbers of slots."""
+
+_TABLES = """
+CREATE TABLE IF NOT EXISTS about (name TEXT PRIMARY KEY, value) WITHOUT ROWID;
+CREATE TABLE IF NOT EXISTS learnt (
+    number INTEGER PRIMARY KEY AUTOINCREMENT, id TEXT NOT NULL, spam INTEGER NOT NULL, score REAL, at REAL NOT NULL);
+CREATE INDEX IF NOT EXISTS by_id ON learnt (id);
+CREATE TABLE IF NOT EXISTS content (number INTEGER PRIMARY KEY, features BLOB NOT NULL, message BLOB);
+"""
+PAGE = 8192
+"""Bytes of a page of the database: several messages fit one, and a commit writes few."""
+
+
+class Entry(NamedTuple):
+    """A message to be written: its id, label, score before learning, features, and itself if it is kept."""
+
+    id: str
+    spam: bool
+    score: float
+    features: Slots
+    message: bytes | None = None
+
+
+class Known(NamedTuple):
+    """A message that was learnt: its number and label."""
+
+    number: int
+    spam: bool
+
+
+def packed(features: Slots) -> bytes:
+    """Return rising numbers as bytes: their differences, seven bits a byte, the lowest first.
+
+    Parameters
+    ----------
+    features : array of unsigned 32-bit integers, shape (n,)
+        Strictly rising.
+
+    Examples
+    --------
+    >>> packed(np.array([3, 5, 300], np.uint32)).hex(" "), unpacked(packed(np.array([3, 5, 300], np.uint32)))
+    ('03 02 a7 02', array([  3,   5, 300], dtype=uint32))
+    """
+    gaps: Slots = np.diff(features, prepend=np.uint32(0)).astype(np.uint32)
+    pieces = gaps[:, None] >> np.arange(0, 35, 7, dtype=np.uint32)
+    used = pieces > 0
+    used[:, 0] = True
+    last = np.zeros_like(used)
+    last[:, :-1] = used[:, 1:]  # a piece is followed by another of the same number
+    return bytes(((pieces & 127) | np.where(last, 128, 0)).astype(np.uint8)[used])
+
+
+def unpacked(data: bytes) -> Slots:
+    """Return the numbers that `packed` turned into bytes."""
+    pieces = np.frombuffer(data, np.uint8)
+    ends = np.flatnonzero(pieces < 128)
+    starts = np.concatenate([[0], ends[:-1] + 1]) if ends.size else ends
+    places = np.arange(pieces.size) - np.repeat(starts, ends - starts + 1)
+    values = (pieces & 127).astype(np.uint32) << (7 * places).astype(np.uint32)
+    gaps = np.add.reduceat(values, starts) if ends.size else values
+    return np.cumsum(gaps, dtype=np.uint32)
+
+
+class Journal:
+    """The rows in one database file.
+
+    Parameters
+    ----------
+    path : path
+        The file; it is made if there is none.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     journal = Journal(Path(folder, "journal"))
+    ...     numbers = journal.append([Entry("a", True, 0.5, np.array([3, 5], np.uint32))])
+    ...     found = journal.find("a"), next(journal.rows())
+    ...     journal.close()
+    >>> found
+    (Known(number=1, spam=True), (1, Entry(id='a', spam=True, score=0.5, features=array([3, 5], dtype=uint32), message=None)))
+    """
+
+    def __init__(self, path: Path) -> None:
+        self._data = sqlite3.connect(path, timeout=30.0, isolation_level=None)
+        self._data.execute(f"PRAGMA page_size={PAGE}")
+        self._data.execute("PRAGMA journal_mode=WAL")
+        self._data.execute("PRAGMA synchronous=FULL")
+        self._data.execute("PRAGMA wal_autocheckpoint=500")
+        self._data.executescript(_TABLES)
+
+    def close(self) -> None:
+        """Write the log into the database and close it."""
+        self._data.close()
+
+    def about(self, name: str, value: Any = None) -> Any:
+        """Return what is noted under a name, or None; with a value, note it first."""
+        if value is not None:
+            self._data.execute("INSERT OR REPLACE INTO about VALUES (?, ?)", (name, value))
+        found = self._data.execute("SELECT value FROM about WHERE name = ?", (name,)).fetchone()
+        return found[0] if found else None
+
+    def append(self, entries: Iterable[Entry]) -> list[int]:
+        """Write messages in one transaction; return their numbers once they are on the disk."""
+        numbers = []
+        with self._data:
+            self._data.execute("BEGIN IMMEDIATE")
+            for entry in entries:
+                row = (entry.id, entry.spam, entry.score, time.time())
+                number = self._data.execute("INSERT INTO learnt (id, spam, score, at) VALUES (?, ?, ?, ?)", row).lastrowid
+                content = (number, packed(entry.features), entry.message)
+                self._data.execute("INSERT INTO content VALUES (?, ?, ?)", content)
+                numbers.append(int(number or 0))
+        return numbers
+
+    def remove(self, number: int) -> int:
+        """Take out a message and return the new epoch: weights of another epoch may hold what is no longer here."""
+        with self._data:
+            self._data.execute("BEGIN IMMEDIATE")
+            self._data.execute("DELETE FROM learnt WHERE number = ?", (number,))
+            self._data.execute("DELETE FROM content WHERE number = ?", (number,))
+            return int(self.about("epoch", self.epoch() + 1))
+
+    def epoch(self) -> int:
+        """Return how often messages were taken out."""
+        return int(self.about("epoch") or 0)
+
+    def find(self, key: str) -> Known | None:
+        """Return the message known by an id, or None."""
+        found = self._data.execute("SELECT number, spam FROM learnt WHERE id = ? ORDER BY number DESC", (key,)).fetchone()
+        return Known(found[0], bool(found[1])) if found else None
+
+    def last(self) -> int:
+        """Return the largest number, 0 if there is none."""
+        return int(self._data.execute("SELECT coalesce(max(number), 0) FROM learnt").fetchone()[0])
+
+    def counts(self) -> tuple[int, int]:
+        """Return how many ham and spam messages there are."""
+        found = dict(self._data.execute("SELECT spam, count(*) FROM learnt GROUP BY spam"))
+        return int(found.get(0, 0)), int(found.get(1, 0))
+
+    def scores(self, after: int, last: int) -> list[tuple[float, bool]]:
+        """Return score before learning and label of the messages after a number, up to another, in order."""
+        query = "SELECT score, spam FROM learnt WHERE number > ? AND number <= ? ORDER BY number"
+        return [(score, bool(spam)) for score, spam in self._data.execute(query, (after, last))]
+
+    def recent(self, count: int) -> list[tuple[float, bool]]:
+        """Return score before learning and label of the last messages, the last first."""
+        query = "SELECT score, spam FROM learnt ORDER BY number DESC LIMIT ?"
+        return [(score, bool(spam)) for score, spam in self._data.execute(query, (count,))]
+
+    def rescore(self, scores: Iterable[tuple[int, float]]) -> None:
+        """Write the scores that messages have in a replay."""
+        with self._data:
+            self._data.execute("BEGIN IMMEDIATE")
+            self._data.executemany("UPDATE learnt SET score = ?2 WHERE number = ?1", scores)
+
+    def rows(self, after: int = 0) -> Iterator[tuple[int, Entry]]:
+        """Yield the messages after a number, in order, each with its number and without itself."""
+        query = """SELECT number, id, spam, score, features FROM learnt JOIN content USING (number)
+                   WHERE number > ? ORDER BY number"""
+        for number, key, spam, score, features in self._data.execute(query, (after,)):
+            yield number, Entry(key, bool(spam), score, unpacked(features))
+
+    def known(self, number: int) -> tuple[bool, Slots]:
+        """Return label and features of one message."""
+        query = "SELECT spam, features FROM learnt JOIN content USING (number) WHERE number = ?"
+        spam, features = self._data.execute(query, (number,)).fetchone()
+        return bool(spam), unpacked(features)
+
+    def messages(self) -> Iterator[tuple[int, bytes | None]]:
+        """Yield number and message of all, in order; None where the message was not kept."""
+        yield from self._data.execute("SELECT number, message FROM content ORDER BY number")
+
+    def replace_features(self, changed: Iterable[tuple[int, Slots]], extractor: int) -> None:
+        """Write features that another version of the extractor has found, by number; weights of before are void."""
+        with self._data:
+            self._data.execute("BEGIN IMMEDIATE")
+            pairs = ((number, packed(features)) for number, features in changed)
+            self._data.executemany("UPDATE content SET features = ?2 WHERE number = ?1", pairs)
+            self.about("extractor", extractor)
+            self.about("epoch", self.epoch() + 1)

@@ -1,0 +1,40 @@
+"""The promise about lost ham, and the measures of a stream."""
+
+import numpy as np
+import pytest
+from scipy import stats
+
+from halfspace.errors import InputError
+from halfspace.mail.evaluation import evaluate, missed, one_minus_roca
+from halfspace.mail.promise import allowed, needed, promised_threshold
+
+
+@pytest.mark.parametrize("eps", [0.01, 0.005, 0.001])
+def test_the_rank_is_that_of_the_binomial_tail(eps):
+    """The number allowed above the threshold is the largest that SciPy's binomial tail permits, and one more is too many."""
+    for n in (needed(eps) - 1, needed(eps), 1000, 4000, 20_000):
+        k = allowed(n, eps)
+        assert k < 0 or stats.binom.cdf(k, n, eps) <= 0.05
+        assert stats.binom.cdf(k + 1, n, eps) > 0.05
+
+
+def test_the_promise_is_kept_as_often_as_it_says():
+    """Of 400 thresholds from scores of known distribution, about 5 % lose more than 1 %."""
+    rng = np.random.default_rng(0)
+    losses = [stats.norm.sf(promised_threshold(rng.standard_normal(500).tolist(), 0.01)) for _ in range(400)]
+    assert np.mean(np.array(losses) > 0.01) < 0.08
+
+
+def test_the_measures_are_their_definitions():
+    """1-ROCA counts pairs in the wrong order, ties half; ties with the threshold are missed."""
+    rng = np.random.default_rng(1)
+    ham, spam = rng.integers(0, 8, 300).astype(float), rng.integers(3, 12, 200).astype(float)
+    wrong = (ham[:, None] > spam).mean() + (ham[:, None] == spam).mean() / 2
+    assert one_minus_roca(ham, spam) == pytest.approx(100 * wrong)
+    assert missed(ham, spam, 0.005) == 100 * np.mean(spam <= np.sort(ham)[-2])
+    found = evaluate(np.concatenate([ham, spam]), np.repeat([-1, 1], [300, 200]), np.repeat([False, True], [300, 200]))
+    low, high = found.roca_interval
+    assert low < found.roca < high
+    assert (found.ham_lost, found.spam_missed) == (0.0, 0.0)
+    with pytest.raises(InputError, match="0 spam"):
+        evaluate(ham, -np.ones(300))
