@@ -90,9 +90,9 @@ def _draw(curve: LearningCurve, name: str) -> None:
         from halfspace.plots import ExtrapolationDisplay  # noqa: PLC0415  (matplotlib is an extra)
     except ImportError:
         refuse("--plot needs matplotlib: pip install 'halfspace[plots]'")
-    figure = ExtrapolationDisplay.from_estimator(curve).figure_
+    display: Any = ExtrapolationDisplay.from_estimator(curve)
     suffix = name.rpartition(".")[2].lower()
     if suffix not in {"png", "svg", "pdf"}:
         refuse(f"--plot {name}: pictures are written as .png, .svg or .pdf")
     with complete_file(name) as file:
-        figure.savefig(file, format=suffix)
+        display.figure_.savefig(file, format=suffix)

@@ -52,8 +52,8 @@ class ExtrapolationDisplay:
         """Draw a fitted `LearningCurve` up to `factor` times its rows."""
         further = np.unique(np.geomspace(curve.sizes_[0], factor * curve.n_rows_, 24).round().astype(np.int64))
         found = [curve.predict(int(n), level) for n in further]
-        sides = (np.array([getattr(one, name) for one in found]) for name in ("error", "low", "high"))
-        return cls(curve.sizes_, curve.errors_, curve.standard_errors_, further, *sides, level).plot(ax)
+        middle, low, high = np.array([[one.error, one.low, one.high] for one in found]).T
+        return cls(curve.sizes_, curve.errors_, curve.standard_errors_, further, middle, low, high, level).plot(ax)
 
     def plot(self, ax: Any = None) -> Self:
         """Draw on the axes given, or on new ones; `ax_` and `figure_` hold them."""

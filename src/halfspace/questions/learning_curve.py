@@ -189,7 +189,7 @@ class LearningCurve(BaseEstimator):  # type: ignore[misc]  # (scikit-learn's cla
 
     def _posterior(self, n: int) -> tuple[FloatArray, FloatArray, FloatArray]:
         """Return points of the posterior of all curves: their weights, and the errors at the present size and at n."""
-        inverse = np.linalg.inv(self.covariance_)
+        inverse: FloatArray = np.linalg.inv(self.covariance_).astype(np.float64)
         parts = [self._of_curve(c, j * self.n_features_in_, inverse, n) for c in EXPONENTS for j in SHIFTS]
         logs, now, then = (np.concatenate(part) for part in zip(*parts, strict=True))
         return np.exp(logs - logs.max()), now, then

@@ -2,7 +2,6 @@
 
 import time
 import warnings
-from numbers import Real
 from typing import Any
 
 import numpy as np
@@ -95,7 +94,7 @@ def leave_one_out(model: Any, X: Matrix, y: Labels, *, max_time: float | None = 
 
 
 def _limit(max_time: Any) -> float:
-    if not isinstance(max_time, Real) or isinstance(max_time, bool) or not max_time > 0:
+    if not isinstance(max_time, int | float) or isinstance(max_time, bool) or not max_time > 0:
         msg = (
             f"The 'max_time' parameter of leave_one_out must be a positive number of seconds or None. Got {max_time!r} instead."
         )

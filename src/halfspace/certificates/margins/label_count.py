@@ -130,7 +130,7 @@ def _ranks(X: Matrix, *, intercept: bool) -> tuple[int, int]:
     if rank < least and float(n) * D * least <= EXACT:
         k, _ = whole(_dense(X, D, D))
         small = k.T @ k if n > D else k @ k.T  # of the same rank: a real combination of length 0 is 0
-        return rank, fmpz_mat(small.tolist()).rank()
+        return rank, int(fmpz_mat(small.tolist()).rank())
     return rank, least
 
 
@@ -166,7 +166,7 @@ def modular_rank(A: FloatArray) -> int:
             panel[j + 1 :, k + 1 :] = _reduced(panel[j + 1 :, k + 1 :] - np.outer(panel[j + 1 :, k], L[k, k + 1 :]))
             rank += 1
             if rank == n:
-                return n
+                return rank
         for i in range(1, rank - begin):
             R[begin + i, last:] = _reduced(R[begin + i, last:] - L[:i, i] @ R[begin : begin + i, last:])
         R[rank:, last:] = _reduced(R[rank:, last:] - L[: rank - begin, rank - begin :].T @ R[begin:rank, last:])

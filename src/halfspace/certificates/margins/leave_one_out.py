@@ -223,7 +223,7 @@ class LeaveOneOut(Certificate):
         for k, i in enumerate(left_out):
             weight = gap.sample_weight if i is None else np.where(np.arange(n) == i, 0.0, s)
             E, a = about.sign * F[:, k], A[:, k]
-            if isinstance(gap, KernelGap):
+            if isinstance(gap, KernelGap) and about.scales is not None:
                 kernel = KernelGap.draft(gap.kernel, a, gap.C, weight, None, gap.clamp, gap.positive)
                 sums: Any = kernel.sums_of(E, about.sign, about.scales)
                 E, error = sums.E, sums.error
