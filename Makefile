@@ -58,6 +58,8 @@ SECONDS ?= 3600
 fuzz: .venv/test.stamp
 	@echo "== mutants of model files, certificates and data files"
 	PYTHONPATH=tests $(BIN)/python -m fuzz --seconds $(SECONDS) --first $$(( ($(SEED) - 1) * 1000000000 ))
+	@echo "== four writers of a mail filter's state, killed by signal 9"
+	rm -rf .fuzz/kills && $(BIN)/python tests/mail/kills.py .fuzz/kills --kills 75 --seed $(SEED)
 	@echo "== 50,000 mutants of a message"
 	HALFSPACE_MAIL_MUTANTS=50000 $(BIN)/python -m pytest -q tests/mail/test_hostile.py -k mutants
 	@echo "== verified claims against the truth in rational arithmetic"

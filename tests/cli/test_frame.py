@@ -28,7 +28,7 @@ COMMANDS = [
     "data show",
     "data make",
     "mail",
-    *(f"mail {name}" for name in ("train", "score", "learn", "explain", "status", "certify", "serve", "milter")),
+    *(f"mail {name}" for name in ("train", "score", "learn", "explain", "status", "evaluate", "certify", "serve", "milter")),
 ]
 
 

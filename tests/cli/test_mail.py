@@ -107,6 +107,7 @@ def test_failures_of_the_short_way_exit_with_75(monkeypatch, capsys, arguments, 
         (("explain", "--state", "absent"), "there is no state"),
         (("milter",), "--listen"),
         (("serve", "--listen", "0.0.0.0:80", "--state", "absent"), "loopback"),
+        (("evaluate", "absent"), "there is no file"),
         (("certify", "--state", "absent"), "there is no state"),
     ],
 )
@@ -123,6 +124,23 @@ def test_a_replay_confirms_the_weights_or_refutes_them(state, answer):
         file.seek(4096 + 4 * 77)
         file.write(b"\1\2\3\4")
     assert answer("mail certify", "--state", state, code=1)["reasons"] == ["the weights differ from those of the replay"]
+
+
+def test_a_stream_is_evaluated_by_scores_before_learning(boxes, state, answer, halfspace, tmp_path):
+    """Scores in the file are those before learning, in order; a trained filter starts better and is not changed."""
+    out, plot = tmp_path / "scores.csv", tmp_path / "roc.png"
+    body = answer("mail evaluate", boxes / "index", "--scores", out, "--plot", plot)
+    assert (body["ham"], body["spam"]) == (20, 20)
+    rows = out.read_text().splitlines()
+    assert rows[:2] == ["path,label,score", "spam/0,spam,0.0"]
+    assert len(rows) == 41
+    assert plot.read_bytes().startswith(b"\x89PNG")
+    before = answer("mail status", "--state", state)
+    assert answer("mail evaluate", boxes / "index", "--state", state)["roca"] == 0.0
+    assert answer("mail status", "--state", state) == before
+    assert "1-ROCA" in halfspace("mail", "evaluate", boxes / "index").out
+    (boxes / "only").write_text("spam spam/1\n")
+    assert "both classes" in answer("mail evaluate", boxes / "only", code=2)["error"]
 
 
 def command(*arguments, stdin=b"", **environment):

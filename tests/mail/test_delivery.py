@@ -23,7 +23,7 @@ from halfspace.mail.client import address_of, ask
 ROOT = Path(__file__).parents[2]
 PAGE = (ROOT / "docs" / "mail.md").read_text(encoding="utf-8")
 FILES = dict(re.findall(r"^`/srv/mail/([^`]+)`[^`]*?:\n\n```\w+\n(.*?)```", PAGE, re.DOTALL | re.MULTILINE))
-PATIENCE = 20.0
+PATIENCE = 100.0
 
 
 def program(name):
@@ -166,9 +166,9 @@ def place():
     here = Place(folder)
     try:
         here.start("serve", port="7830")
-        for number in range(20):
-            here.ask("learn spam", mail(f"offer {number}", f"{SPAM} {number}"))
-            here.ask("learn ham", mail(f"minutes {number}", f"{HAM} {number}"))
+        for label, subject, text in (("ham", "minutes", HAM), ("spam", "offer", SPAM)):
+            for number in range(20):
+                here.ask(f"learn {label}", mail(f"{subject} {number}", f"{text} {number}"))
         here.processes.append(subprocess.Popen([dovecot, "-F", "-c", folder / "dovecot.conf"], **as_user(here.user)))
         listening(here.ports["2424"])
         listening(here.ports["1143"])

@@ -530,6 +530,28 @@ def status(**options: Any) -> None:
 
 
 @mail.command(
+    runs="mail.evaluate",
+    short_help="Run a labelled stream through a filter, by TREC's protocol.",
+    example="halfspace mail evaluate full/index --scores scores.csv",
+)
+@click.argument("index", type=from_model)
+@click.option("--scores", type=to_file, metavar="CSV", help="Write path, label and score before learning of each message.")
+@click.option("--plot", type=to_file, metavar="PNG", help="Draw the ROC curve.")
+@click.option(
+    "--state", type=click.Path(exists=True, file_okay=False), metavar="DIR", help="Start from this filter, not empty."
+)
+@click.option("--light", is_flag=True, help="At most 250 features a message.")
+@with_seed
+@as_object
+def evaluate(**options: Any) -> None:
+    """Score each message of INDEX in order, then learn its label; report 1-ROCA, lam and the spam missed at a given ham loss.
+
+    INDEX has one `spam path` or `ham path` per line, or is CSV with the columns path and label; paths are relative to it.
+    Intervals hold 95 % of bootstrap samples. The filter that --state names is not changed.
+    """
+
+
+@mail.command(
     "certify",
     runs="mail.certify",
     short_help="Replay the journal and check what the filter claims.",

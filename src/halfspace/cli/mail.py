@@ -1,24 +1,34 @@
 """`halfspace mail`: the filter on the command line. `score` and `learn` have a shorter way in `halfspace.mail.one_shot`."""
 
+import bisect
+import csv
+import io
 import sys
 from pathlib import Path
 from typing import Any
 
 import click
+import numpy as np
 
 from halfspace._text import plural
 from halfspace.cli.frame import Answer, clean, refuse
+from halfspace.cli.outputs import check_outputs, complete_file
 from halfspace.cli.text import table
 from halfspace.mail import one_shot
 from halfspace.mail.client import address_of
+from halfspace.mail.compiled import features
+from halfspace.mail.evaluation import Measures
+from halfspace.mail.evaluation import evaluate as measured
+from halfspace.mail.learner import SETTINGS, Learner
 from halfspace.mail.milter import milter as milter_of
 from halfspace.mail.place import directory
+from halfspace.mail.promise import UNSURE, default_threshold
 from halfspace.mail.serving import conversation, run_server
-from halfspace.mail.sources import messages
-from halfspace.mail.state import State
+from halfspace.mail.sources import indexed, messages
+from halfspace.mail.state import LABELS, State
 from halfspace.mail.words import in_words
 
-__all__ = ["certify", "explain", "learn", "milter", "score", "serve", "status", "train"]
+__all__ = ["certify", "evaluate", "explain", "learn", "milter", "score", "serve", "status", "train"]
 
 
 def train(source: str, label: str, state: str | None, *, keep: bool, light: bool) -> Answer:
@@ -84,13 +94,77 @@ def status(state: str | None) -> Answer:
     lines = [
         f"{body['state']}: {body['n_ham']:,} ham and {body['n_spam']:,} spam learnt, {body['n_bytes']:,} bytes",
         f"Of the last {plural(body['n_recent'], 'message')} {wrong}, as scored before they were learnt.",
-        f"Spam is what scores above {body['threshold']:.4f}; unsure is what else scores above 0.",
+        f"Spam is what scores above {body['threshold']:.4f}; ham is what scores at most {UNSURE}.",
     ]
     for promise in body["promises"]:
         missing = promise["ham_missing"]
         told = f"not yet: {missing:,} more ham needed" if missing else f"spam is what scores above {promise['threshold']:.4f}"
         lines.append(f"Promise (--ham-loss {promise['ham_loss']}): {told}.")
     return Answer(body, "\n".join(lines))
+
+
+def evaluate(index: str, scores: str | None, plot: str | None, state: str | None, seed: int, *, light: bool) -> Answer:
+    """Score and learn a stream in order, and measure the scores."""
+    check_outputs([index], {"--scores": scores, "--plot": plot})
+    lines = indexed(index)
+    learner, salt, light = _start(state, seed, light=light)
+    found, called, ham = np.zeros(len(lines)), np.zeros(len(lines), bool), list[float]()
+    for k, line in enumerate(lines):
+        found[k] = learner.learn(features(line.path.read_bytes(), salt=salt, light=light), 1 if line.spam else -1)
+        called[k] = found[k] > default_threshold(ham)
+        if not line.spam:
+            bisect.insort(ham, float(found[k]))
+        if sys.stderr.isatty() and k % 100 == 0:
+            click.echo(f"\r{k:,} of {len(lines):,} messages", err=True, nl=False)
+    labels = np.array([1 if line.spam else -1 for line in lines])
+    measures = measured(found, labels, called, seed=seed)
+    if scores:
+        with complete_file(scores) as file:
+            out = io.StringIO(newline="")
+            rows = [(line.name, LABELS[line.spam], repr(float(s))) for line, s in zip(lines, found, strict=True)]
+            csv.writer(out).writerows([("path", "label", "score"), *rows])
+            file.write(out.getvalue().encode("utf-8", "surrogateescape"))
+    if plot:
+        _draw(plot, found[labels < 0], found[labels > 0])
+    body = {"command": "mail evaluate", "index": index, "state": state, "seed": seed, **measures._asdict()}
+    return Answer({**body, "scores": scores, "plot": plot}, _measures_text(measures))
+
+
+def _start(state: str | None, seed: int, *, light: bool) -> tuple[Learner, bytes, bool]:
+    """Return the learner that an evaluation starts from, with the salt and the mode of its features: a copy, or a new one."""
+    if state is None:
+        return Learner(SETTINGS._replace(seed=seed)), b"evaluation %d" % seed, light
+    with State(_existing(state)) as filter_:
+        return filter_.learner.copy(), filter_.salt, filter_.light
+
+
+def _measures_text(found: Measures) -> str:
+    """Return the measures for people."""
+    rows = [
+        ("1-ROCA", f"{found.roca:.4f}", "{:.4f} to {:.4f}".format(*found.roca_interval)),
+        ("spam missed at 0.1 % ham loss", f"{found.missed_1:.2f}", "{:.2f} to {:.2f}".format(*found.missed_1_interval)),
+        ("spam missed at 0.5 % ham loss", f"{found.missed_5:.2f}", "{:.2f} to {:.2f}".format(*found.missed_5_interval)),
+        ("ham lost, as answered", f"{found.ham_lost:.2f}", ""),
+        ("spam missed, as answered", f"{found.spam_missed:.2f}", ""),
+        ("lam, as answered", f"{found.lam:.2f}", ""),
+    ]
+    head = f"{found.ham:,} ham and {found.spam:,} spam, each scored before it was learnt"
+    return f"{head}\n\n{table(('measure', '%', '95 % interval'), rows, right='lrl')}"
+
+
+def _draw(path: str, ham: Any, spam: Any) -> None:
+    """Draw how much spam is missed at each ham loss, both in % on logarithmic axes as TREC's figures have them."""
+    from matplotlib.figure import Figure  # noqa: PLC0415  (an extra)
+
+    thresholds = np.unique(np.concatenate([ham, spam]))
+    lost = 100.0 * (1.0 - np.searchsorted(np.sort(ham), thresholds, side="right") / ham.size)
+    missed = 100.0 * np.searchsorted(np.sort(spam), thresholds, side="right") / spam.size
+    axes = (figure := Figure(figsize=(5.0, 4.0), layout="constrained")).subplots()
+    axes.step(np.maximum(lost, 50.0 / ham.size), np.maximum(missed, 50.0 / spam.size), where="post")
+    axes.set(xscale="log", yscale="log", xlabel="ham lost (%)", ylabel="spam missed (%)")
+    axes.grid(which="both", alpha=0.3)
+    with complete_file(path) as file:
+        figure.savefig(file, format=Path(path).suffix.lstrip(".") or "png", dpi=150)
 
 
 def certify(state: str | None) -> Answer:
@@ -125,8 +199,8 @@ def _served(command: str, folder: str, listen: str, ham_loss: str | None) -> Ans
         refuse(str(error))
     with State(folder, stays=True, ham_loss=float(ham_loss) if ham_loss else None) as filter_:
         handler = conversation(filter_) if command == "serve" else milter_of(filter_)
-        run_server({address: handler}, lambda: click.echo(f"listening on {address}", err=True))
-    return Answer({"command": f"mail {command}", "state": folder, "listen": str(address)})
+        run_server({address: handler}, lambda: click.echo(f"listening on {listen}", err=True))
+    return Answer({"command": f"mail {command}", "state": folder, "listen": listen})
 
 
 def _existing(state: str | None) -> str:

@@ -1,7 +1,6 @@
 """From a score to an answer with its reasons, by the standard library: the arrays may be mapped files or NumPy's.
 
-A score above the threshold is spam; one above 0 that is not is unsure. The threshold is the default one, or one with a promise
-about lost ham, which is refused while too little ham was learnt.
+The threshold is the default one, or one with a promise about lost ham, which is refused while too little ham was learnt.
 """
 
 import math
@@ -10,21 +9,10 @@ from collections.abc import Mapping, Sequence
 from halfspace.mail.promise import needed
 from halfspace.mail.weights import WeightsFile
 
-__all__ = ["PROMISES", "answer_of", "reasons", "shares_of", "threshold_in"]
+__all__ = ["PROMISES", "reasons", "shares_of", "threshold_in", "top_of"]
 
 PROMISES = {0.01: "promise_1", 0.005: "promise_05", 0.001: "promise_01"}
 """The ham losses whose thresholds are kept with the weights, and their names there."""
-
-
-def answer_of(score: float, threshold: float) -> str:
-    """Return "spam", "unsure" or "ham".
-
-    Examples
-    --------
-    >>> answer_of(0.8, 0.5), answer_of(0.2, 0.5), answer_of(-1.0, 0.5)
-    ('spam', 'unsure', 'ham')
-    """
-    return "spam" if score > threshold else "unsure" if score > 0.0 else "ham"
 
 
 def threshold_in(file: WeightsFile, ham_loss: float | None) -> float:
@@ -54,8 +42,8 @@ def shares_of(
 
     Examples
     --------
-    >>> shares_of([0, 1], 1, weights=[1.0, -1.0], advice=[0.0, 0.0], counts=[1, 1])
-    [0.7071067811865475, -0.7071067811865475]
+    >>> shares_of([0, 1, 2, 3], 1, weights=[1.0, -1.0, 0.5, 0.0], advice=[0.0] * 4, counts=[1] * 4)
+    [0.5, -0.5, 0.25, 0.0]
     """
     rarities = [math.log(1.0 + (n + 1.0) / (counts[slot] + 1.0)) for slot in slots]
     length = math.sqrt(sum(rarity * rarity for rarity in rarities)) or 1.0
@@ -66,7 +54,7 @@ def shares_of(
 
 
 def reasons(
-    named: Mapping[int, tuple[str, str]], slots: Sequence[int], shares: list[float], most: int = 3, *, spam: bool
+    named: Mapping[int, tuple[str, str]], slots: Sequence[int], shares: list[float], most: int = 10, *, spam: bool
 ) -> list[tuple[str, str, float]]:
     """Return the features that pushed a message most towards spam, or towards ham: group, token and share.
 
@@ -78,3 +66,16 @@ def reasons(
     sign = 1.0 if spam else -1.0
     order = sorted(range(len(slots)), key=lambda k: -sign * shares[k])[:most]
     return [(*named.get(slots[k], ("", "unnamed")), shares[k]) for k in order if sign * shares[k] > 0.0]
+
+
+def top_of(named: Mapping[int, tuple[str, str]], slots: Sequence[int], shares: list[float], *, spam: bool) -> list[str]:
+    """Return the three features that decided, for a header: words and the like, unless only bytes are left.
+
+    Examples
+    --------
+    >>> top_of({3: ("grams", "pill"), 5: ("words", "pills")}, [3, 5], [0.5, 0.25], spam=True)
+    ['words:pills']
+    """
+    told = reasons(named, slots, shares, 50, spam=spam)
+    readable = [one for one in told if one[0] != "grams"] or told
+    return [f"{group}:{token}" for group, token, _ in readable[:3]]

@@ -1,7 +1,7 @@
 """A learner on the disk: its arrays mapped from the weights' file, the messages it keeps for replay behind them.
 
-A kept message is a record: strength, how many were learnt before it, its number in the journal, and the frozen entries of its
-vector; its slots are in the journal. Entries take few values, so they are a table and the places in it, compressed.
+A kept message is a record: strength, how many were learnt before it, its number in the journal, and the counts of its slots as
+they were then, from which the frozen entries of its vector follow; its slots are in the journal.
 """
 
 import math
@@ -14,38 +14,30 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from halfspace.mail.extraction import VERSION
-from halfspace.mail.journal import Journal
-from halfspace.mail.learner import SETTINGS, Learner, Plane
+from halfspace.mail.journal import Journal, from_varints, varints
+from halfspace.mail.learner import SETTINGS, Learner, Plane, outputs
 from halfspace.mail.weights import LAYOUT, MAGIC, SIZE, SLOTS, WeightsFile, boot
 
 __all__ = ["Cache", "Copy"]
 
 RECORD = struct.Struct("<dqqq")
-"""Strength, position, number, bytes of the entries."""
+"""Strength, position, number, bytes of the counts."""
 
 
-def _small(entries: Any) -> bytes:
-    """Return numbers of which many are equal in few bytes."""
-    values, places = np.unique(entries, return_inverse=True)
-    kind = np.uint8 if values.size <= 256 else np.uint16 if values.size <= 65536 else np.uint32
-    body = values.astype(np.float32).tobytes() + places.astype(kind).tobytes()
-    return struct.pack("<II", values.size, places.size) + zlib.compress(body, 1)
-
-
-def _large(data: bytes) -> Any:
-    """Return the numbers of `_small`."""
-    n_values, n_places = struct.unpack("<II", data[:8])
-    body = zlib.decompress(data[8:])
-    kind = np.uint8 if n_values <= 256 else np.uint16 if n_values <= 65536 else np.uint32
-    return np.frombuffer(body, np.float32, n_values)[np.frombuffer(body, kind, n_places, 4 * n_values)]
+def _vector(n: int, counts: Any) -> Any:
+    """Return the entries of a message that came after n others, from the counts of its slots then."""
+    m = counts.size
+    plane, entries = Plane(np.zeros(m, np.float32), np.zeros(m, np.float32), np.zeros(m, np.float32), counts), np.empty(m)
+    outputs(plane, n, np.arange(m, dtype=np.uint32), entries)
+    return entries.astype(np.float32)
 
 
 class Kept(NamedTuple):
-    """A kept message as it is stored: its number in the journal, where its record is, and its entries in few bytes."""
+    """A kept message as it is stored: its number in the journal, where its record is, and its counts in few bytes."""
 
     number: int
     place: int
-    entries: bytes
+    counts: bytes
 
 
 class Copy(NamedTuple):
@@ -77,6 +69,7 @@ class Cache:
         plane = Plane._make(map(np.asarray, self.file.arrays()))
         self.learner = Learner(SETTINGS, plane)
         self._kept: list[Kept] = []
+        self._counts: list[bytes] = []
         self._written = np.zeros(0)
         self._done = 0
         if self.file.whole():
@@ -115,10 +108,11 @@ class Cache:
             strength, position, number, size = RECORD.unpack_from(data, place)
             strengths.append(strength)
             if k >= len(self._kept):
-                entries = data[place + RECORD.size : place + RECORD.size + size]
+                counts = data[place + RECORD.size : place + RECORD.size + size]
                 spam, slots = journal.known(number)
-                rows.append((1 if spam else -1, position, slots, _large(entries)))
-                self._kept.append(Kept(number, SIZE + place, entries))
+                entries = _vector(position, from_varints(zlib.decompress(counts)))
+                rows.append((1 if spam else -1, position, slots, entries))
+                self._kept.append(Kept(number, SIZE + place, counts))
             place += RECORD.size + size
         self._extend(rows)
         self.learner.kept.strengths[: len(strengths)] = strengths
@@ -145,29 +139,33 @@ class Cache:
     def learn(self, slots: Any, *, spam: bool) -> float:
         """Learn a message; the file is torn until `settle`. Return the score before."""
         self.file["begun"] = self.file["done"] + 1
-        return self.learner.learn(slots, 1 if spam else -1)
+        counts, n_kept = self.learner.plane.counts[slots], self.learner.n_kept
+        score = self.learner.learn(slots, 1 if spam else -1)
+        if self.learner.n_kept > n_kept:
+            self._counts.append(zlib.compress(varints(counts), 6))
+        return score
 
     def settle(self, first: int, numbers: list[int], **values: float) -> None:
         """Write what was learnt since the position `first`, of messages with these numbers, and the filter's own numbers."""
         kept, n_kept = self.learner.kept, self.learner.n_kept
         for k in np.flatnonzero(self._written != kept.strengths[: self._written.size]).tolist():
             os.pwrite(self.file.number, struct.pack("<d", kept.strengths[k]), self._kept[k].place)
-        for k in range(len(self._kept), n_kept):
-            entries = _small(kept.entries[kept.starts[k] : kept.starts[k + 1]])
-            self._append(k, numbers[int(kept.numbers[k]) - first], entries)
+        for k, counts in enumerate(self._counts, len(self._kept)):
+            self._append(k, numbers[int(kept.numbers[k]) - first], counts)
+        self._counts = []
         self._written = kept.strengths[:n_kept].copy()
         self.file.note(n=self.learner.n, **values)
         self._done = numbers[-1]
         self.file["begun"] = self._done
         self.file["done"] = self._done
 
-    def _append(self, k: int, number: int, entries: bytes) -> None:
+    def _append(self, k: int, number: int, counts: bytes) -> None:
         """Write the record of kept message k."""
         kept, end = self.learner.kept, self.file["end"]
-        record = RECORD.pack(kept.strengths[k], int(kept.numbers[k]), number, len(entries))
-        os.pwrite(self.file.number, record + entries, end)
-        self._kept.append(Kept(number, end, entries))
-        self.file["kept"], self.file["end"] = len(self._kept), end + len(record) + len(entries)
+        record = RECORD.pack(kept.strengths[k], int(kept.numbers[k]), number, len(counts))
+        os.pwrite(self.file.number, record + counts, end)
+        self._kept.append(Kept(number, end, counts))
+        self.file["kept"], self.file["end"] = len(self._kept), end + len(record) + len(counts)
 
     def subtract(self, number: int) -> None:
         """Take the own share of a message out of the plane at once; what later steps owe to it goes with the replay."""
@@ -190,7 +188,7 @@ class Cache:
         arrays = {**copy.learner.to_arrays(), **self.learner.plane._asdict()}
         self.learner = Learner.from_arrays(arrays, self.learner.settings)
         for k, kept in enumerate(copy.kept):
-            self._append(k, kept.number, kept.entries)
+            self._append(k, kept.number, kept.counts)
         self._written = self.learner.kept.strengths[: self.learner.n_kept].copy()
         self.file.note(n=self.learner.n, **values)
         self._done = self.file["done"] = copy.number

@@ -1,12 +1,13 @@
 """The journal of a mail filter: what it has learnt, message by message, in SQLite: the truth, from which all else is rebuilt.
 
 A message is a row of `learnt` (small: its id, label, score before it was learnt, time) and a row of `content` (its features as
-varints, and the message itself where it is kept). A row is there or not there, never half, and is on the disk when `append`
-returns: write-ahead log, `synchronous=FULL`. Numbers only ever rise, so that "all up to number N" means one thing.
+packed differences, and the message itself where it is kept). A row is there or not there, never half, and is on the disk when
+`append` returns: write-ahead log, `synchronous=FULL`. Numbers only ever rise, so that "all up to number N" means one thing.
 """
 
 import sqlite3
 import time
+import zlib
 from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -14,7 +15,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-__all__ = ["Entry", "Journal", "Known", "packed", "unpacked"]
+__all__ = ["Entry", "Journal", "Known", "from_varints", "packed", "unpacked", "varints"]
 
 Slots = NDArray[np.uint32]
 """Features of a message: rising numbers of slots."""
@@ -47,8 +48,34 @@ class Known(NamedTuple):
     spam: bool
 
 
+def varints(values: Slots) -> bytes:
+    """Return numbers as bytes, seven bits in each, the lowest first; the eighth says that more follow.
+
+    Examples
+    --------
+    >>> varints(np.array([3, 300], np.uint32)).hex(" "), from_varints(varints(np.array([3, 300], np.uint32)))
+    ('03 ac 02', array([  3, 300], dtype=uint32))
+    """
+    pieces = np.asarray(values, np.uint32)[:, None] >> np.arange(0, 35, 7, dtype=np.uint32)
+    used = pieces > 0
+    used[:, 0] = True
+    more = np.zeros_like(used)
+    more[:, :-1] = used[:, 1:]
+    return bytes(((pieces & 127) | np.where(more, 128, 0)).astype(np.uint8)[used])
+
+
+def from_varints(data: bytes) -> Slots:
+    """Return the numbers that `varints` turned into bytes."""
+    pieces = np.frombuffer(data, np.uint8)
+    ends = np.flatnonzero(pieces < 128)
+    starts = np.concatenate([[0], ends[:-1] + 1]) if ends.size else ends
+    places = np.arange(pieces.size) - np.repeat(starts, ends - starts + 1)
+    values = (pieces & 127).astype(np.uint32) << (7 * places).astype(np.uint32)
+    return np.add.reduceat(values, starts, dtype=np.uint32) if ends.size else values
+
+
 def packed(features: Slots) -> bytes:
-    """Return rising numbers as bytes: their differences, seven bits a byte, the lowest first.
+    """Return rising numbers in few bytes: of their differences the low eight bits as they are, the rest as compressed varints.
 
     Parameters
     ----------
@@ -57,27 +84,20 @@ def packed(features: Slots) -> bytes:
 
     Examples
     --------
-    >>> packed(np.array([3, 5, 300], np.uint32)).hex(" "), unpacked(packed(np.array([3, 5, 300], np.uint32)))
-    ('03 02 a7 02', array([  3,   5, 300], dtype=uint32))
+    >>> unpacked(packed(np.array([3, 5, 300_000], np.uint32)))
+    array([     3,      5, 300000], dtype=uint32)
     """
     gaps: Slots = np.diff(features, prepend=np.uint32(0)).astype(np.uint32)
-    pieces = gaps[:, None] >> np.arange(0, 35, 7, dtype=np.uint32)
-    used = pieces > 0
-    used[:, 0] = True
-    last = np.zeros_like(used)
-    last[:, :-1] = used[:, 1:]  # a piece is followed by another of the same number
-    return bytes(((pieces & 127) | np.where(last, 128, 0)).astype(np.uint8)[used])
+    coder = zlib.compressobj(9, zlib.DEFLATED, -15, 9, zlib.Z_HUFFMAN_ONLY)  # the differences have no pattern but their sizes
+    high = coder.compress(varints(gaps >> np.uint32(8))) + coder.flush()
+    return gaps.size.to_bytes(4, "little") + bytes((gaps & 255).astype(np.uint8)) + high
 
 
 def unpacked(data: bytes) -> Slots:
     """Return the numbers that `packed` turned into bytes."""
-    pieces = np.frombuffer(data, np.uint8)
-    ends = np.flatnonzero(pieces < 128)
-    starts = np.concatenate([[0], ends[:-1] + 1]) if ends.size else ends
-    places = np.arange(pieces.size) - np.repeat(starts, ends - starts + 1)
-    values = (pieces & 127).astype(np.uint32) << (7 * places).astype(np.uint32)
-    gaps = np.add.reduceat(values, starts) if ends.size else values
-    return np.cumsum(gaps, dtype=np.uint32)
+    size = int.from_bytes(data[:4], "little")
+    high = from_varints(zlib.decompress(data[4 + size :], -15))
+    return np.cumsum(np.frombuffer(data, np.uint8, size, 4) + (high << np.uint32(8)), dtype=np.uint32)
 
 
 class Journal:

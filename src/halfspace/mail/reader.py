@@ -3,10 +3,11 @@
 import os
 import time
 
-from halfspace.mail.answering import answer_of, reasons, shares_of, threshold_in
+from halfspace.mail.answering import shares_of, threshold_in, top_of
 from halfspace.mail.extraction import features, named_features
 from halfspace.mail.header import unstamped, value_of
 from halfspace.mail.identity import identity
+from halfspace.mail.promise import answer
 from halfspace.mail.scoring import score
 from halfspace.mail.weights import WeightsFile
 
@@ -59,9 +60,8 @@ def score_plainly(folder: str, message: bytes, *, header: bool = False, ham_loss
     if header:
         hold(folder, key, slots.tobytes())
         named = named_features(message, salt=salt, light=light)
-        told = reasons(named, slots, shares_of(slots, n, plane, advice, counts), spam=found > 0.0)
-        top = [f"{group}:{token}" for group, token, _ in told]
-    return value_of(answer_of(found, threshold), found, key, top)
+        top = top_of(named, slots, shares_of(slots, n, plane, advice, counts), spam=found > 0.0)
+    return value_of(answer(found, threshold), found, key, top)
 
 
 def hold(folder: str, key: str, slots: bytes) -> None:

@@ -18,10 +18,11 @@ LARGEST = 50_000_000
 
 
 class Labelled(NamedTuple):
-    """A line of an index: where a message is, and whether it is spam."""
+    """A line of an index: where a message is, whether it is spam, and its path as the index has it."""
 
     path: Path
     spam: bool
+    name: str
 
 
 def messages(source: str | Path) -> Iterator[tuple[str, bytes]]:
@@ -135,7 +136,7 @@ def indexed(index: str | Path) -> list[Labelled]:
     lines = text.splitlines()
     head = next(csv.reader(lines[:1]), [])
     pairs = _of_table(index, lines) if {"path", "label"} <= {name.strip() for name in head} else _of_trec(index, lines)
-    found = [Labelled(index.parent / path, label == "spam") for label, path in pairs]
+    found = [Labelled(index.parent / path, label == "spam", path) for label, path in pairs]
     if not found:
         msg = f"{index}: has no messages; expected lines such as: spam ../data/000/001"
         raise InputError(msg)

@@ -23,7 +23,7 @@ from typing import Any, Self
 
 import numpy as np
 
-from halfspace.mail.answering import PROMISES, answer_of, reasons, shares_of, threshold_in
+from halfspace.mail.answering import PROMISES, reasons, shares_of, threshold_in, top_of
 from halfspace.mail.cache import Cache, Copy
 from halfspace.mail.compiled import features
 from halfspace.mail.extraction import VERSION, named_features
@@ -31,11 +31,11 @@ from halfspace.mail.header import unstamped, value_of
 from halfspace.mail.identity import identity
 from halfspace.mail.journal import Entry, Journal
 from halfspace.mail.learner import Learner
-from halfspace.mail.promise import default_threshold, needed, promised_threshold
+from halfspace.mail.promise import answer, default_threshold, needed, promised_threshold
 from halfspace.mail.reader import hold
 from halfspace.mail.weights import SIZE
 
-__all__ = ["State"]
+__all__ = ["BATCH", "LABELS", "State"]
 
 BATCH = 200
 """Messages of a bulk training that are written in one transaction."""
@@ -99,6 +99,8 @@ class State:
             self.light, self._keep = bool(self.journal.about("light")), bool(self.journal.about("keep"))
             self._renew_features()
             path = self.folder / "weights"
+            for left in self.folder.glob("weights.new*"):  # by a process that was killed
+                left.unlink()
             if not path.exists() or path.stat().st_size < SIZE:
                 Cache.make(path, self.journal.epoch())
             self._cache = Cache(path, self.journal)
@@ -141,19 +143,20 @@ class State:
         top = []
         if header:
             hold(str(self.folder), key, slots.tobytes())
-            told = self.explain(message, most=3)[score > 0.0]
-            top = [f"{group}:{token}" for group, token, _ in told]
-        return value_of(answer_of(score, threshold), score, key, top)
+            top = top_of(*self._named(message), spam=score > 0.0)
+        return value_of(answer(score, threshold), score, key, top)
 
     def explain(self, message: bytes, most: int = 10) -> tuple[list[tuple[str, str, float]], list[tuple[str, str, float]]]:
         """Return the features that push a message most towards ham and towards spam: group, token and share of the score."""
-        message = unstamped(message)
-        slots = self.features(message)
-        plane = self.learner.plane
+        named, slots, shares = self._named(unstamped(message))
+        return reasons(named, slots, shares, most, spam=False), reasons(named, slots, shares, most, spam=True)
+
+    def _named(self, message: bytes) -> tuple[dict[int, tuple[str, str]], list[int], list[float]]:
+        """Return what the features of a message stand for, their slots, and what each adds to the score."""
+        slots, plane = self.features(message), self.learner.plane
         weights, advice, counts = (array[slots].tolist() for array in (plane.weights, plane.advice, plane.counts))
         shares = shares_of(range(slots.size), self.learner.n, weights, advice, counts)
-        named = named_features(message, salt=self.salt, light=self.light)
-        return reasons(named, slots.tolist(), shares, most, spam=False), reasons(named, slots.tolist(), shares, most, spam=True)
+        return named_features(message, salt=self.salt, light=self.light), slots.tolist(), shares
 
     def learn(self, message: bytes, *, spam: bool) -> str:
         """Learn a message; return a sentence when it is on the disk."""
@@ -179,7 +182,10 @@ class State:
 
     def undo(self, message: bytes) -> str:
         """Take a message back: the filter is then the one that never saw it; return a sentence."""
-        key = identity(message, self.salt)
+        return self.forget(identity(message, self.salt))
+
+    def forget(self, key: str) -> str:
+        """Take back the message known by an id; return a sentence."""
         with self._locked():
             self._refresh()
             known = self.journal.find(key)
