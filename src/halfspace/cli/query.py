@@ -5,7 +5,6 @@ from typing import Any
 
 import numpy as np
 import pyarrow as pa
-from scipy import sparse
 
 from halfspace import __version__
 from halfspace._memory import memory_limit
@@ -22,6 +21,9 @@ from halfspace.notes import Note, sentences
 from halfspace.questions.query import Query, audit, query
 
 __all__ = ["run"]
+
+ALL = 1 << 31
+"""More rows than a pool has."""
 
 
 def run(
@@ -81,12 +83,11 @@ def _pool(fitted: Any, file: str, format_: str | None, said: list[Note]) -> Any:
     """Return all rows of a file as the model takes them."""
     origin = getattr(fitted, "origin_", {})
     types = {"first_index": origin.get("first_index"), **{name: origin.get(name, ()) for name in ("texts", "day_first")}}
-    with closing(stream(file, format=format_, **types)) as batches:
-        parts = [batch.X for batch in batches]
-    if not parts:
+    with closing(stream(file, format=format_, batch_rows=ALL, **types)) as batches:
+        first = next(batches, None)
+    if first is None:
         refuse(f"{file} has no rows")
-    X = parts[0] if len(parts) == 1 else sparse.vstack(parts).tocsr() if sparse.issparse(parts[0]) else pa.concat_tables(parts)
-    return _as_taken(fitted, X, said)
+    return _as_taken(fitted, first.X, said)
 
 
 def _known(fitted: Any, file: str, target: str | None, said: list[Note]) -> tuple[Any, Any]:

@@ -19,11 +19,11 @@ from dataclasses import dataclass
 from typing import Any, Self
 
 import numpy as np
-from scipy import sparse
 from sklearn.base import BaseEstimator, clone
 from sklearn.utils.validation import check_is_fitted
 
 from halfspace._typing import FloatArray, IntArray, Labels, Matrix
+from halfspace.certificates.arithmetic import as_rows
 from halfspace.errors import InputError
 
 __all__ = ["Extrapolation", "LearningCurve"]
@@ -131,7 +131,7 @@ class LearningCurve(BaseEstimator):  # type: ignore[misc]  # (scikit-learn's cla
             if isinstance(value, bool) or not isinstance(value, int | np.integer) or value < least:
                 msg = f"The {name!r} parameter of LearningCurve must be a whole number >= {least}. Got {value!r} instead."
                 raise InputError(msg)
-        X, y = X if sparse.issparse(X) else np.asarray(X), np.asarray(y)
+        X, y = as_rows(X, y)
         n = y.size
         if n < FEWEST or np.unique(y).size < 2:
             msg = f"LearningCurve needs at least {FEWEST} rows of at least two classes. Got {n} rows of {np.unique(y).size}."

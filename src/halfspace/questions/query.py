@@ -14,13 +14,13 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from scipy import sparse
 from scipy.stats import beta
 
 from halfspace._text import plural
 from halfspace._typing import FloatArray, IntArray, Label, Labels, Matrix
-from halfspace.certificates.arithmetic import squares
+from halfspace.certificates.arithmetic import checked_rows, squares
 from halfspace.certificates.margins.separability import Separability
+from halfspace.certificates.rational import dense_rows
 from halfspace.errors import InputError
 from halfspace.questions.separability import separability
 
@@ -169,7 +169,8 @@ def query(
     """
     _check(model, k, strategy, n_audit)
     encode = getattr(model, "encode", None)
-    Z = encode(pool) if callable(encode) else pool if sparse.issparse(pool) else np.asarray(pool)
+    Z = encode(pool) if callable(encode) else checked_rows(pool)
+    pool = pool if callable(encode) else Z
     n = int(Z.shape[0])
     margins, inside = _margins(model, pool, Z)
     rng, k = np.random.default_rng(random_state), min(int(k), n)
@@ -177,12 +178,11 @@ def query(
         rows, margins = rng.choice(n, k, replace=False), np.full(n, np.nan)
     else:
         near = _smallest(margins, min(WIDER * k, n))
-        rows = near[_spread(_dense(Z[near]), k)]
+        rows = near[_spread(dense_rows(Z, near, 0.0), k)]
         rows = rows[np.argsort(margins[rows], kind="stable")]
     rest = np.setdiff1d(np.arange(n), rows)
     audit_rows = np.sort(rng.choice(rest, min(int(n_audit), rest.size), replace=False))
-    taken = pool[rows] if isinstance(pool, np.ndarray) or sparse.issparse(pool) else _taken(pool, rows)
-    predicted, forced = np.asarray(model.predict(taken)), _forced(encode, labelled, Z, rows)
+    predicted, forced = np.asarray(model.predict(_taken(pool, rows))), _forced(encode, labelled, Z, rows)
     reasons = tuple(_reason(strategy, margins, row, forced.get(row)) for row in rows.tolist())
     return Query(rows, margins[rows], predicted, reasons, forced, audit_rows, int(inside.sum()), n)
 
@@ -244,7 +244,7 @@ def _margins(model: Any, pool: Any, Z: Matrix) -> tuple[FloatArray, Any]:
         f = np.asarray(model.decision_function(pool), dtype=np.float64)
         if f.ndim == 1:
             plane = hasattr(model, "coef_")
-            size = np.sqrt(squares(Z if Z.dtype.kind == "f" else Z.astype(np.float64)) + 1.0) if plane else 1.0
+            size = np.sqrt(squares(Z) + 1.0) if plane else 1.0
             return np.abs(f) / size, np.abs(f) < 1.0
         lead = np.diff(np.partition(f, -2, axis=1)[:, -2:], axis=1)[:, 0]
         return lead, lead < 1.0
@@ -271,14 +271,12 @@ def _spread(Z: FloatArray, k: int) -> IntArray:
     return np.array(taken)
 
 
-def _dense(Z: Matrix) -> FloatArray:
-    return np.asarray(Z.toarray() if sparse.issparse(Z) else Z, dtype=np.float64)
-
-
 def _taken(table: Any, rows: IntArray) -> Any:
-    """Return some rows of a table."""
+    """Return some rows of a matrix or a table."""
     if hasattr(table, "iloc"):
         return table.iloc[rows]
+    if hasattr(table, "dtype"):
+        return table[rows]
     return table.take(rows) if hasattr(table, "take") else [table[row] for row in rows.tolist()]
 
 
@@ -294,12 +292,12 @@ def _forced(encode: Any, labelled: tuple[Any, Labels] | None, Z: Matrix, rows: I
     """Return the rows whose label follows from the labelled ones, with the proof that the other label is impossible."""
     if labelled is None:
         return {}
-    X, y = (encode(labelled[0]) if callable(encode) else labelled[0]), np.asarray(labelled[1])
+    X, y = (encode(labelled[0]) if callable(encode) else checked_rows(labelled[0])), np.asarray(labelled[1])
     classes = np.unique(y)
     if classes.size != 2 or separability(X, y).verdict != "separable":
         return {}
-    found, X = {}, _dense(X)
-    for row, z in zip(rows.tolist(), _dense(Z[rows]), strict=True):
+    found, X = {}, dense_rows(X, np.arange(X.shape[0]), 0.0)
+    for row, z in zip(rows.tolist(), dense_rows(Z, rows, 0.0), strict=True):
         proofs = {label: separability(np.vstack([X, z]), np.append(y, label)) for label in classes.tolist()}
         impossible = [label for label, proof in proofs.items() if proof.verdict == "inseparable"]
         if len(impossible) == 1:
