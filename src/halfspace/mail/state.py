@@ -19,14 +19,14 @@ import os
 import secrets
 from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
-from typing import Any, Self
+from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
 
-from halfspace.mail.answering import PROMISES, reasons, shares_of, threshold_in, top_of
+from halfspace.mail.answering import PROMISES, READABLE, reasons, shares_of, threshold_in, top_of
 from halfspace.mail.cache import Cache, Copy
 from halfspace.mail.compiled import features
-from halfspace.mail.extraction import VERSION, named_features
+from halfspace.mail.extraction import ALL, VERSION, named_features
 from halfspace.mail.header import unstamped, value_of
 from halfspace.mail.identity import identity
 from halfspace.mail.journal import Entry, Journal
@@ -34,6 +34,9 @@ from halfspace.mail.learner import Learner
 from halfspace.mail.promise import answer, default_threshold, needed, promised_threshold
 from halfspace.mail.reader import hold
 from halfspace.mail.weights import SIZE
+
+if TYPE_CHECKING:
+    from halfspace.mail.certifying import Replay
 
 __all__ = ["BATCH", "LABELS", "State"]
 
@@ -143,7 +146,7 @@ class State:
         top = []
         if header:
             hold(str(self.folder), key, slots.tobytes())
-            top = top_of(*self._named(message), spam=score > 0.0)
+            top = top_of(*self._named(message, READABLE), spam=score > 0.0)
         return value_of(answer(score, threshold), score, key, top)
 
     def explain(self, message: bytes, most: int = 10) -> tuple[list[tuple[str, str, float]], list[tuple[str, str, float]]]:
@@ -151,12 +154,13 @@ class State:
         named, slots, shares = self._named(unstamped(message))
         return reasons(named, slots, shares, most, spam=False), reasons(named, slots, shares, most, spam=True)
 
-    def _named(self, message: bytes) -> tuple[dict[int, tuple[str, str]], list[int], list[float]]:
+    def _named(self, message: bytes, groups: Iterable[str] = ALL) -> tuple[dict[int, tuple[str, str]], list[int], list[float]]:
         """Return what the features of a message stand for, their slots, and what each adds to the score."""
         slots, plane = self.features(message), self.learner.plane
         weights, advice, counts = (array[slots].tolist() for array in (plane.weights, plane.advice, plane.counts))
         shares = shares_of(range(slots.size), self.learner.n, weights, advice, counts)
-        return named_features(message, salt=self.salt, light=self.light), slots.tolist(), shares
+        named = named_features(message, salt=self.salt, groups=groups, light=self.light)
+        return named, slots.tolist(), shares
 
     def learn(self, message: bytes, *, spam: bool) -> str:
         """Learn a message; return a sentence when it is on the disk."""
@@ -248,20 +252,19 @@ class State:
             "n_bytes": sum(path.stat().st_size for path in self.folder.rglob("*") if path.is_file()),
         }
 
-    def replayed(self) -> dict[str, Any]:
-        """Learn the journal again, in memory, and say where scores or weights differ."""
+    def replayed(self) -> "tuple[Replay, list[str]]":
+        """Learn the journal again, in memory; return what it proves, and where scores or weights differ from it."""
+        from halfspace.mail.certifying import replay  # noqa: PLC0415  (SciPy, which learning does not need)
+
         with self._locked():
             self._refresh()
-            replay, reasons_, n_changed = Learner(self.learner.settings), [], 0
-            for _, entry in self.journal.rows():
-                n_changed += replay.learn(entry.features, 1 if entry.spam else -1) != entry.score
-            if n_changed:
-                reasons_.append(f"{n_changed:,} scores differ from those in the journal")
+            found = replay((entry for _, entry in self.journal.rows()), self.learner.settings)
             mine = self.learner.to_arrays()
-            for name, array in replay.to_arrays().items():
-                if not np.array_equal(array, mine[name]):
-                    reasons_.append(f"the {name.replace('_', ' ')} differ from those of the replay")
-        return {"holds": not reasons_, "n_messages": replay.n, "reasons": reasons_}
+        faults = [f"{found.n_changed:,} scores differ from those in the journal"] if found.n_changed else []
+        for name, array in found.learner.to_arrays().items():
+            if not np.array_equal(array, mine[name]):
+                faults.append(f"the {name.replace('_', ' ')} differ from those of the replay")
+        return found, faults
 
     @contextlib.contextmanager
     def _locked(self) -> Iterator[None]:
