@@ -148,7 +148,7 @@ class KernelRidgeModel(Certified, RegressionMixin, BaseEstimator):
             K = np.array(data.X[np.ix_(rows, rows)], dtype=np.float64)
         else:
             K = kernel.matrix(data.X[rows], dtype=np.float64)
-        return np.asarray(K + data.design.clamp**2)
+        return np.asarray(K + data.design.clamp**2) if data.design.clamp else K
 
     def _solve(self, data: Regression, kernel: Kernel, by_cell: list[IntArray], centres: FloatArray | None) -> None:
         """Fit a function to the rows of every cell, and keep what predicts and the proof."""
