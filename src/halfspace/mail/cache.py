@@ -151,10 +151,10 @@ class Cache:
     def learn(self, slots: Any, *, spam: bool) -> float:
         """Learn a message; the file is torn until `settle`. Return the score before."""
         self.file["begun"] = self.file["done"] + 1
-        counts, n_kept = self.learner.plane.counts[slots], self.learner.n_kept
+        n_kept = self.learner.n_kept
         score = self.learner.learn(slots, 1 if spam else -1)
         if self.learner.n_kept > n_kept:
-            self._counts.append(_small(counts))
+            self._counts.append(_small(self.learner.plane.counts[slots] - np.uint32(1)))  # as they were before it
         return score
 
     def settle(self, first: int, numbers: list[int], **values: float) -> None:

@@ -55,15 +55,14 @@ def _bits(gaps: Any, k: Any) -> Any:
     n_bits = gaps.size * (k + 1)
     for gap in gaps:
         n_bits += gap >> k
-    out = np.zeros((n_bits + 7) >> 3, np.uint8)
+    out = np.zeros((n_bits + 7 >> 3) + 3, np.uint8)
     place = 0
     for gap in gaps:
         place += gap >> k
-        out[place >> 3] |= np.uint8(1 << (place & 7))
-        place += 1
-        for b in range(k):
-            out[place >> 3] |= np.uint8(((gap >> b) & 1) << (place & 7))
-            place += 1
+        word = (((gap & ((1 << k) - 1)) << 1) | 1) << (place & 7)
+        for b in range(4):
+            out[min((place >> 3) + b, out.size - 1)] |= np.uint8((word >> (8 * b)) & 255)
+        place += k + 1
     return out
 
 
@@ -71,16 +70,16 @@ def _bits(gaps: Any, k: Any) -> Any:
 def _from_bits(data: Any, n: Any, k: Any) -> Any:
     """Return the sums of the numbers that `_bits` wrote."""
     out = np.empty(n, np.uint32)
-    place, total = 0, np.int64(0)
+    place, total, last = 0, np.int64(0), 8 * (data.size - 4)
     for j in range(n):
-        while place < 8 * data.size and not (data[place >> 3] >> (place & 7)) & 1:
+        while place < last and not (data[place >> 3] >> (place & 7)) & 1:
             total += np.int64(1) << k
             place += 1
-        place += 1
-        for b in range(k):
-            if place < 8 * data.size:
-                total += np.int64((data[place >> 3] >> (place & 7)) & 1) << b
-            place += 1
+        place = min(place + 1, last)
+        b = place >> 3
+        word = np.int64(data[b]) | np.int64(data[b + 1]) << 8 | np.int64(data[b + 2]) << 16 | np.int64(data[b + 3]) << 24
+        total += (word >> (place & 7)) & ((np.int64(1) << k) - 1)
+        place += k
         out[j] = total
     return out
 
@@ -106,7 +105,7 @@ def packed(features: Slots) -> bytes:
 def unpacked(data: bytes) -> Slots:
     """Return the numbers that `packed` turned into bytes."""
     n, k = struct.unpack_from("<IB", data)
-    found: Slots = _from_bits(np.frombuffer(data, np.uint8, offset=5), n, k)
+    found: Slots = _from_bits(np.frombuffer(data + b"\0", np.uint8, offset=5), n, k)
     return found
 
 

@@ -30,7 +30,7 @@ from halfspace.mail.extraction import ALL, VERSION, named_features
 from halfspace.mail.header import unstamped, value_of
 from halfspace.mail.identity import identity
 from halfspace.mail.journal import Entry, Journal
-from halfspace.mail.learner import Learner
+from halfspace.mail.learner import SETTINGS, Learner
 from halfspace.mail.promise import answer, default_threshold, needed, promised_threshold
 from halfspace.mail.reader import hold
 from halfspace.mail.weights import SIZE
@@ -42,7 +42,7 @@ __all__ = ["BATCH", "LABELS", "State"]
 
 BATCH = 200
 """Messages of a bulk training that are written in one transaction."""
-CHECKPOINT, COPIES = 500, 4
+CHECKPOINT, COPIES = 250, 5
 """Messages between two copies of the learner in memory, from which a replay starts, and how many are held."""
 LARGEST_START = 20_000
 """Messages that a service replays when it starts, to have copies of its recent past."""
@@ -100,7 +100,7 @@ class State:
             if keep:
                 self.journal.about("keep", 1)
             self.light, self._keep = bool(self.journal.about("light")), bool(self.journal.about("keep"))
-            self._renew_features()
+            self._renew()
             path = self.folder / "weights"
             for left in self.folder.glob("weights.new*"):  # by a process that was killed
                 left.unlink()
@@ -387,8 +387,11 @@ class State:
         cache.file.note(**self._numbers())
         cache.move(self.folder / "weights")
 
-    def _renew_features(self) -> None:
-        """Find the features of kept messages anew when a new version finds others; those of the rest stay as they are."""
+    def _renew(self) -> None:
+        """Find the features of kept messages anew when a new version finds others; void the weights if it learns otherwise."""
         if self.journal.about("extractor") != VERSION:
             found = [(number, self.features(message)) for number, message in self.journal.messages() if message is not None]
             self.journal.replace_features(found, VERSION)
+        if self.journal.about("learner") != repr(SETTINGS):
+            self.journal.about("epoch", self.journal.epoch() + 1)
+            self.journal.about("learner", repr(SETTINGS))
