@@ -361,7 +361,7 @@ class State:
         self._count((entry.score, entry.spam) for entry in entries)
         self._read = numbers[-1]
         self._cache.settle(first, numbers, **self._numbers())
-        if self._stays and first // CHECKPOINT != self.learner.n // CHECKPOINT:
+        if self._stays and self.learner.n - (self._copies[-1].learner.n if self._copies else 0) >= CHECKPOINT:
             self._copies = [*self._copies, self._cache.copy()][-COPIES:]
 
     def _take_back(self, number: int) -> None:
