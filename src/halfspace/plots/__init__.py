@@ -6,6 +6,7 @@ and for saving. `.plot(ax)` draws them once more.
 
 from halfspace.plots.convergence import GapDisplay, MistakeBoundDisplay
 from halfspace.plots.echo import EchoDisplay
+from halfspace.plots.extrapolation import ExtrapolationDisplay
 from halfspace.plots.paths import ElbowDisplay, PathDisplay
 from halfspace.plots.planes import DecisionSurfaceDisplay, MarginDisplay
 from halfspace.plots.prototypes import PrototypesDisplay, RelevanceDisplay
@@ -16,6 +17,7 @@ __all__ = [
     "DecisionSurfaceDisplay",
     "EchoDisplay",
     "ElbowDisplay",
+    "ExtrapolationDisplay",
     "GapDisplay",
     "LearningCurveDisplay",
     "MarginDisplay",
