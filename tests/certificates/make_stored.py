@@ -146,6 +146,12 @@ def support():
     )
 
 
+def left_out(**options):
+    """Return the leave-one-out errors of a line, one example of which needs learning again."""
+    data, labels = np.array([[-3.0], [-2.0], [-1.25], [1.0], [2.25], [3.0], [-2.5]]), np.array([0, 0, 0, 1, 1, 1, 1])
+    return hs.leave_one_out(options.pop("kind", hs.AdaTron)(**options), data, labels), data, labels
+
+
 def separable(kind):
     """Return each of the three answers."""
     if kind == "inseparable":
@@ -210,11 +216,14 @@ CASES = {
         X3,
         Y3,
     ),
+    "LabelCount": lambda: (proofs.LabelCount.measure(np.hstack([X3, X3[:, :1]])), np.hstack([X3, X3[:, :1]]), None),
     "LeastSquaresGap": lambda: (
         proofs.LeastSquaresGap.measure(X, Y, weights=np.array([0.5, 0.25, 0.125]), sample_weight=S, clamp=1.0, positive=1),
         X,
         Y,
     ),
+    "LeaveOneOut": left_out,
+    "LeaveOneOut-kernel": lambda: left_out(kind=hs.KernelAdaTron, kernel=SQUARE, class_weight={0: 1.0, 1: 2.0}),
     "LogSmearing": lambda: (proofs.LogSmearing.measure(X, np.exp(T), ridge(ridge=0.5, sample_weight=S)), X, np.exp(T)),
     "LogSmearing-kernel": lambda: (proofs.LogSmearing.measure(X, np.exp(T), kernel_ridge()), X, np.exp(T)),
     "MarginBracket": lambda: (margin(), X, Y),

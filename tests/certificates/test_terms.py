@@ -1,7 +1,7 @@
 """Examples on which one term of a checker decides alone, found by changing the checkers (`python -m benchmarks.mutants`)."""
 
 from dataclasses import replace
-from math import comb, log
+from math import comb, exp, log
 
 import numpy as np
 import pytest
@@ -25,9 +25,10 @@ def test_bounds_from_a_false_gap_are_refused():
 
 @pytest.mark.parametrize(("n", "k", "delta"), [(1000, 10, 0.05), (1001, 10, 0.05), (5000, 900, 0.5), (5000, 0, 0.01)])
 def test_the_compression_bound_is_littlestone_and_warmuths(n, k, delta):
-    """The bound is (ln binom(n, k) + ln(n / delta)) / (n - k), whichever way the logarithm is taken."""
-    assert support._compression(n, k, delta) == pytest.approx((log(comb(n, k)) + log(n / delta)) / (n - k), rel=1e-9)
-    assert support._compression(n, n, delta) == support._compression(n, n - 1, delta) == 1.0
+    """The bound is 1 - exp(-(ln binom(n, k) + ln(n / delta)) / (n - k)), whichever way the logarithm is taken."""
+    found = support._compression(n, k, delta)
+    assert found == pytest.approx(1.0 - exp(-(log(comb(n, k)) + log(n / delta)) / (n - k)), rel=1e-9)
+    assert found < support._compression(n, n - 1, delta) < support._compression(n, n, delta) == 1.0
 
 
 @pytest.mark.parametrize("C", [1.0, np.inf])

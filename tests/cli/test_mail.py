@@ -119,7 +119,9 @@ def test_bad_input_is_refused(answer, tmp_path, monkeypatch, arguments, sentence
 
 def test_a_replay_confirms_the_weights_or_refutes_them(state, answer):
     """`certify` learns the journal again; weights that were changed by hand are refuted, with exit code 1."""
-    assert answer("mail certify", "--state", state)["n_messages"] == 40
+    body = answer("mail certify", "--state", state)
+    assert body["n_messages"] == 40
+    assert [proof["kind"] for proof in body["proofs"] if proof["holds"]] == ["StreamMistakes", "HamLoss"]
     with (state / "weights").open("r+b") as file:
         file.seek(4096 + 4 * 77)
         file.write(b"\1\2\3\4")

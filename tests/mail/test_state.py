@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from halfspace.mail.journal import Entry
+from halfspace.mail.journal import Entry, packed, unpacked
 from halfspace.mail.learner import Learner
 from halfspace.mail.reader import score_plainly
 from halfspace.mail.state import State
@@ -41,6 +41,19 @@ def same(one, other):
 @pytest.fixture
 def folder(tmp_path):
     return tmp_path / "state"
+
+
+@pytest.mark.parametrize("n", [0, 1, 2, 250, 2_000, 60_000])
+def test_features_are_packed_without_loss(n):
+    """Sets of slots of any size, to the first and the last slot, come back from bytes as they were, in under 1.4 bytes each."""
+    rng = np.random.default_rng(n)
+    slots = np.sort(rng.choice(1 << 20, n, replace=False)).astype(np.uint32)
+    ends = np.array([0, 1, 2, (1 << 20) - 1], np.uint32)
+    for one in (slots, slots[:1], ends, ends[3:], np.arange(n, dtype=np.uint32)):
+        assert np.array_equal(unpacked(packed(one)), one)
+        assert unpacked(packed(one)).dtype == np.uint32
+    if n == 2_000:
+        assert len(packed(slots)) < 1.4 * n
 
 
 def test_what_was_learnt_is_there_for_the_next_process(folder):

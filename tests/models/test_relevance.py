@@ -8,6 +8,7 @@ from scipy import sparse
 
 import halfspace as hs
 from halfspace.errors import InputError
+from halfspace.solvers.regression import relevance
 from halfspace.solvers.regression.relevance import Task, find_metric
 
 pytestmark = pytest.mark.filterwarnings("ignore::halfspace.errors.FewRowsWarning")
@@ -84,9 +85,43 @@ def test_a_column_that_leaks_through_the_metric_is_not_rewarded():
     assert seen.all()
     assert ((found.unseen[:, 0] > 0) != (y > 0)).mean() > 0.35  # what is learnt is worth nothing, and is seen to be
     losses = dict(
-        zip(zip(*(found.history[k] for k in ("kernel", "rounds", "larger")), strict=True), found.history["loss"], strict=True)
+        zip(zip(*(found.history[k] for k in ("kernel", "rounds", "factor")), strict=True), found.history["loss"], strict=True)
     )
-    assert losses["laplacian", 2, 1.0] > 0.35
+    assert losses["laplacian", 1, 1.0] > 0.35
+
+
+def test_many_rows_go_on_with_the_metric_in_cells(monkeypatch):
+    """Beyond the rows of the search others teach in cells; those that judge them teach nothing, and are told of as unseen."""
+    for name in ("FEW", "TAUGHT", "JUDGED", "MOST"):
+        monkeypatch.setattr(relevance, name, 60)
+    for name, value in (("HALVED", 90), ("APART", (80, 90)), ("CELL", 100), ("ROUNDS", 1)):
+        monkeypatch.setattr(relevance, name, value)
+    monkeypatch.setattr("halfspace.models.regression.relevance.ENOUGH", 80)
+    X, y = waves(500, 8)
+    lines = []
+    task = Task(X, y[:, None].astype(np.float32), np.ones(500, np.float32), False)
+    found = find_metric(task, np.random.RandomState(0), tell=lines.append)
+    assert any("in cells" in line for line in lines)
+    assert found.read.size == 410
+    assert found.relevances.argmax() == 0
+    model = hs.RelevanceKernelRegressor(kernel_rows=150).fit(X, y)
+    seen = ~np.isnan(model.unseen_)
+    assert seen.sum() == 90
+    assert np.array_equal(model.unseen_[seen], model.left_out_[seen])
+    assert model.verify(X, y)
+
+
+def test_rows_that_agree_share_a_cell():
+    """Cells are cut at medians; rows that cannot be told apart stay together, and no more of them teach than a cell holds."""
+    U, V = np.zeros((2500, 2), np.float32), np.zeros((7, 2), np.float32)
+    ((mine, asked),) = relevance._cut(U, V)
+    assert (mine.size, asked.size) == (relevance.CELL, 7)
+    U[:, 1] = np.arange(2500)
+    V[:, 1] = 400.0 * np.arange(7)
+    cells = list(relevance._cut(U, V))
+    assert sorted(mine.size for mine, _ in cells) == [625] * 4
+    for mine, asked in cells:
+        assert ((V[asked, 1] >= U[mine, 1].min() - 1) & (V[asked, 1] <= U[mine, 1].max() + 1)).all()
 
 
 def test_probabilities_agree_with_outputs_and_labels(classifier):
@@ -143,8 +178,6 @@ def test_a_time_limit_or_ctrl_c_leaves_the_best_so_far(monkeypatch):
         if len(calls) == 2:
             raise KeyboardInterrupt
         return judge(shape, *rest)
-
-    from halfspace.solvers.regression import relevance
 
     judge = relevance._judge_shape
     monkeypatch.setattr(relevance, "_judge_shape", interrupted)

@@ -6,6 +6,8 @@ from halfspace.certificates.components import PrincipalComponents
 from halfspace.certificates.groups import OneLabel, PerCell, PerClass, PerPair
 from halfspace.certificates.margins.bracket import KernelBracket, KeslerBracket, MarginBracket
 from halfspace.certificates.margins.gap import DualityGap, KernelGap
+from halfspace.certificates.margins.label_count import LabelCount
+from halfspace.certificates.margins.leave_one_out import LeaveOneOut
 from halfspace.certificates.margins.mistakes import BudgetedMistakes, MistakeBound, Novikoff, PassiveAggressiveBound, Projection
 from halfspace.certificates.margins.separability import Separability
 from halfspace.certificates.margins.support import SupportBounds
@@ -36,7 +38,9 @@ __all__ = [
     "KernelRidgeClasses",
     "KernelRidgeGap",
     "KeslerBracket",
+    "LabelCount",
     "LeastSquaresGap",
+    "LeaveOneOut",
     "LogSmearing",
     "MarginBracket",
     "MistakeBound",

@@ -4,7 +4,7 @@ Cells     Every example belongs to the cell of its nearest centre, and the part 
           No claim is made about the problem of all examples at once: a machine per cell is another model than one for all.
 """
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from itertools import combinations
 from typing import Annotated, Any
@@ -263,6 +263,10 @@ class PerCell(Certificate):
 
     def confirm(self, X: Matrix, y: Labels) -> Verdict:
         """Check the cells, then every part on the examples of its cell."""
+        return self.confirm_by(lambda part, mine: part.confirm(X[mine], y[mine]), X, y)
+
+    def confirm_by(self, check: Callable[[Any, IntArray], Verdict], X: Matrix, y: Labels) -> Verdict:
+        """Check the cells, then every part on the examples of its cell, by a function of the part and the numbers of these."""
         fits = Verdict.of(
             (self.cells.size == y.shape[0], "one cell per example expected"),
             (self.centres.shape[1] == X.shape[1], f"centres of {X.shape[1]} features expected"),
@@ -278,7 +282,7 @@ class PerCell(Certificate):
             empty = Verdict.of((False, "no example is in it"))
             s = None if self.sample_weight is None else self.sample_weight[mine]
             weights = Verdict.of((_weighs(part, s), "its examples have other weights"))
-            verdicts += [(f"cell {k}", weights), (f"cell {k}", part.confirm(X[mine], y[mine]) if mine.size else empty)]
+            verdicts += [(f"cell {k}", weights), (f"cell {k}", check(part, mine) if mine.size else empty)]
         return Verdict.all_of(verdicts)
 
     def _machine(self, k: int, y: Labels, classes: list[Any]) -> dict[str, Any]:

@@ -248,6 +248,14 @@ def predict(**options: Any) -> None:
 @with_max_time
 @with_max_memory
 @click.option("--out", type=to_file, metavar="JSON", help="Write the proof, for `halfspace certify JSON FILE`.")
+@click.option(
+    "--permutations",
+    type=click.IntRange(min=0),
+    default=19,
+    show_default=True,
+    metavar="N",
+    help="Random orders of the labels to try if the classes are separable; 0: do not say what that is worth.",
+)
 @with_scale
 @with_max_rows
 @with_format
@@ -258,6 +266,73 @@ def separable(**options: Any) -> None:
 
     With more than two classes, each from the rest. When the time limit is reached the answer may be `undecided`; it is never
     a guess.
+
+    If they are separable, it also says what that is worth: how many labelings of these rows planes separate at all, and whether
+    the same labels in random order are separable too.
+    """
+
+
+@main.command(
+    runs="query",
+    short_help="Say which rows to label next.",
+    example="halfspace query model.halfspace pool.csv -k 20 --out to_label.csv",
+)
+@click.argument("model", type=from_model)
+@click.argument("file", type=from_file)
+@click.option("-k", type=click.IntRange(min=1), default=20, show_default=True, help="Rows to choose.")
+@click.option(
+    "--strategy",
+    type=click.Choice(["margin", "random"]),
+    default="margin",
+    show_default=True,
+    help="The rows that the model is least sure of, spread out; or random ones.",
+)
+@click.option(
+    "--audit", "n_audit", type=click.IntRange(min=0), default=0, show_default=True, metavar="N", help="Add N random rows."
+)
+@click.option(
+    "--audited", type=from_model, metavar="FILE", help="Rows of an earlier audit with their labels: how wrong is MODEL?"
+)
+@click.option("--labelled", type=from_model, metavar="FILE", help="The labelled rows: mark labels that follow from them.")
+@click.option("--target", metavar="COL", help="Column of the labels in these files, if it is not that of the fit.")
+@click.option("--out", type=to_file, metavar="OUT", help="Write the rows as .csv, .parquet or .jsonl.")
+@with_max_memory
+@with_format
+@with_seed
+@as_object
+def query(**options: Any) -> None:
+    """Choose the rows of FILE whose labels would teach MODEL most, with the reason for each.
+
+    Rows that a batch would ask for twice are spread out. A forced label follows from the labelled rows if some plane separates
+    all rows, which is proved in exact arithmetic. What choosing saves cannot be promised; how wrong the model is can be
+    measured: label random rows (--audit) and give them back (--audited) for an exact interval.
+    """
+
+
+@main.command(
+    runs="curve",
+    short_help="Say whether more rows would help.",
+    example="halfspace curve table.csv --target churn --at 2x,10x --plot curve.png",
+)
+@click.argument("file", type=from_file)
+@with_target
+@click.option(
+    "--at", default="10x", show_default=True, metavar="N,..", help="Numbers of rows, or multiples of those there are."
+)
+@click.option("--plot", type=to_file, metavar="PNG", help="Draw the curve: .png, .svg or .pdf.")
+@click.option("--repeats", type=click.IntRange(min=3), default=25, show_default=True, help="Random orders of the rows.")
+@click.option("-C", "C", type=click.FloatRange(1e-6, 1e6), default=0.1, show_default=True, help="Cap of the linear model.")
+@with_max_time
+@with_max_memory
+@with_scale
+@with_max_rows
+@with_format
+@with_seed
+@as_object
+def curve(**options: Any) -> None:
+    """Measure how the error of a linear large-margin model falls with the rows of FILE, and carry it on to more rows.
+
+    At most 2,000 rows are used. The interval is statistics, not a proof: it is for rows like those of FILE.
     """
 
 

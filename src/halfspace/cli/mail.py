@@ -13,7 +13,7 @@ import numpy as np
 from halfspace._text import plural
 from halfspace.cli.frame import Answer, clean, refuse
 from halfspace.cli.outputs import check_outputs, complete_file
-from halfspace.cli.text import table
+from halfspace.cli.text import proof_of, table
 from halfspace.mail import one_shot
 from halfspace.mail.client import address_of
 from halfspace.mail.compiled import features
@@ -168,16 +168,20 @@ def _draw(path: str, ham: Any, spam: Any) -> None:
 
 
 def certify(state: str | None) -> Answer:
-    """Replay the journal and compare."""
+    """Replay the journal, compare, and check what it proves."""
     with State(_existing(state)) as filter_:
-        checked = filter_.replayed()
-    body = {"command": "mail certify", "state": _existing(state), **checked}
-    n = plural(checked["n_messages"], "message")
-    if body["holds"]:
-        return Answer(
-            body, f"It holds: {n} learnt again from the journal give the same scores and the same weights, bit for bit."
-        )
-    return Answer(body, "\n".join([f"Refuted by a replay of {n}:", *(f"  {reason}" for reason in checked["reasons"])]), code=1)
+        found, faults = filter_.replayed()
+    proofs = [{**proof_of(proof), "holds": not reasons} for proof, reasons in found.proofs]
+    faults += [reason for _, reasons in found.proofs for reason in reasons]
+    body = {"command": "mail certify", "state": directory(state), "holds": not faults, "n_messages": found.learner.n}
+    n = plural(found.learner.n, "message")
+    head = (
+        [f"Refuted by a replay of {n}:", *(f"  {fault}" for fault in faults)]
+        if faults
+        else [f"It holds: {n} learnt again from the journal give the same scores and the same weights, bit for bit."]
+    )
+    lines = [f"Proof: {proof['sentence']}" for proof in proofs if proof["holds"]]
+    return Answer({**body, "reasons": faults, "proofs": proofs}, "\n".join(head + lines), code=1 if faults else 0)
 
 
 def serve(listen: str | None, ham_loss: str | None, state: str | None) -> Answer:

@@ -33,10 +33,14 @@ from halfspace.cli.reading import bytes_on_disk, labels, read_data
 from halfspace.files import Dataset
 from halfspace.ladder.values import renumbered
 from halfspace.notes import sentences
+from halfspace.questions.chance import ByChance, separable_by_chance
 from halfspace.questions.separability import separability
 from halfspace.tables import TableEncoder
 
 __all__ = ["run"]
+
+PATIENCE = 10.0
+"""Seconds for random orders of the labels, where no time limit is given."""
 
 
 def run(
@@ -47,15 +51,22 @@ def run(
     max_memory: str | None = None,
     out: str | None = None,
     scale: str = "standard",
+    permutations: int = 19,
     **reading: Any,
 ) -> Answer:
     r"""Decide for the classes of a file; `reading` holds max_rows, format_ and seed."""
     with memory_limit(max_memory, bytes_on_disk(file)):
-        return _answer(file, target, max_time, out, scale, reading)
+        return _answer(file, target, max_time, out, scale, permutations, reading)
 
 
 def _answer(
-    file: str, target: str | None, max_time: float | None, out: str | None, scale: str, reading: dict[str, Any]
+    file: str,
+    target: str | None,
+    max_time: float | None,
+    out: str | None,
+    scale: str,
+    permutations: int,
+    reading: dict[str, Any],
 ) -> Answer:
     """Decide within the memory limit in force."""
     check_outputs([file], {"--out": out}, devices=True)
@@ -66,7 +77,9 @@ def _answer(
     X = encoder.fit(data.X).transform(data.X)
     said = sentences([*data.notes, *encoder.notes_])
     notes(said)
-    proofs = _decide(X, labels(data), max_time)
+    y = labels(data)
+    proofs = _decide(X, y, max_time)
+    worth = _worth(X, y, proofs, permutations, max_time)
     several = PerClass(tuple(label for label, _ in proofs), tuple(proof for _, proof in proofs))
     certificate = proofs[0][1] if len(proofs) == 1 else several
     if out:
@@ -80,7 +93,8 @@ def _answer(
         "n_used": int(data.rows.size),
         "n_inputs": int(X.shape[1]),
         "verdicts": [
-            {"label": label, "verdict": proof.verdict, "sentence": str(proof)} for label, proof in renumbered(proofs, data.rows)
+            {"label": label, "verdict": proof.verdict, "sentence": str(proof), "by_chance": by_chance and _plainly(by_chance)}
+            for (label, proof), by_chance in zip(renumbered(proofs, data.rows), worth, strict=True)
         ],
         "out": out,
         "notes": said,
@@ -102,6 +116,27 @@ def _decide(X: Matrix, y: Labels, max_time: float | None) -> list[tuple[Label, S
         bracket = proof.bracket and replace(proof.bracket, positive=label)
         proofs.append((label, replace(proof, positive=label, bracket=bracket)))
     return proofs
+
+
+def _worth(
+    X: Matrix, y: Labels, proofs: list[tuple[Label, Separability]], permutations: int, max_time: float | None
+) -> list[ByChance | None]:
+    """Say of every separable class what that is worth, in the time left of the command's, or in a few seconds."""
+    found: list[ByChance | None] = []
+    for label, proof in proofs:
+        left = seconds_left(max_time)
+        share = (PATIENCE if left is None else left) / (len(proofs) - len(found))
+        asked = permutations if proof.verdict == "separable" else 0
+        found.append(separable_by_chance(X, y == label, permutations=asked, max_time=share) if asked else None)
+    return found
+
+
+def _plainly(found: ByChance) -> dict[str, Any]:
+    """Return what separability is worth as plain numbers, and in words."""
+    count = found.count
+    numbers = {"rank": count.rank, "rank_at_most": count.most, "log_share": count.log_share, "positives": found.positives}
+    numbers |= {"ratio": found.ratio, "threshold": found.threshold, "tried": found.tried, "separable": found.separable}
+    return {**numbers, "p_value": found.p_value, "sentence": str(found)}
 
 
 def _write(out: str, data: Dataset, scale: str, certificate: Certificate) -> None:
@@ -126,5 +161,7 @@ def _text(body: dict[str, Any], check: str) -> str:
     verdicts = body["verdicts"]
     head = f"{body['source']}: {plural(body['n_used'], 'row')}, {plural(body['n_inputs'], 'input')} after preprocessing"
     lines = [verdicts[0]["sentence"]] if len(verdicts) == 1 else [f"{v['label']}: {v['sentence']}" for v in verdicts]
+    worth = [v["by_chance"] and v["by_chance"]["sentence"] for v in verdicts]
+    lines = [text for pair in zip(lines, worth, strict=True) for text in pair if text]
     end = [f"Check it: {check}"] if check else []
     return "\n".join([head, *lines, *end])

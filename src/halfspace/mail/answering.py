@@ -6,11 +6,14 @@ The threshold is the default one, or one with a promise about lost ham, which is
 import math
 from collections.abc import Mapping, Sequence
 
+from halfspace.mail.extraction import ALL
 from halfspace.mail.promise import needed
 from halfspace.mail.weights import WeightsFile
 
-__all__ = ["PROMISES", "reasons", "shares_of", "threshold_in", "top_of"]
+__all__ = ["PROMISES", "READABLE", "reasons", "shares_of", "threshold_in", "top_of"]
 
+READABLE = tuple(group for group in ALL if group != "grams")
+"""The groups whose features a header names."""
 PROMISES = {0.01: "promise_1", 0.005: "promise_05", 0.001: "promise_01"}
 """The ham losses whose thresholds are kept with the weights, and their names there."""
 
@@ -69,13 +72,13 @@ def reasons(
 
 
 def top_of(named: Mapping[int, tuple[str, str]], slots: Sequence[int], shares: list[float], *, spam: bool) -> list[str]:
-    """Return the three features that decided, for a header: words and the like, unless only bytes are left.
+    """Return the three named features that decided most, for a header.
 
     Examples
     --------
-    >>> top_of({3: ("grams", "pill"), 5: ("words", "pills")}, [3, 5], [0.5, 0.25], spam=True)
+    >>> top_of({5: ("words", "pills")}, [3, 5], [0.5, 0.25], spam=True)
     ['words:pills']
     """
-    told = reasons(named, slots, shares, 50, spam=spam)
-    readable = [one for one in told if one[0] != "grams"] or told
-    return [f"{group}:{token}" for group, token, _ in readable[:3]]
+    known = [k for k, slot in enumerate(slots) if slot in named]
+    told = reasons(named, [slots[k] for k in known], [shares[k] for k in known], 3, spam=spam)
+    return [f"{group}:{token}" for group, token, _ in told]

@@ -14,7 +14,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from halfspace.mail.extraction import VERSION
-from halfspace.mail.journal import Journal, from_varints, varints
+from halfspace.mail.journal import Journal
 from halfspace.mail.learner import SETTINGS, Learner, Plane, outputs
 from halfspace.mail.weights import LAYOUT, MAGIC, SIZE, SLOTS, WeightsFile, boot
 
@@ -22,6 +22,18 @@ __all__ = ["Cache", "Copy"]
 
 RECORD = struct.Struct("<dqqq")
 """Strength, position, number, bytes of the counts."""
+
+
+def _small(counts: Any) -> bytes:
+    """Return counts in few bytes: all low bytes, then all second ones, and so on, compressed."""
+    planes = np.asarray(counts, np.uint32).view(np.uint8).reshape(-1, 4).T
+    return zlib.compress(planes.tobytes(), 1)
+
+
+def _counts_of(data: bytes) -> Any:
+    """Return the counts of `_small`."""
+    planes = np.frombuffer(zlib.decompress(data), np.uint8).reshape(4, -1)
+    return np.ascontiguousarray(planes.T).view(np.uint32).ravel()
 
 
 def _vector(n: int, counts: Any) -> Any:
@@ -110,7 +122,7 @@ class Cache:
             if k >= len(self._kept):
                 counts = data[place + RECORD.size : place + RECORD.size + size]
                 spam, slots = journal.known(number)
-                entries = _vector(position, from_varints(zlib.decompress(counts)))
+                entries = _vector(position, _counts_of(counts))
                 rows.append((1 if spam else -1, position, slots, entries))
                 self._kept.append(Kept(number, SIZE + place, counts))
             place += RECORD.size + size
@@ -139,10 +151,10 @@ class Cache:
     def learn(self, slots: Any, *, spam: bool) -> float:
         """Learn a message; the file is torn until `settle`. Return the score before."""
         self.file["begun"] = self.file["done"] + 1
-        counts, n_kept = self.learner.plane.counts[slots], self.learner.n_kept
+        n_kept = self.learner.n_kept
         score = self.learner.learn(slots, 1 if spam else -1)
         if self.learner.n_kept > n_kept:
-            self._counts.append(zlib.compress(varints(counts), 6))
+            self._counts.append(_small(self.learner.plane.counts[slots] - np.uint32(1)))  # as they were before it
         return score
 
     def settle(self, first: int, numbers: list[int], **values: float) -> None:

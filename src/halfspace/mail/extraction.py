@@ -20,10 +20,12 @@ from halfspace.mail.message import Message, as_text, read
 __all__ = ["ALL", "VERSION", "buffers_of", "features", "named_features"]
 
 ALL = GROUPS
-VERSION = 3
+VERSION = 4
 """Of the extractor: a filter's state belongs to one, and is learnt anew from the messages when it changes."""
-START = 3_000
-"""Bytes at the start of a message whose overlapping fours count."""
+START, END = 1_500, 1_500
+"""Bytes at the start and the end of a message whose overlapping fours count."""
+LINKS = 25
+"""Different links of a message that count."""
 LIGHT = 250
 """The most features of a message in light mode."""
 
@@ -34,7 +36,7 @@ Tokens = list[bytes]
 
 _PRINTABLE = bytes(c if c > 32 and c != 127 else 32 for c in range(256))
 _WORD = bytes(c if (chr(c).isalnum() and c < 128) or c in b"$'-_" or c > 127 else 32 for c in range(256))
-_IP = re.compile(rb"(?<![\d.])(\d{1,3})\.(\d{1,3})\.(\d{1,3})\.(\d{1,3})(?![\d.])")
+_AROUND_NUMBERS = bytes(c if 48 <= c < 58 or c == 46 or (c > 64 and c not in b"[]") else 32 for c in range(256))
 _DATE = re.compile(
     rb"(?:(\w{3})[a-z]*,?[ \t]+)?(\d{1,2})[ \t-]+(\w{3})[a-z]*[ \t-]+(\d{2,4})"
     rb"[ \t]+(\d{1,2}):(\d\d)(?::(\d\d))?(?:[ \t]+([+-]\d{4}|[a-z]{1,5}))?"
@@ -140,10 +142,12 @@ def _ip(message: Message) -> Tokens:
     numbers = [(b"%d" % k, value) for k, value in enumerate(reversed(message.values(b"received")[-12:]))]
     numbers += [(b"origin", value) for value in message.values(b"x-originating-ip")]
     for where, value in numbers:
-        for a, b, c, d in _IP.findall(value)[:4]:
-            private = a in (b"10", b"127") or (a, b) == (b"192", b"168") or (a == b"172" and 16 <= int(b) < 32)
-            tokens += [b"%s.%s.%s.%s" % (a, b, c, d), b"%s.%s.%s" % (a, b, c), b"%s.%s" % (a, b), a]
-            tokens.append(b"%s-%s" % (where, b"private" if private else b"public"))
+        for number in [word for word in value.translate(_AROUND_NUMBERS).split() if word.count(b".") == 3][:4]:
+            a, b, c, d = number.split(b".")
+            if a.isdigit() and b.isdigit() and c.isdigit() and d.isdigit() and len(number) < 16:
+                private = a in (b"10", b"127") or (a, b) == (b"192", b"168") or (a == b"172" and 16 <= int(b) < 32)
+                tokens += [number, b"%s.%s.%s" % (a, b, c), b"%s.%s" % (a, b), a]
+                tokens.append(b"%s-%s" % (where, b"private" if private else b"public"))
     return tokens
 
 
@@ -200,13 +204,13 @@ def _links(links: Iterable[tuple[bytes, bytes]], message: Message) -> Tokens:
     """Hosts, shorteners, numbers as hosts, texts that name another host than the link leads to."""
     tokens, count = [], 0
     writer = _domain(_address(message.first(b"from"))[1])
-    for target, text in links:
+    for target, text in dict.fromkeys(links):
         kind, _, rest = target.lower().partition(b":")
         if kind not in {b"http", b"https", b"ftp"}:
             tokens.append(b"kind:" + kind[:12])
             continue
         count += 1
-        if count > 40:
+        if count > LINKS:
             break
         authority, _, after = rest.lstrip(b"/").partition(b"/")
         host, _, port = authority.rpartition(b"@")[2].partition(b":")
@@ -323,8 +327,13 @@ def buffers_of(message: bytes, groups: Iterable[str] = ALL, *, light: bool = Fal
         else:
             buffers.append(b" ".join(_HEADER_GROUPS[group](found)).translate(_PRINTABLE))
     shown = next((part.body for part in found.parts if part.kind.startswith(b"text/") or not part.kind), b"")
-    shape = shown[:START].translate(_SHAPES) if "shape" in wanted else b""
-    return buffers, shape, found.raw[:START] if "grams" in wanted else b""
+    shape = _ends(shown).translate(_SHAPES) if "shape" in wanted else b""
+    return buffers, shape, _ends(found.raw) if "grams" in wanted else b""
+
+
+def _ends(text: bytes) -> bytes:
+    """Return the start and the end of a text, so that padding at one of them leaves the other."""
+    return text if len(text) <= START + END else text[:START] + text[-END:]
 
 
 @lru_cache(maxsize=4)

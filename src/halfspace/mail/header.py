@@ -45,6 +45,8 @@ def id_in(message: bytes) -> str:
     >>> id_in(b"X-Halfspace: spam score=1.0 id=01ab\nSubject: hello\n\n")
     '01ab'
     """
+    if not _mentioned(message):
+        return ""
     _, ours, _ = _split(message)
     words = ours[0].partition(b":")[2].split() if ours else []
     return next((word[3:].decode("ascii", "replace") for word in words if word.startswith(b"id=")), "")
@@ -58,6 +60,8 @@ def unstamped(message: bytes) -> bytes:
     >>> unstamped(b"Subject: hello\nx-halfspace: ham\n score=-9\nTo: me\n\nX-Halfspace: in the text\n")
     b'Subject: hello\nTo: me\n\nX-Halfspace: in the text\n'
     """
+    if not _mentioned(message):
+        return message
     kept, ours, rest = _split(message)
     return b"".join(kept) + rest if ours else message
 
@@ -76,6 +80,11 @@ def stamped(message: bytes, value: str) -> bytes:
     field = f"{NAME}: {value}".encode("ascii", "replace") + end
     bare = b"" if not kept[first:] or any(b":" in line.split(b" ", 1)[0] for line in kept[first:]) else end  # a text alone
     return b"".join([*kept[:first], field, bare, *kept[first:], rest])
+
+
+def _mentioned(message: bytes) -> bool:
+    """Tell whether the name of our field is anywhere in a message; in most it is not."""
+    return NAME.lower().encode() in message.lower()
 
 
 def _split(message: bytes) -> tuple[list[bytes], list[bytes], bytes]:

@@ -3,9 +3,10 @@
 Problem   Messages arrive as sets of slots; the label of each is told after its score. A message's vector x has the entries
           log(1 + (n + 1)/(df + 1)) at its slots, scaled to length 1, with the number n of messages and df of those with the
           slot as they were when it arrived: rare slots count for more, and every x is fixed once and for all.
-Rule      f(x) = w·x. If y f < `MARGIN`, the message is kept and its strength becomes min(C, 1 - y f); then `REPLAYS` kept ones,
+Rule      f(x) = w·x. If y f < `margin`, the message is kept and its strength becomes min(C, 1 - y f); then `replays` kept ones,
           drawn by the message's number, take an AdaTron step: alpha = min(C, max(0, alpha + 1 - E)), and w moves by the change.
-          g is logistic regression by AdaGrad on the slots without weights. The score is f + tanh(g/4)/2.
+          g is logistic regression by AdaGrad on the slots without weights, learnt where y g < `sure`. The score is
+          f + tanh(g/4)/2.
 Theorem   w = Σ alpha_i y_i x_i, and every step raises the dual value D = Σ alpha - ‖w‖²/2 of the large-margin problem on the
           messages so far; a mistake (y f <= 0) raises it by at least 1/2. So with C = 1 there are at most
           2 D <= ‖v‖² + 2 Σ max(0, 1 - y_i v·x_i) mistakes, for any v.
@@ -37,6 +38,7 @@ class Settings(NamedTuple):
     replays: int = 5
     rate: float = 0.5
     start: float = 1e-5
+    sure: float = 4.0
     seed: int = 0
 
 
@@ -142,7 +144,8 @@ def learn(plane: Any, kept: Any, n_kept: Any, n: Any, slots: Any, y: Any, settin
         n_kept += 1
         for k in range(settings.replays):
             _replay(plane, kept, np.int64(_draw(settings.seed, n, k) % np.uint64(n_kept)), settings.C)
-    _advise(plane, slots, y, g, settings.rate)
+    if y * g < settings.sure:
+        _advise(plane, slots, y, g, settings.rate)
     for j in range(slots.size):
         plane.counts[slots[j]] += 1
     return f, g, n_kept

@@ -3,7 +3,7 @@
 import os
 import time
 
-from halfspace.mail.answering import shares_of, threshold_in, top_of
+from halfspace.mail.answering import READABLE, shares_of, threshold_in, top_of
 from halfspace.mail.extraction import features, named_features
 from halfspace.mail.header import unstamped, value_of
 from halfspace.mail.identity import identity
@@ -59,7 +59,7 @@ def score_plainly(folder: str, message: bytes, *, header: bool = False, ham_loss
     top = []
     if header:
         hold(folder, key, slots.tobytes())
-        named = named_features(message, salt=salt, light=light)
+        named = named_features(message, salt=salt, groups=READABLE, light=light)
         top = top_of(named, slots, shares_of(slots, n, plane, advice, counts), spam=found > 0.0)
     return value_of(answer(found, threshold), found, key, top)
 

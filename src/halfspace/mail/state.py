@@ -19,27 +19,30 @@ import os
 import secrets
 from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
-from typing import Any, Self
+from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
 
-from halfspace.mail.answering import PROMISES, reasons, shares_of, threshold_in, top_of
+from halfspace.mail.answering import PROMISES, READABLE, reasons, shares_of, threshold_in, top_of
 from halfspace.mail.cache import Cache, Copy
 from halfspace.mail.compiled import features
-from halfspace.mail.extraction import VERSION, named_features
+from halfspace.mail.extraction import ALL, VERSION, named_features
 from halfspace.mail.header import unstamped, value_of
 from halfspace.mail.identity import identity
 from halfspace.mail.journal import Entry, Journal
-from halfspace.mail.learner import Learner
+from halfspace.mail.learner import SETTINGS, Learner
 from halfspace.mail.promise import answer, default_threshold, needed, promised_threshold
 from halfspace.mail.reader import hold
 from halfspace.mail.weights import SIZE
+
+if TYPE_CHECKING:
+    from halfspace.mail.certifying import Replay
 
 __all__ = ["BATCH", "LABELS", "State"]
 
 BATCH = 200
 """Messages of a bulk training that are written in one transaction."""
-CHECKPOINT, COPIES = 500, 4
+CHECKPOINT, COPIES = 250, 5
 """Messages between two copies of the learner in memory, from which a replay starts, and how many are held."""
 LARGEST_START = 20_000
 """Messages that a service replays when it starts, to have copies of its recent past."""
@@ -97,7 +100,7 @@ class State:
             if keep:
                 self.journal.about("keep", 1)
             self.light, self._keep = bool(self.journal.about("light")), bool(self.journal.about("keep"))
-            self._renew_features()
+            self._renew()
             path = self.folder / "weights"
             for left in self.folder.glob("weights.new*"):  # by a process that was killed
                 left.unlink()
@@ -143,7 +146,7 @@ class State:
         top = []
         if header:
             hold(str(self.folder), key, slots.tobytes())
-            top = top_of(*self._named(message), spam=score > 0.0)
+            top = top_of(*self._named(message, READABLE), spam=score > 0.0)
         return value_of(answer(score, threshold), score, key, top)
 
     def explain(self, message: bytes, most: int = 10) -> tuple[list[tuple[str, str, float]], list[tuple[str, str, float]]]:
@@ -151,12 +154,13 @@ class State:
         named, slots, shares = self._named(unstamped(message))
         return reasons(named, slots, shares, most, spam=False), reasons(named, slots, shares, most, spam=True)
 
-    def _named(self, message: bytes) -> tuple[dict[int, tuple[str, str]], list[int], list[float]]:
+    def _named(self, message: bytes, groups: Iterable[str] = ALL) -> tuple[dict[int, tuple[str, str]], list[int], list[float]]:
         """Return what the features of a message stand for, their slots, and what each adds to the score."""
         slots, plane = self.features(message), self.learner.plane
         weights, advice, counts = (array[slots].tolist() for array in (plane.weights, plane.advice, plane.counts))
         shares = shares_of(range(slots.size), self.learner.n, weights, advice, counts)
-        return named_features(message, salt=self.salt, light=self.light), slots.tolist(), shares
+        named = named_features(message, salt=self.salt, groups=groups, light=self.light)
+        return named, slots.tolist(), shares
 
     def learn(self, message: bytes, *, spam: bool) -> str:
         """Learn a message; return a sentence when it is on the disk."""
@@ -248,20 +252,19 @@ class State:
             "n_bytes": sum(path.stat().st_size for path in self.folder.rglob("*") if path.is_file()),
         }
 
-    def replayed(self) -> dict[str, Any]:
-        """Learn the journal again, in memory, and say where scores or weights differ."""
+    def replayed(self) -> "tuple[Replay, list[str]]":
+        """Learn the journal again, in memory; return what it proves, and where scores or weights differ from it."""
+        from halfspace.mail.certifying import replay  # noqa: PLC0415  (SciPy, which learning does not need)
+
         with self._locked():
             self._refresh()
-            replay, reasons_, n_changed = Learner(self.learner.settings), [], 0
-            for _, entry in self.journal.rows():
-                n_changed += replay.learn(entry.features, 1 if entry.spam else -1) != entry.score
-            if n_changed:
-                reasons_.append(f"{n_changed:,} scores differ from those in the journal")
+            found = replay((entry for _, entry in self.journal.rows()), self.learner.settings)
             mine = self.learner.to_arrays()
-            for name, array in replay.to_arrays().items():
-                if not np.array_equal(array, mine[name]):
-                    reasons_.append(f"the {name.replace('_', ' ')} differ from those of the replay")
-        return {"holds": not reasons_, "n_messages": replay.n, "reasons": reasons_}
+        faults = [f"{found.n_changed:,} scores differ from those in the journal"] if found.n_changed else []
+        for name, array in found.learner.to_arrays().items():
+            if not np.array_equal(array, mine[name]):
+                faults.append(f"the {name.replace('_', ' ')} differ from those of the replay")
+        return found, faults
 
     @contextlib.contextmanager
     def _locked(self) -> Iterator[None]:
@@ -358,7 +361,7 @@ class State:
         self._count((entry.score, entry.spam) for entry in entries)
         self._read = numbers[-1]
         self._cache.settle(first, numbers, **self._numbers())
-        if self._stays and first // CHECKPOINT != self.learner.n // CHECKPOINT:
+        if self._stays and self.learner.n - (self._copies[-1].learner.n if self._copies else 0) >= CHECKPOINT:
             self._copies = [*self._copies, self._cache.copy()][-COPIES:]
 
     def _take_back(self, number: int) -> None:
@@ -384,8 +387,11 @@ class State:
         cache.file.note(**self._numbers())
         cache.move(self.folder / "weights")
 
-    def _renew_features(self) -> None:
-        """Find the features of kept messages anew when a new version finds others; those of the rest stay as they are."""
+    def _renew(self) -> None:
+        """Find the features of kept messages anew when a new version finds others; void the weights if it learns otherwise."""
         if self.journal.about("extractor") != VERSION:
             found = [(number, self.features(message)) for number, message in self.journal.messages() if message is not None]
             self.journal.replace_features(found, VERSION)
+        if self.journal.about("learner") != repr(SETTINGS):
+            self.journal.about("epoch", self.journal.epoch() + 1)
+            self.journal.about("learner", repr(SETTINGS))

@@ -27,13 +27,15 @@ FIRST = 16
 """Where these begin, in eights of bytes."""
 
 
-def boot() -> int:
+def boot(known: list[int] = []) -> int:  # noqa: B006  (what was read is held: it cannot change)
     """Return a number of this run of the machine, 0 where there is none."""
-    try:
-        with open("/proc/sys/kernel/random/boot_id", encoding="ascii") as file:  # noqa: PTH123  (pathlib takes 10 ms)
-            return int(file.read(8), 16)
-    except (OSError, ValueError):
-        return 0
+    if not known:
+        try:
+            with open("/proc/sys/kernel/random/boot_id", encoding="ascii") as file:  # noqa: PTH123  (pathlib takes 10 ms)
+                known.append(int(file.read(8), 16))
+        except (OSError, ValueError):
+            known.append(0)
+    return known[0]
 
 
 class WeightsFile:

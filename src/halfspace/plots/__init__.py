@@ -6,16 +6,19 @@ and for saving. `.plot(ax)` draws them once more.
 
 from halfspace.plots.convergence import GapDisplay, MistakeBoundDisplay
 from halfspace.plots.echo import EchoDisplay
+from halfspace.plots.extrapolation import ExtrapolationDisplay
 from halfspace.plots.paths import ElbowDisplay, PathDisplay
 from halfspace.plots.planes import DecisionSurfaceDisplay, MarginDisplay
 from halfspace.plots.prototypes import PrototypesDisplay, RelevanceDisplay
 from halfspace.plots.stability import StabilityDisplay
+from halfspace.plots.theory import TheoryDisplay, VersionSpaceDisplay
 from halfspace.plots.validation import LearningCurveDisplay, ValidationDisplay
 
 __all__ = [
     "DecisionSurfaceDisplay",
     "EchoDisplay",
     "ElbowDisplay",
+    "ExtrapolationDisplay",
     "GapDisplay",
     "LearningCurveDisplay",
     "MarginDisplay",
@@ -24,5 +27,7 @@ __all__ = [
     "PrototypesDisplay",
     "RelevanceDisplay",
     "StabilityDisplay",
+    "TheoryDisplay",
     "ValidationDisplay",
+    "VersionSpaceDisplay",
 ]

@@ -37,6 +37,8 @@ def separability(
     y: Labels,
     intercept: str = "free",
     max_time: float | None = None,
+    *,
+    one_class: bool = False,
 ) -> Separability:
     """Decide whether a plane separates two classes, and prove it without rounding.
 
@@ -59,6 +61,9 @@ def separability(
         this question. True and False are understood as "free" and "none", with a FutureWarning.
     max_time : float, optional
         Time limit in seconds. When it is reached, the answer may be "undecided", with a bracket around the best margin.
+    one_class : bool, default False
+        Whether y may have a single label. The question is then whether all examples lie on one side of a plane, as the
+        storage problem has it: of the 2^n labelings two have one class only. Without a bias the answer may be no.
 
     Returns
     -------
@@ -94,6 +99,8 @@ def separability(
         msg = "separability needs labels: y must have one label per row of X. Got None instead."
         raise InputError(msg)
     X, y = read_matrix(OWNER(), X, y, reset=True)
+    if one_class and y.size and (y == y[0]).all():
+        return _one_side(X, y, biased=biased)
     classes, target = read_classes(y, "separability")
     if classes.size > 2:
         msg = (
@@ -113,6 +120,24 @@ def separability(
         return Separability.by_multipliers(found.multipliers, X.shape[1], intercept=biased, positive=positive)
     bracket = _bracket(found, X, y, clamp, positive)
     return Separability.by_bracket(bracket, intercept=biased)
+
+
+def _one_side(X: Matrix, y: Labels, *, biased: bool) -> Separability:
+    """Decide whether all examples lie on one side of a plane: with a bias always, else by Gordan's alternative."""
+    view, _ = usable_rows(X, 0.0, "separability")
+    positive = y.tolist()[0]
+    if biased:
+        proof = Separability.by_plane(np.append(np.zeros(X.shape[1]), 1.0), 1.0, intercept=True, positive=positive)
+        return replace(proof, one_class=True)
+    found = search(Signed(X, view, np.ones(y.size), 0.0), lambda: False)
+    if found.margin > 0.0:
+        proof = Separability.by_plane(found.weights, found.margin, intercept=False, positive=positive)
+    elif found.multipliers:
+        proof = Separability.by_multipliers(found.multipliers, X.shape[1], intercept=False, positive=positive)
+    else:
+        msg = "separability: the gap is too thin for floats to decide whether all examples lie on one side of a plane."
+        raise InputError(msg)
+    return replace(proof, one_class=True)
 
 
 def read_intercept(intercept: Any, owner: str) -> str:

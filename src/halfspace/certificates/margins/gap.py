@@ -265,10 +265,14 @@ class DualityGap(Enclosure):
         E, shape (n,), are the potentials of the weights, v, shape (D,), is Σ strengths_i y_i x_i, R the length of the longest
         example and `sign` the labels ±1.
         """
+        with np.errstate(all="ignore"):
+            return self._claiming(self.sums_of(E, v, R, sign))
+
+    def sums_of(self, E: FloatArray, v: FloatArray, R: float, sign: FloatArray) -> PlaneSums:
+        """Return what both values are made of, from the numbers of `claim`, nothing scaled."""
         strengths = np.zeros(E.size)
         strengths[self.rows] = self.strengths
-        with np.errstate(all="ignore"):
-            return self._claiming(self._collected(E, v, R, sign, (self.weights, strengths, np.float64(self.bias))))
+        return self._collected(E, v, R, sign, (self.weights, strengths, np.float64(self.bias)))
 
     def predictor(self, y: Labels) -> dict[str, Any]:  # noqa: ARG002  (one signature for all)
         """Return the plane."""
@@ -450,12 +454,24 @@ class KernelGap(Enclosure):
         the margin, where it costs nothing; elsewhere `verify` refuses a claim that is looser than the truth by over 1e-7.
         """
         with np.errstate(all="ignore"):
-            a, bias, e = self._scaled()
-            E, extra = np.asarray(E, dtype=np.float64), np.broadcast_to(np.asarray(error, dtype=np.float64), E.shape)
-            E, extra = (E, extra) if e == 0 else (np.ldexp(E, -e), np.ldexp(extra, -e))
-            held = float(a @ (E - sign * bias)[self.rows]) if square is None else float(np.ldexp(square, -2 * e))
-            vague = float(a @ extra[self.rows]) if square is None else 0.0
-            return self._claiming(self._collected(E, extra, (held, vague), sign, scales))
+            return self._claiming(self.sums_of(E, sign, scales, square=square, error=error))
+
+    def sums_of(
+        self,
+        E: FloatArray,
+        sign: FloatArray,
+        scales: Scales,
+        *,
+        square: float | None = None,
+        error: FloatArray | float = 0.0,
+    ) -> KernelSums:
+        """Return what both values are made of, from the numbers of `claim`; for C = inf, scaled by a power of 2."""
+        a, bias, e = self._scaled()
+        E, extra = np.asarray(E, dtype=np.float64), np.broadcast_to(np.asarray(error, dtype=np.float64), E.shape)
+        E, extra = (E, extra) if e == 0 else (np.ldexp(E, -e), np.ldexp(extra, -e))
+        held = float(a @ (E - sign * bias)[self.rows]) if square is None else float(np.ldexp(square, -2 * e))
+        vague = float(a @ extra[self.rows]) if square is None else 0.0
+        return self._collected(E, extra, (held, vague), sign, scales)
 
     def predictor(self, y: Labels) -> dict[str, Any]:
         """Return the function that the strengths make."""

@@ -63,6 +63,8 @@ class Separability(Certificate):
         The label that counts as +1.
     answer : MarginBracket or None
         Of a model on inseparable data: the plane that it predicts with all the same.
+    one_class : bool
+        Whether all examples have the positive label, and the question is whether they lie on one side of a plane.
 
     Examples
     --------
@@ -86,6 +88,7 @@ class Separability(Certificate):
     intercept: Annotated[bool, "bool", "asked"]
     positive: Annotated[Label, "label", "asked"]
     answer: MarginBracket | None = None
+    one_class: Annotated[bool, "bool", "asked"] = False
 
     @classmethod
     def by_plane(cls, weights: FloatArray, margin: float, *, intercept: bool, positive: Label) -> Self:
@@ -125,6 +128,7 @@ class Separability(Certificate):
         """Return the certificate as plain values; multipliers become strings "p/q"."""
         shares = {str(row): f"{fmpz(share.numerator)}/{fmpz(share.denominator)}" for row, share in self.multipliers.items()}
         names = ["verdict", "w", "b", "margin", "bracket", "intercept", "positive", *["answer"] * (self.answer is not None)]
+        names += ["one_class"] * self.one_class
         return {"kind": type(self).__name__, "multipliers": shares, **{name: _plain(getattr(self, name)) for name in names}}
 
     @classmethod
@@ -149,6 +153,7 @@ class Separability(Certificate):
         return [
             (self.verdict in VERDICTS, f"the verdict is none of {', '.join(VERDICTS)}"),
             (self.intercept or self.b == 0, "there is a bias without an intercept"),
+            (not self.one_class or self.bracket is None, "there is no bracket of a single class"),
             ((self.margin > 0) == separable, "a positive margin belongs to the verdict separable, and only to it"),
             (bool(self.multipliers) == inseparable, "multipliers belong to the verdict inseparable, and only to it"),
             (len(self.multipliers) <= most, f"{len(self.multipliers)} examples, but {most} are always enough"),
@@ -170,7 +175,7 @@ class Separability(Certificate):
         """Recompute the claim about the examples."""
         shaped = Verdict.of(
             (self.w.size == X.shape[1], f"weights for {self.w.size} features, but the data have {X.shape[1]}"),
-            both_signs(y, self.positive),
+            _only(y, self.positive) if self.one_class else both_signs(y, self.positive),
         )
         if not shaped:
             return shaped
@@ -217,6 +222,11 @@ def _plane(weights: FloatArray, *, intercept: bool) -> tuple[FloatArray, float]:
     """Cut a plane into w and b."""
     weights = held(weights)
     return (weights[:-1], float(weights[-1])) if intercept else (weights, 0.0)
+
+
+def _only(y: Labels, positive: Label) -> tuple[bool, str]:
+    """Return the claim that all labels are the positive one."""
+    return bool(np.all(np.asarray(y) == positive)), f"y has other labels than {positive!r}"
 
 
 def _row(text: str) -> int:

@@ -134,7 +134,7 @@ class KernelRidgeGap(Certificate):
         with np.errstate(all="ignore"):
             part, X, Y = draft._with_weight(X, Y)
             found = part._measured(X, Y, slack=4.0)  # noqa: SLF001  (its own part)
-            errors = part._left_out(X, found)[0] if left_out_error is None else left_out_error  # noqa: SLF001
+            errors = left_out_error if left_out_error is not None else part._left_out(found, *part._own_share(X))[0]  # noqa: SLF001
         if not all(np.isfinite(number).all() for number in (*found[:3], errors)):
             msg = "KernelRidgeGap: examples, targets or weights are so large that squares overflow. Scale them."
             raise InputError(msg)
@@ -161,30 +161,37 @@ class KernelRidgeGap(Certificate):
 
     def confirm(self, X: Matrix, y: Labels) -> Verdict:
         """Recompute every number."""
-        m, n = self.coefficients.shape
+        return self.confirm_left_out(X, y)[0]
+
+    def confirm_left_out(self, X: Matrix, y: Labels) -> tuple[Verdict, FloatArray]:
+        """Recompute every number; return also the residuals of examples left out, and how far off each may be, (2, n, m)."""
+        (m, n), nothing = self.coefficients.shape, np.zeros((2, *y.shape))
         shaped = Verdict.of(
             (X.shape[0] == n, f"coefficients for {n} examples, but there are {X.shape[0]}"),
             (y.shape[1] == m, f"the certificate is about {m} targets, but y has {y.shape[1]}"),
             one_weight_each(self.sample_weight, y.shape[0]),
         )
         if not shaped:
-            return shaped
+            return shaped, nothing
         try:
             part, X, Y = self._with_weight(X, y)
             found = part._measured(X, Y, slack=1.0)  # noqa: SLF001  (its own part)
-            errors, room = part._left_out(X, found)  # noqa: SLF001
+            share = part._own_share(X)  # noqa: SLF001
         except InputError as error:  # the kernel is indefinite, or was made for other data
-            return Verdict.of((False, str(error)))
+            return Verdict.of((False, str(error))), nothing
+        errors, room = part._left_out(found, *share)  # noqa: SLF001
         if not all(np.isfinite(number).all() for number in (*found, errors)):
-            return Verdict.of((False, "examples, targets or weights are so large that squares overflow"))
+            return Verdict.of((False, "examples, targets or weights are so large that squares overflow")), nothing
         close = np.abs(found.objective - self.objective) <= CLOSE * found.objective + 2.0 * found.blur
         same = np.abs(errors - self.left_out_error) <= room
-        return Verdict.of(
+        verdict = Verdict.of(
             (bool(close.all()), f"the objective is {found.objective}, not {self.objective}"),
             (bool((self.gap >= found.gap).all()), f"the gap can be {found.gap}, not only {self.gap}"),
             (bool((self.distance >= found.distance).all()), f"the distance can be {found.distance}, not only {self.distance}"),
             (bool(same.all()), f"the leave-one-out error is {errors}, not {self.left_out_error}"),
         )
+        nothing[:, self._weights() > 0.0] = _grown(found, *share)
+        return verdict, nothing
 
     def _weights(self) -> FloatArray:
         return np.ones(self.coefficients.shape[1]) if self.sample_weight is None else self.sample_weight
@@ -219,19 +226,11 @@ class KernelRidgeGap(Certificate):
 
     def residuals(self, X: Matrix, y: Labels) -> tuple[FloatArray, FloatArray]:
         """Return the residuals of examples left out, for targets y (n, 1), and how far rounding may have moved each, (n,)."""
-        left_out, unsure = self.left_out_residuals(X, y)
+        left_out, unsure = _grown(self._measured(X, y, slack=1.0), *self._own_share(X))
         return left_out[:, 0], unsure[:, 0]
 
-    def left_out_residuals(self, X: Matrix, y: Labels) -> tuple[FloatArray, FloatArray]:
-        """Return the residuals of examples left out, for targets y (n, m), and how far rounding may have moved each, (n, m)."""
-        found = self._measured(X, y, slack=1.0)
-        scale, tolerance = self._own_share(X)
-        left_out = scale[:, None] * found.residuals
-        return left_out, tolerance * np.abs(left_out) + scale[:, None] * found.unsure
-
-    def _left_out(self, X: Matrix, found: _Measured) -> tuple[FloatArray, FloatArray]:
+    def _left_out(self, found: _Measured, scale: FloatArray, tolerance: float) -> tuple[FloatArray, FloatArray]:
         """Return the mean squared error of examples left out, and how far off a claim may be, both of shape (m,)."""
-        scale, tolerance = self._own_share(X)
         shares = (self._weights() / self._weights().sum())[:, None]
         errors = (shares * np.square(scale[:, None] * found.residuals)).sum(axis=0)
         unsure = 4.0 * np.sqrt((shares * np.square(scale[:, None] * found.unsure)).sum(axis=0))
@@ -252,11 +251,17 @@ class KernelRidgeGap(Certificate):
             msg = "the kernel matrix with this ridge is too badly conditioned to be factored"
             raise InputError(msg) from error
         along = linalg.cho_solve((factor, True), root, check_finite=False)
-        inverse = np.diag(linalg.lapack.dpotri(factor, lower=1)[0])
+        inverse = np.square(linalg.lapack.dtrtri(factor, lower=1)[0]).sum(axis=0)
         M = inverse - along**2 / (root @ along) if self.free else inverse
         scale = np.zeros(s.size)
         scale[used] = 1.0 / (self.ridge * M)
         return scale, max(CLOSE_LEFT_OUT, 64.0 * EPS * spread)
+
+
+def _grown(found: _Measured, scale: FloatArray, tolerance: float) -> tuple[FloatArray, FloatArray]:
+    """Return the residuals of examples left out, shape (n, m), and how far rounding may have moved each."""
+    left_out = scale[:, None] * found.residuals
+    return left_out, tolerance * np.abs(left_out) + scale[:, None] * found.unsure
 
 
 @dataclass(frozen=True, eq=False)
@@ -317,16 +322,19 @@ class KernelRidgeCells(PerCell):
 
     def residuals(self, X: Matrix, y: Labels) -> tuple[FloatArray, FloatArray]:
         """Return the residuals of examples left out of their cells, for targets y (n, 1), and the rounding of each, (n,)."""
-        left_out, unsure = self.left_out_residuals(X, y)
+        left_out, unsure = self.confirm_left_out(X, y)[1]
         return left_out[:, 0], unsure[:, 0]
 
-    def left_out_residuals(self, X: Matrix, y: Labels) -> tuple[FloatArray, FloatArray]:
-        """Return the residuals of examples left out of their cells, for targets y (n, m), and the rounding of each, (n, m)."""
+    def confirm_left_out(self, X: Matrix, y: Labels) -> tuple[Verdict, FloatArray]:
+        """Check every part; return also the residuals of examples left out of their cells, and their rounding, (2, n, m)."""
         found = np.zeros((2, *y.shape))
-        for k, part in enumerate(self.parts):
-            mine = np.flatnonzero(self.cells == k)
-            found[:, mine] = part.left_out_residuals(X[mine], y[mine])  # type: ignore[attr-defined]
-        return found[0], found[1]
+
+        def check(part: Any, mine: IntArray) -> Verdict:
+            verdict: Verdict
+            verdict, found[:, mine] = part.confirm_left_out(X[mine], y[mine])
+            return verdict
+
+        return self.confirm_by(check, X, y), found
 
     def predictor(self, y: Labels) -> dict[str, Any]:
         """Return the centres and the functions of each cell; rows count among all examples."""
@@ -416,11 +424,10 @@ class KernelRidgeClasses(Certificate):
         number = {label: k for k, label in enumerate(self.classes)}
         target = np.array([number[label] for label in y.tolist()])
         T = class_targets(target, len(self.classes))
-        proved = self.part.confirm(X, T)
-        if not proved:
-            return proved
         part: Any = self.part
-        residuals, unsure = part.left_out_residuals(X, T)
+        proved, (residuals, unsure) = part.confirm_left_out(X, T)
+        if not proved:
+            return proved  # type: ignore[no-any-return]
         least, most = _mistakes(T, residuals, unsure, part.sample_weight)
         text = f"{least} to {most} examples are misclassified when left out, not {self.mistakes}"
         return Verdict.of((least <= self.mistakes <= most, text))

@@ -21,7 +21,7 @@ from halfspace.models.regression.kernel_ridge import KernelRidgeModel
 from halfspace.rows.labels import read_classes
 from halfspace.rows.threads import one_blas_thread
 from halfspace.solvers.outcome import Outcome
-from halfspace.solvers.regression.relevance import Task, find_metric
+from halfspace.solvers.regression.relevance import TEACHERS, Task, find_metric
 
 __all__ = ["RelevanceKernelClassifier", "RelevanceKernelRegressor"]
 
@@ -47,7 +47,7 @@ class _Relevance(OneToOneFeatureMixin, TransformerMixin, KernelRidgeModel):
     intercept_scaling = 1.0
     cells_per_machine: ClassVar[int] = 2  # half the rows, half the time, and as good to within the noise on covtype and letter
     classes: ClassVar[bool]
-    _ended: str
+    _ended: tuple[str, str, int]
 
     def __init__(
         self,
@@ -83,6 +83,7 @@ class _Relevance(OneToOneFeatureMixin, TransformerMixin, KernelRidgeModel):
         n, d = data.X.shape
         held, looked = min(n, int(self.kernel_rows)), min(n, LOOKED_AT)
         needed = 8.0 * (4 * held * held + 3 * n * (d + data.Y.shape[1])) + 12.0 * looked * (2 * looked + 3 * d)
+        needed += 24.0 * min(n, TEACHERS) * d
         admit(type(self).__name__, needed, f"machines of {held:,} examples", "lower kernel_rows", data.X)
         if self.kernel is not None:
             return self.kernel.resolved(data.X)
@@ -105,11 +106,13 @@ class _Relevance(OneToOneFeatureMixin, TransformerMixin, KernelRidgeModel):
                 self.ridge_, self.history_, self.n_iter_ = float(self.ridge), {}, 1  # type: ignore[arg-type]
             self.unseen_ = np.full(data.Y.shape[: 1 if data.single else 2], np.nan)
             return plan
+        rows = np.flatnonzero(data.design.s)  # all: beyond the sample, metrics are learnt in cells
         s, Y = data.design.s[rows], data.Y[rows]
         mean = np.zeros(Y.shape[1]) if self.classes else s @ Y / s.sum()
         spread = np.ones(Y.shape[1]) if self.classes else np.sqrt(s @ np.square(Y - mean) / s.sum())
         spread = np.where(spread > 0.0, spread, 1.0)
-        task = Task(data.X[rows], ((Y - mean) / spread).astype(np.float32), (s / s.mean()).astype(np.float32), self.classes)
+        X = data.X if rows.size == data.X.shape[0] else data.X[rows]
+        task = Task(X, ((Y - mean) / spread).astype(np.float32), (s / s.mean()).astype(np.float32), self.classes)
         deadline = None if self.max_time is None else began + float(self.max_time) * SHARE
         reporter = Reporter(self, data.X, data.Y, dict, 1)
         found = find_metric(task, rng, deadline, reporter.line)
@@ -119,7 +122,7 @@ class _Relevance(OneToOneFeatureMixin, TransformerMixin, KernelRidgeModel):
         self.unseen_ = unseen[:, 0] if data.single else unseen
         self._searched = rows[found.read]
         self.ridge_, self.relevances_, self.history_ = found.ridge * float(s.mean()), found.relevances, found.history
-        self.n_iter_, self._ended = len(found.history["loss"]), found.ended
+        self.n_iter_, self._ended = len(found.history["loss"]), (found.ended, found.name, found.rounds)
         return found.kernel
 
     def _see_unseen(self) -> None:
@@ -137,12 +140,9 @@ class _Relevance(OneToOneFeatureMixin, TransformerMixin, KernelRidgeModel):
         sentence = f"Solved by Cholesky{about}: {str(self.certificate_).splitlines()[0]}."
         if plan is not None:
             return Outcome("solved", f"{sentence} The metric was {'given' if self.kernel is not None else 'learnt before'}.")
-        least = int(np.argmin(self.history_["loss"]))
-        rounds = self.history_["rounds"][least]
+        ended, name, rounds = self.__dict__.pop("_ended")
         metric = f"a metric learnt in {rounds} rounds" if rounds else "no learnt metric"
-        name = self.history_["kernel"][least]
         sentence += f" Of {self.n_iter_} machines, judged by rows that taught no metric, {name} with {metric}"
-        ended = self.__dict__.pop("_ended")
         if ended == "complete":
             return Outcome("solved", f"{sentence} was best.")
         remedy = "Raise max_time: not all machines were tried." if ended != "interrupted" else "Fit again to try all machines."
@@ -172,7 +172,7 @@ class RelevanceKernelRegressor(MultiOutputMixin, RegressorMixin, _Relevance):
     """Kernel ridge whose metric is learnt from its own gradients: for tables, where boosted trees are the rival.
 
     Tried are a line, `RBF`, `Laplacian` and `Manhattan` kernels of columns that are standardised, logarithmic or normal; the
-    last two also with a metric that weighs every column by the mean square of the function's slope along it, in two rounds.
+    last two also with a metric that weighs every column by the mean square of the function's slope along it, in some rounds.
     Scale, width and λ are chosen by exact leave-one-out, the kernel and its metric by examples that taught no metric. What is
     proved is the machine *given* its metric, which is a choice, as a width is. Beyond `kernel_rows` examples the space of the
     metric is cut into cells with a machine each.
@@ -209,10 +209,10 @@ class RelevanceKernelRegressor(MultiOutputMixin, RegressorMixin, _Relevance):
     left_out_ : ndarray, shape (n,) or (n, m)
         Prediction for every example by a machine that has not seen it, given the metric; NaN without weight.
     unseen_ : ndarray, shape (n,) or (n, m)
-        Prediction for examples by machines whose metric they did not teach either; NaN where there is none. The search looks at
-        2,500 examples at most; for others it is `left_out_`, and from 1,000 of these on only they have one.
+        Prediction for examples by machines whose metric they did not teach either; NaN where there is none. Metrics are learnt
+        from 12,000 examples at most; for others it is `left_out_`, and if there are 1,000 of these, only they have one.
     history_ : dict
-        Of the machines tried: `kernel`, `rounds`, `power` of the relevances, `larger` (factor of λ) and `loss`.
+        Of the machines tried: `kernel`, `rounds`, `power` of the relevances, `factor` of λ and `loss`.
     certificate_ : KernelRidgeGap or KernelRidgeCells
         How far f can be from the best function, and its leave-one-out error.
     dual_coef_, intercept_, left_out_error_, outcome_, n_features_in_, feature_names_in_, n_iter_
@@ -321,6 +321,13 @@ class RelevanceKernelClassifier(ClassifierMixin, _Relevance):
     learnt: ClassVar[dict[str, Any]] = {**LABELLED, "calibration_": LogOdds}
     classes: ClassVar[bool] = True
     classes_: Labels
+
+    @classmethod
+    def check_learnt(cls, fitted: dict[str, Any], sizes: dict[str, int]) -> None:
+        """Refuse what the machines are refused for, and probabilities that would not be any."""
+        super().check_learnt(fitted, sizes)
+        if (fitted["left_out_"].ndim == 1) != (sizes["c"] == 2) or not fitted["calibration_"].sound(sizes["c"]):
+            raise ValueError("RelevanceKernelClassifier: its probabilities would not be any")
 
     def fit(self, X: Matrix, y: Labels, sample_weight: Any = None) -> Self:
         """Learn the metric, fit a function for each class, and learn their probabilities.

@@ -77,18 +77,20 @@ def left_out_residuals(parts: KernelSpectrum, ridges: FloatArray) -> FloatArray:
 def kernel_ridge(K: FloatArray, Y: FloatArray, s: FloatArray, ridge: float, *, free: bool) -> KernelFit:
     """Solve for one λ by Cholesky, for a kernel matrix K (n, n), which is overwritten, weights s > 0 (n,), targets Y (n, m)."""
     root = np.sqrt(s)
-    K *= root
-    K *= root[:, None]
+    if (s != 1.0).any():
+        K *= root
+        K *= root[:, None]
     K[np.diag_indices(s.size)] += ridge
     right = np.column_stack([root[:, None] * Y, root])
     try:
-        factor = linalg.cho_factor(K, lower=True, check_finite=False)
+        factor = linalg.cholesky(K, lower=True, check_finite=False), True
     except linalg.LinAlgError as error:
         msg = f"kernel ridge regression: with ridge {ridge:.3g} the kernel matrix is singular to rounding. Give a larger ridge."
         raise InputError(msg) from error
     solved = linalg.cho_solve(factor, right, check_finite=False)
     solved += linalg.cho_solve(factor, right - K @ solved, check_finite=False)  # one step of refinement
-    squares = np.diag(linalg.lapack.dpotri(factor[0], lower=1)[0])
+    inverse = linalg.lapack.dtrtri(factor[0], lower=1, overwrite_c=1)[0]
+    squares = np.square(inverse, out=inverse).sum(axis=0)  # the diagonal of the inverse of K
     b, constants, left_out = _answer(squares, solved[:, :-1].T, solved[:, -1], root, ridge, free=free)
     return KernelFit(b * root, constants, left_out)
 
