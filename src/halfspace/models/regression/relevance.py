@@ -322,6 +322,13 @@ class RelevanceKernelClassifier(ClassifierMixin, _Relevance):
     classes: ClassVar[bool] = True
     classes_: Labels
 
+    @classmethod
+    def check_learnt(cls, fitted: dict[str, Any], sizes: dict[str, int]) -> None:
+        """Refuse what the machines are refused for, and probabilities that would not be any."""
+        super().check_learnt(fitted, sizes)
+        if (fitted["left_out_"].ndim == 1) != (sizes["c"] == 2) or not fitted["calibration_"].sound(sizes["c"]):
+            raise ValueError("RelevanceKernelClassifier: its probabilities would not be any")
+
     def fit(self, X: Matrix, y: Labels, sample_weight: Any = None) -> Self:
         """Learn the metric, fit a function for each class, and learn their probabilities.
 
