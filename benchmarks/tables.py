@@ -31,6 +31,8 @@ OTHERS = [
     "cold_start",
     "shuffling",
     "separability",
+    "leave_one_out",
+    "learning_curves",
     "memory",
     "kernel_covtype",
     "budgeted",

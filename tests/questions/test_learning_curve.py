@@ -1,5 +1,8 @@
 """Would more labels help: what the curve measures, and what its intervals do."""
 
+import json
+from pathlib import Path
+
 import numpy as np
 import pytest
 from sklearn.dummy import DummyClassifier
@@ -7,6 +10,7 @@ from sklearn.linear_model import Perceptron
 
 import halfspace as hs
 from halfspace.errors import InputError
+from halfspace.questions.learning_curve import HELD, Extrapolation
 
 CHANCE = np.random.default_rng(1)
 
@@ -82,6 +86,14 @@ def test_samples_keep_the_shares_of_the_classes():
     curve = hs.LearningCurve(Perceptron(), n_repeats=3).fit(X, y)
     assert curve.sizes_[0] == 16
     assert curve.n_repeats_ == 3
+
+
+def test_the_record_is_that_of_the_kept_run():
+    """How often intervals held is what the benchmark measured, and the sentence names the nearest multiple."""
+    kept = Path(__file__).parents[2] / "benchmarks" / "results" / "learning_curves.json"
+    shares = [one["seconds"]["ours"] for one in json.loads(kept.read_text(encoding="utf-8"))["results"]]
+    assert shares == [held / tried for held, tried in HELD.values()]
+    assert "at 4 times the rows" in Extrapolation(450, 0.1, 0.05, 0.2, 0.9, 100, 0.15).record
 
 
 def test_time_is_kept():

@@ -59,12 +59,12 @@ def run(
         "n_used": int(data.rows.size),
         "repeats": curve.n_repeats_,
         "curve": [{"n": n, "error": error, "standard_error": spread} for n, error, spread in _measured(curve)],
-        "predictions": [{**vars(one), "sentence": str(one)} for one in found],
+        "predictions": [{**vars(one), "sentence": str(one), "record": one.record} for one in found],
         "plot": plot,
         "notes": said,
     }
     lines = [f"{n:,} rows: error {100 * error:.1f} ± {100 * spread:.1f} %" for n, error, spread in _measured(curve)]
-    return Answer(body, "\n".join([*lines, *map(str, found)]))
+    return Answer(body, "\n".join([*lines, *(f"{one} {one.record}" for one in found)]))
 
 
 def _measured(curve: LearningCurve) -> list[tuple[int, float, float]]:

@@ -238,6 +238,8 @@ class Findings:
         As the ladder has them.
     separability : tuple of (str, Separability)
         Label, and whether a plane separates it from the rest; the rows of a proof are numbered as in the file.
+    theory : tuple of str
+        What theory says about the training rows, a sentence each.
     hardest, reliability : tuple
         Parts of the report, see their classes.
     importance : Influence or None
@@ -291,6 +293,7 @@ class Findings:
     contradictions: Contradictions | None = None
     test: TestResult | NumberTest | None = None
     separability: tuple[tuple[str, Separability], ...] = ()
+    theory: tuple[str, ...] = ()
     stability: Histogram | None = None
     importance: Influence | None = None
     weighed: str = ""

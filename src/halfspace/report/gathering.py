@@ -22,6 +22,7 @@ from halfspace.report.findings import Balance, Contradictions, Findings, Ranking
 from halfspace.report.influence import find_influence, importances, linear_weights
 from halfspace.report.numbers import find_numbers
 from halfspace.report.overview import constant_score, draw_table, try_guarantee
+from halfspace.report.theory import theory_of
 from halfspace.rows.labels import positive_number
 from halfspace.tables.columns import take
 
@@ -127,6 +128,7 @@ def _about_classes(
         "balance": balance(classes, truth),
         "contradictions": contradictions(ladder.encode, X, truth, file_rows),
         "separability": tuple((shown(label), proof) for label, proof in renumbered(ladder.separability_, file_rows[train])),
+        "theory": theory_of(ladder, ladder.encode(take(X, train)), truth[train]),
         "stability": outputs.stability(ladder, found, coef, missing),
         "importance": importances(ladder, X, y),
         "weighed": weighed,

@@ -33,6 +33,7 @@ NUMBERS = (
 )
 CLASSES = (
     ("separable", "Separability"),
+    ("theory", "Theory"),
     ("held-out", "Held-out rows"),
     ("thresholds", "Thresholds"),
     ("stabilities", "Stability"),
@@ -103,7 +104,7 @@ def render(findings: Findings) -> str:
         measures=MEASURES,
         scoring=measure.title,
         charts=_charts(findings, measure.title),
-        contents=(("the-ladder", "Ladder"), *parts, *OTHERS),
+        contents=(("the-ladder", "Ladder"), *(part for part in parts if part[0] != "theory" or findings.theory), *OTHERS),
         marks=MARKS,
         majority=_majority(findings),
         **limits,
