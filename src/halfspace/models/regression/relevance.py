@@ -129,7 +129,7 @@ class _Relevance(OneToOneFeatureMixin, TransformerMixin, KernelRidgeModel):
         """Add the outputs for examples left out that the search did not look at; where they are many, they are all."""
         if "_searched" not in vars(self):
             return
-        others = np.ones(self.left_out_.shape[0], dtype=bool)
+        others = ~np.isnan(self.left_out_.reshape(self.left_out_.shape[0], -1)[:, 0])  # examples of weight
         others[self.__dict__.pop("_searched")] = False
         if others.sum() >= ENOUGH:
             self.unseen_ = np.full_like(self.left_out_, np.nan)
