@@ -572,8 +572,9 @@ UNITS = {
 }
 """The unit of each number: x of inputs, f of examples in a kernel's space, t of targets, s of weights, p of planes."""
 SCALES = {"plain": {}, "large": {"x": 30, "t": -3, "s": 20, "p": -40}, "small": {"x": -35, "t": 40, "s": -9, "p": 7}}
-UNLIKE = ("log", "mixture", "kernel gap, unproved", "kernel bracket, unproved", "posterior", "mistakes", "filter, plain")
-"""Logarithms add units, and the parameters of a run have several."""
+UNLIKE = ("log", "mixture", "kernel gap, unproved", "kernel bracket, unproved", "posterior", "mistakes", "filter, ", "cells")
+UNLIKE += ("components", "ridge by output")
+"""Logarithms add units, the parameters of a run have several, and parts are measured by themselves."""
 
 
 def power(unit, of):

@@ -409,7 +409,7 @@ def test_a_line_says_what_the_data_leave_open(rank, ridge, weights, gamma, free,
     """Many solutions without a ridge, exact ones if the rank is that of the rows; none left for noise."""
     design = Some(D=3, s=np.ones(weights))
     data = Some(design=design, free=free, total=float(weights))
-    fit = Some(rank=rank, gamma=gamma, route="QR")
+    fit = Some(rank=rank, gamma=gamma, route="QR", run=None)
     outcome = linear_regression._explained(data, Some(fit=fit, how="", remedy="", ridge=ridge), "best\nmore")
     assert outcome.sentence.startswith("Solved by QR: best.")
     assert words in outcome.sentence
@@ -445,14 +445,12 @@ def test_kernel_machines_say_how_width_and_ridge_were_chosen():
 def test_a_learnt_metric_is_said_with_what_it_was_chosen_from():
     """Given, learnt before, or learnt in so many rounds; unfinished searches have a remedy."""
     model = with_(hs.RelevanceKernelRegressor(), certificate_="best\nmore")
-    model.history_ = {"loss": [3.0, 1.0, 2.0], "rounds": [5, 0, 7], "kernel": ["a", "b", "c"]}
     found = model._explained("kernel", 2).sentence
     assert found == "Solved by Cholesky in 2 cells, an approximation: best. The metric was learnt before."
     model.kernel = "given"
     assert model._explained("kernel", 1).sentence == "Solved by Cholesky: best. The metric was given."
     for ended, rounds, remedy in (("complete", 0, ""), (TIME, 6, "Raise max_time"), (STOP, 6, "Fit again")):
-        model.history_["rounds"][1] = rounds
-        model._ended = ended
+        model._ended = ended, "b", rounds
         outcome = model._explained(None, 1)
         metric = f"a metric learnt in {rounds} rounds" if rounds else "no learnt metric"
         assert f"Of 4 machines, judged by rows that taught no metric, b with {metric} was" in outcome.sentence
