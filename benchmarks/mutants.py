@@ -13,8 +13,10 @@ Each mutant runs only the tests that pass through its statement, the quickest fi
 once and kept in `.mutants/` under a hash of sources and tests: the files are imported with a mark before each statement, and a
 test that fails by itself is left out. What stands outside functions belongs to all tests that enter the file.
 
-Killed: a test fails, or nothing can be imported, or the tests take several times as long as without the fault. Survivors that
-no test can tell from the original are listed in `mutants_equivalent.txt` with the reason; they are left out of the share.
+Killed: a test fails, or nothing can be imported, or a single test takes many times as long as without the fault. A mutant that
+its tests do not find within `SPENT` seconds survives. Survivors that no test can tell from the original are listed in
+`mutants_equivalent.txt` with the reason; they are left out of the share. What cannot change a number is not mutated: messages,
+annotations, `assert`, and keyword arguments such as `copy` and `strict` (`mutators.GUARDS`).
 """
 
 import argparse
@@ -45,10 +47,12 @@ EQUIVALENT = Path(__file__).with_name("mutants_equivalent.txt")
 KEPT = Path(__file__).with_name("results") / "mutants.json"
 PROPERTIES = [f"properties/test_{name}.py" for name in ("beyond_the_truth", "own_proofs", "range", "vanishing")]
 TESTS = ("certificates", *PROPERTIES, "questions", "models", "ladder", "contract/test_tied.py", "oracle")
-OPTIONS = ("-q", "-p", "no:cacheprovider", "-p", "no:xdist", "--hypothesis-profile=ci", "-m", "not compiled")
-"""Of pytest: nothing is remembered from one mutant to the next, and drawn examples are always the same; all without the JIT."""
-SHARE, LONGEST, SLOWER = 0.95, 8.0, 6.0
+OPTIONS = ("-q", "-p", "no:cacheprovider", "-p", "no:xdist", "--hypothesis-profile=ci")
+"""Of pytest: nothing is remembered from one mutant to the next, and drawn examples are always the same."""
+SHARE, LONGEST, SLOWER = 0.95, 15.0, 6.0
 """The share to be killed, the seconds of tests that a mutant gets, and how much longer they may take for it."""
+TRACED, SPENT = 8.0, 40.0
+"""Seconds of a single test beyond which it is left out, and of all tests of a mutant, compiled code loaded anew, at most."""
 
 
 # ------------------------------------------------------------------------------------------------------------- who tests what
@@ -118,7 +122,7 @@ class Runner:
             seen: set[tuple[str, str]] = set()
             builtins.__seen__ = seen.add  # type: ignore[attr-defined]
             signal.signal(signal.SIGPROF, _too_long)
-            signal.setitimer(signal.ITIMER_PROF, LONGEST)  # longer ones are left out
+            signal.setitimer(signal.ITIMER_PROF, TRACED)
             began = time.process_time()
             passed = self.run(self.items[name], self.items.get(after) if after else None)
             signal.setitimer(signal.ITIMER_PROF, 0.0)
@@ -158,30 +162,26 @@ def forked(work: Any, out: Path, seconds: float) -> int:
 
 
 def kept_of(tests: list[str]) -> dict[str, Path]:
-    """Return, for each file of tests, where its trace is kept: by a hash of it, of what it shares with others, and of ours."""
-    ours = hashlib.sha256(b"".join(path.read_bytes() for path, _ in files()))
+    """Return, for each file of tests, where its trace is kept: by a hash of it, with what it shares, and one of ours."""
+    ours = hashlib.sha256(b"".join(path.read_bytes() for path, _ in files())).hexdigest()[:12]
     found = {}
     for test in tests:
         where = ROOT / "tests" / test
         for path in sorted(where.rglob("test_*.py")) if where.is_dir() else [where]:
-            digest, shared = ours.copy(), path.with_name("conftest.py")
-            digest.update(path.read_bytes() + (shared.read_bytes() if shared.exists() else b""))
-            found[str(path.relative_to(ROOT))] = (
-                ROOT / ".mutants" / f"{path.parent.name}-{path.stem}-{digest.hexdigest()[:16]}.json"
-            )
+            shared = path.with_name("conftest.py")
+            own = hashlib.sha256(path.read_bytes() + (shared.read_bytes() if shared.exists() else b"")).hexdigest()[:12]
+            found[str(path.relative_to(ROOT))] = ROOT / ".mutants" / f"{path.parent.name}-{path.stem}-{own}-{ours}.json"
     return found
 
 
 def covering(tests: list[str], workers: int, *, stale: bool) -> dict[str, Any]:
     """Return, for every test, its seconds and the statements of our files it goes through; found once for a state of the tree.
 
-    Where it is `stale`, what was found for earlier sources will do: statements of functions that did not change are known.
+    Where it is `stale`, what the same tests did with earlier sources will do: statements of unchanged functions are known.
     """
     kept = kept_of(tests)
     for test, path in kept.items() if stale else ():
-        earlier = sorted(
-            (ROOT / ".mutants").glob(f"{Path(test).parent.name}-{Path(test).stem}-*.json"), key=lambda old: old.stat().st_mtime
-        )
+        earlier = sorted(path.parent.glob(f"{path.name[:-18]}-*.json"), key=lambda old: old.stat().st_mtime)
         if earlier and not path.exists():
             kept[test] = earlier[-1]
     new = [test for test, path in kept.items() if not path.exists()]
@@ -320,6 +320,7 @@ class Laboratory:
             Path(where["MUTANT_CODE"]).write_bytes(marshal.dumps(mutant.code))
 
         def work() -> str:
+            began = time.process_time()
             os.environ.update(environment(self.hook, **where) if mutant.code is not None else {})
             if patches is None:
                 return self.apart(tests, seconds)
@@ -327,6 +328,8 @@ class Laboratory:
                 function.__code__ = code
             items = [self.runner.items[name] for name in tests]
             for item, after in zip(items, [*items[1:], None], strict=True):
+                if time.process_time() - began > SPENT:
+                    return ""
                 if not self.runner.run(item, after):
                     return str(item.nodeid)
             return ""
@@ -372,9 +375,9 @@ if path and file:
 
 
 def environment(hook: Path | None = None, **more: str) -> dict[str, str]:
-    """Return what processes run in: this tree's sources, the hook before anything else, one thread each, nothing compiled."""
+    """Return what processes run in: this tree's sources, the hook before anything else, and one thread each."""
     paths = os.pathsep.join([*([str(hook)] if hook else []), str(ROOT / "src"), str(ROOT)])
-    fixed = {"PYTHONDONTWRITEBYTECODE": "1", "OMP_NUM_THREADS": "1", "NUMBA_DISABLE_JIT": "1"}
+    fixed = {"PYTHONDONTWRITEBYTECODE": "1", "OMP_NUM_THREADS": "1"}
     return {**os.environ, "PYTHONPATH": paths, **fixed, **more}
 
 

@@ -22,6 +22,8 @@ COMPARISONS = {ast.Lt: ast.LtE, ast.LtE: ast.Lt, ast.Gt: ast.GtE, ast.GtE: ast.G
 OPERATORS = {ast.Add: ast.Sub, ast.Sub: ast.Add, ast.Mult: ast.Div, ast.Div: ast.Mult, ast.Pow: ast.Mult}
 NAMES = {"max": "min", "min": "max", "maximum": "minimum", "minimum": "maximum", "any": "all", "all": "any"}
 NAMES |= {"argmin": "argmax", "argmax": "argmin", "sum": "max", "norm": "abs", "fmin": "fmax"}
+GUARDS = {"copy", "strict", "stacklevel", "check_finite"}
+"""Keyword arguments that change no number: who owns memory, whose line a warning names, and guards against our own mistakes."""
 PRESENTATION = {"__str__", "__repr__", "__all__", "__init_subclass__", "__sklearn_tags__"}
 
 
@@ -154,7 +156,9 @@ def place_of(node: ast.AST, place: Place, lines: list[str], wanted: re.Pattern[s
 
 
 def _silent(node: ast.AST) -> bool:
-    """Tell whether nothing in a node is to be changed: imports, messages and words for people."""
+    """Tell whether nothing in a node is to be changed: imports, messages, words for people, and guards like `assert`."""
+    if isinstance(node, ast.keyword):
+        return node.arg in GUARDS
     if isinstance(node, ast.Assign):
         return ast.unparse(node.targets[0]) in {"msg", "__all__"}
     if isinstance(node, ast.FunctionDef):

@@ -55,6 +55,8 @@ from halfspace.questions.bias_variance import BiasVariance as BiasVariance
 from halfspace.questions.bias_variance import bias_variance as bias_variance
 from halfspace.questions.chance import ByChance as ByChance
 from halfspace.questions.chance import separable_by_chance as separable_by_chance
+from halfspace.questions.experiment import Experiment as Experiment
+from halfspace.questions.experiment import experiment as experiment
 from halfspace.questions.learning_curve import Extrapolation as Extrapolation
 from halfspace.questions.learning_curve import LearningCurve as LearningCurve
 from halfspace.questions.leave_one_out import leave_one_out as leave_one_out
@@ -66,6 +68,7 @@ from halfspace.questions.query import Query as Query
 from halfspace.questions.query import audit as audit
 from halfspace.questions.query import query as query
 from halfspace.questions.separability import separability as separability
+from halfspace.questions.version_space import VersionSpace as VersionSpace
 from halfspace.tables import TableEncoder as TableEncoder
 
 __version__: str

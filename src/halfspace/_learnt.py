@@ -26,6 +26,8 @@ class Learnt:
     learnt: ClassVar[dict[str, Any]] = {}
     left_out: ClassVar[frozenset[str]] = frozenset()
     """Attributes that are not written: caches, and parameters that are functions, which are None after loading."""
+    made_late: ClassVar[tuple[str, ...]] = ("certificate_",)
+    """Attributes that may be made when first asked for: they are before a model is written."""
     needs: ClassVar[dict[str, tuple[str, ...]]] = {}
     """Attributes that may be missing, and what else must be there if they are."""
     earlier: ClassVar[dict[str, Any]] = {}

@@ -246,3 +246,47 @@ def test_no_more_outputs_than_enough_are_left_out(monkeypatch):
     for n, used in ((49, 49), (99, 99), (100, 50)):
         assert LogOdds.of(f[:n], target[:n]).noise == pytest.approx(1.0 / (used + 2), rel=1e-12)
     assert LogOdds.of(np.tile(f[:40, None], 2), target[:40]).noise == pytest.approx(1.0 / 42, rel=1e-12)
+
+
+@pytest.mark.parametrize("classes", [2, 3])
+@pytest.mark.parametrize("shift", [0.0, 2.5])
+def test_anchored_the_most_probable_class_is_that_of_the_largest_output(classes, shift):
+    """Without offsets but those that put an output of 0 at an even chance; shares are even, and the entropy is the least."""
+    f, target = outputs_of(classes)
+    f = f - shift
+    n, fair = target.size, LogOdds.of(f, target, anchored=True)
+    assert fair.shares.tolist() == [1.0 / classes] * classes
+    assert fair.noise == pytest.approx(1.0 / (n + 2))
+    P = fair.probabilities(f)
+    assert P.argmax(axis=1).tolist() == ((f > 0).astype(int) if classes == 2 else f.argmax(axis=1)).tolist()
+    even = fair.probabilities(np.zeros(1) if classes == 2 else np.zeros((1, classes)))
+    assert even[0] == pytest.approx(np.full(classes, 1.0 / classes), rel=1e-12)
+    assert fair.offsets[0] == 0.0
+    assert fair.agrees(f, target, anchored=True)
+    assert not fair.agrees(f, target)
+    unit = 0.25 * (fair.knots[-1] - fair.knots[0])
+    counts = np.bincount(target, minlength=classes)
+    own = target[:, None] == np.arange(classes)
+    right = ((counts + 0.5) / (counts + 1.0) if classes == 2 else np.full(classes, (n + 1 / classes) / (n + 1)))[target]
+    smooth = np.where(own, right[:, None], (1.0 - right[:, None]) / (classes - 1))
+
+    def entropy(at):
+        slopes = np.exp(at) / unit
+        at_zero = plain_curve(fair._replace(slopes=slopes), np.zeros(1))[0]
+        offsets = np.array([0.0, -at_zero]) if classes == 2 else np.zeros(classes)
+        curve = fair._replace(slopes=slopes, offsets=offsets, noise=0.0)
+        return np.sum(np.diff(at) ** 2) - np.sum(smooth * np.log(plain_probabilities(curve, f)))
+
+    at = np.log(fair.slopes * unit)
+    free = np.abs(at) < 11.9
+    for step in 1e-4 * np.eye(at.size)[free]:
+        assert abs(entropy(at + step) - entropy(at - step)) < 2e-4 * 2e-3
+    nothing = LogOdds.of(np.zeros(0), np.zeros(0, dtype=int), anchored=True)
+    assert (nothing.slopes.tolist(), nothing.offsets.tolist(), nothing.noise) == ([1.0], [0.0, 0.0], 0.5)
+    same = LogOdds.of(np.ones(4), np.array([0, 1, 1, 1]), anchored=True)
+    assert (same.slopes.tolist(), same.offsets.tolist()) == ([1.0], [0.0, 0.0])
+    same = LogOdds.of(np.ones(4), np.array([0, 1, 1, 1]))
+    assert same.slopes.tolist() == [0.0]
+    assert same.offsets == pytest.approx(np.log([1.5 / 5, 3.5 / 5]))
+    two = LogOdds.of(np.array([1.0, 1.0, 1.0, 3.0]), np.array([0, 0, 0, 0]))
+    assert two.knots.tolist() == [1.0, 3.0]

@@ -69,8 +69,10 @@ def test_costs_of_many_classes_are_by_name():
         OperatingPoint.choose(Demand.read(cost="FN=3"), P, np.array(["a"]), classes)
     with pytest.raises(InputError, match=r"recall>=0\.9 needs two classes"):
         OperatingPoint.choose(Demand.read(threshold="recall>=0.9"), P, np.array(["a"]), classes)
-    with pytest.raises(InputError, match="no class 'd'"):
+    with pytest.raises(InputError, match=r"no class 'd' .*c\.$"):
         OperatingPoint.choose(Demand.read(cost="d=3"), P, np.array(["a"]), classes)
+    with pytest.raises(InputError, match=r"no class 'd' .*; of two classes also FN and FP"):
+        OperatingPoint.choose(Demand.read(cost="d=3"), P[:, :2], np.array(["a"]), classes[:2])
 
 
 def recall_precision_f1(own, called):
@@ -148,3 +150,77 @@ def test_demands_that_make_no_sense_are_refused(asked, message):
     """Messages say what can be asked for."""
     with pytest.raises(InputError, match=message):
         Demand.read(**asked)
+
+
+def by_hand(p, own, share, least):
+    """Return threshold and whether it is reached, trying the middle below every probability, from the highest down."""
+    tried = []
+    for v in sorted(set(p.tolist()), reverse=True):
+        called = p >= v
+        hits, lower = np.count_nonzero(own & called), max(p[p < v], default=0.0)
+        shares = {"recall": hits / own.sum(), "precision": hits / called.sum(), "f1": 2 * hits / (own.sum() + called.sum())}
+        shares["specificity"] = 1.0 - np.count_nonzero(called & ~own) / np.count_nonzero(~own)
+        tried.append((0.5 * (v + lower), shares))
+    other = {"recall": "precision", "precision": "recall", "specificity": "recall", "f1": "f1"}[share]
+    good = [one for one in tried if one[1][share] >= least - 1e-12]
+    best = max(good or tried, key=lambda one: one[1][other if good else share])
+    return best[0], bool(good)
+
+
+@pytest.mark.parametrize("share", ["recall", "precision", "specificity", "f1"])
+@pytest.mark.parametrize("positive", ["no", "yes"])
+def test_thresholds_are_those_found_by_trying_all(share, positive):
+    """With ties of probability, of either class, reached or not: the first of the best middles."""
+    rng, reached = np.random.default_rng(5), set()
+    for case in range(40):
+        p, own = rng.integers(1, 9, 12) / 8.0, rng.random(12) < 0.5
+        own[:2] = [True, False]
+        least = 0.0 if share == "f1" else rng.integers(1, 5) / 4.0
+        demand = Demand.read("f1") if share == "f1" else Demand.read(threshold=f"{share} >= {100 * least:g}%")
+        k = int(positive == "yes")
+        P = np.stack([1.0 - p, p] if k else [p, 1.0 - p], axis=1)
+        point = OperatingPoint.choose(demand, P, CLASSES[np.where(own, k, 1 - k)], CLASSES, positive)
+        threshold, found = by_hand(p, own, share, least)
+        assert (point.threshold, point.reached) == (pytest.approx(threshold), found), case
+        assert point.positive == k
+        called = p > point.threshold
+        counts = {
+            "recall": (np.count_nonzero(own & called), own.sum()),
+            "precision": (np.count_nonzero(own & called), called.sum()),
+            "specificity": (np.count_nonzero(~own & ~called), np.count_nonzero(~own)),
+        }
+        assert {one.name: (one.count, one.of) for one in point.out_of_fold} == counts
+        reached.add(found)
+    assert reached == ({True, False} if share in ("precision", "specificity") else {True})
+
+
+def test_what_is_said_of_an_operating_point():
+    """The share asked for on held-out rows, or else out of fold; recall and precision where no share was asked for."""
+    P, y = drawn()
+    for asked, words, left_out in (
+        ({"threshold": "precision>=0.8"}, "chosen for precision>=0.8 out of fold", "recall"),
+        ({"cost": "FN=5"}, "chosen for FN=5. On out-of-fold rows: recall", "specificity"),
+    ):
+        said = OperatingPoint.choose(Demand.read(**asked), P, y, CLASSES).sentence(CLASSES)
+        assert words in said
+        assert f"{left_out} " not in said
+        assert "“yes” is predicted where its probability is above" in said
+    assert Demand.of_text("recall>=0.5") == Demand.read(threshold="recall>=0.5")
+    assert Demand.of_text("FN=2") == Demand.read(cost="FN=2")
+    assert Demand.of_text("f1") == Demand.read("f1")
+    assert Demand.read("roc_auc").text == "accuracy"
+    assert Demand.read(threshold="recall>=1").least == 1.0
+    assert Demand.read(cost="a=1e-9,b=1e9").costs == (("a", 1e-9), ("b", 1e9))
+    for cost in ("a=0.9e-9", "a=1.1e9", "=1"):
+        with pytest.raises(InputError, match="Costs read like"):
+            Demand.read(cost=cost)
+    with pytest.raises(InputError, match="reads like"):
+        Demand.read(threshold="recall>=0")
+    gaps = np.vstack([P, [[np.nan, np.nan]]])
+    point = OperatingPoint.choose(Demand.read("balanced_accuracy"), gaps, np.append(y, "yes"), CLASSES)
+    assert point.threshold == pytest.approx(np.mean(y == "yes"))
+    names = np.array(["FN", "other"])
+    point = OperatingPoint.choose(Demand.read(cost="FN=3"), P, names[(y == "yes").astype(int)], names)
+    assert point.weights.tolist() == [0.75, 0.25]
+    empty = OperatingPoint.choose(Demand.read("balanced_accuracy"), np.ones((2, 3)) / 3, np.array([0, 1]), np.arange(3))
+    assert empty.weights == pytest.approx(np.ones(3) / 3)

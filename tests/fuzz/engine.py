@@ -3,6 +3,7 @@
 import mmap
 import os
 import random
+import re
 import resource
 import signal
 import sys
@@ -245,8 +246,9 @@ def _cases(target, heart, out, folder, seed, end, seconds):
         found = attempt(target, target.mutant(number, edits))
         if isinstance(found, tuple):
             what, where = found
-            seen[where, what[:20]] += 1
-            if seen[where, what[:20]] == 1:
+            kind = where, re.sub(r"\d+", "#", what)[:20]  # other numbers in its sentence make no other failure
+            seen[kind] += 1
+            if seen[kind] == 1:
                 content = target.content(_shrunk(target, number, edits, where))
                 kept = _keep(folder, target, seed, number, content)
                 out.write("\t".join([str(seed), what.replace("\t", " "), where, kept]) + "\n")

@@ -72,6 +72,8 @@ class ModelFiles(Target):
             self._add(name, *fitted(name))
         X, y = data_of("three")
         self._add("ladder", hs.Ladder(rungs=["majority", "perceptron", "glvq"], n_splits=2, n_repeats=1).fit(X, y), X, y)
+        X, y = data_of("targets")
+        self._add("ladder of numbers", hs.RegressionLadder(rungs=["mean", "ridge"], n_splits=2, n_repeats=1).fit(X, y), X, y)
         self._add("nothing", hs.AdaTron(), X, y)
         self._names = list(self._models)
         return len(self._names)
@@ -157,10 +159,10 @@ def use(model, X, y):
     for name in ("support_table", "summary", "sample", "sample_posterior"):
         if hasattr(model, name):
             answered(getattr(model, name))
-    for judge in (getattr(model, "certificate_", None), model):
-        if hasattr(judge, "verify"):
-            str(judge)
-            answered(judge.verify, X, y)
+    str(getattr(model, "certificate_", None))
+    judge = model if hasattr(model, "verify") else getattr(model, "certificate_", None)
+    if judge is not None:
+        answered(judge.verify, X, y)
     encoder = Encoder()
     tree = json.loads(json.dumps(encoder.model(model), allow_nan=False))
     again = Decoder({str(k): array for k, array in enumerate(encoder.arrays)}).decode(tree)

@@ -14,7 +14,7 @@ __all__ = ["all_models", "data_of", "fitted"]
 
 def data_of(kind):
     """Return examples and labels of one kind."""
-    X, y = make_blobs(24, 3, centers=2 if kind in ("two", "single", "matrix") else 3, cluster_std=2.5, random_state=1)
+    X, y = make_blobs(12, 3, centers=2 if kind in ("two", "single", "matrix") else 3, cluster_std=2.5, random_state=1)
     words = np.array(["a", "bb", "ccc"])[y]
     return {
         "two": (X, y),
@@ -24,8 +24,9 @@ def data_of(kind):
         "sparse": (sparse.csr_matrix(np.where(np.abs(X) > 2, X, 0.0)), words),
         "matrix": (X @ X.T, y),
         "unlabelled": (X, None),
-        "targets": (X, X @ [1.0, -2.0, 0.5] + np.sin(np.arange(24.0))),
+        "targets": (X, X @ [1.0, -2.0, 0.5] + np.sin(np.arange(12.0))),
         "two targets": (X, X[:, :2] * 2.0 + 1.0),
+        "positive": (X, np.exp(0.1 * X[:, 0]) + 0.1 * (np.arange(12.0) % 3)),
     }[kind]
 
 
@@ -48,6 +49,9 @@ def _machines():
         "machine formula": (machine(kernels.RBF(0.5) + 2 * kernels.Linear() ** 2), "three"),
         "machine matrix": (machine("precomputed"), "matrix"),
         "machine chance": (machine(random_state=np.random.RandomState(3)), "two"),
+        "calibrated": (hs.Calibrated(machine(), cv=2), "three"),
+        "novelty": (hs.Novelty(), "unlabelled"),
+        "relevance": (hs.RelevanceKernelClassifier(), "three"),
         "machine tuned": (hs.KernelAdaTronCV(Cs=[0.1, 10.0], gammas=[0.1, 1.0], cv=2), "three"),
     }
 
@@ -75,6 +79,11 @@ def _without_classes():
         "regression": (hs.LinearRegression(ridge="cv", intercept="clamped"), "targets"),
         "regression twice": (hs.LinearRegression(intercept="free"), "two targets"),
         "bayesian": (hs.BayesianRegression(), "targets"),
+        "bayesian unknown": (hs.BayesianRegression(noise="unknown", intercept="clamped"), "targets"),
+        "kernel regression": (hs.KernelRegression(), "targets"),
+        "kernel regression cells": (hs.KernelRegression(kernel_rows=10, gamma=0.1, ridge=0.5), "targets"),
+        "relevance regression": (hs.RelevanceKernelRegressor(), "targets"),
+        "log target": (hs.LogTarget(hs.LinearRegression(ridge=1.0)), "positive"),
         "filter": (hs.AdaptiveFilter(n_taps=2), "targets"),
     }
 

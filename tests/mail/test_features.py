@@ -1,5 +1,6 @@
 """From raw messages to features: what is found, in which forms, and that both codes agree to the bit."""
 
+import base64
 import subprocess
 import sys
 
@@ -100,3 +101,18 @@ def test_unknown_character_sets_are_read_as_something():
     """A character set that does not exist, or decodes in quadratic time, is not used."""
     for charset in ("x-unknown", "punycode", "hex", "utf-8", "idna", ""):
         assert as_text(b"\xe4BC", charset) == "äbc".encode()
+
+
+def test_bytes_of_a_picture_do_not_drown_the_rest():
+    """Two messages with different random pictures share most features, and text in base64 gives those of its bytes."""
+    rng = np.random.default_rng(3)
+    head = b"Subject: look\nContent-Type: image/gif\nContent-Transfer-Encoding: base64\n\n"
+    one, other = (
+        set(mail.features(head + base64.encodebytes(b"GIF89a" + rng.integers(0, 256, 5000).astype(np.uint8).tobytes())))
+        for _ in range(2)
+    )
+    assert len(one & other) > 0.75 * len(one)
+    plain, coded = b"meet me at noon in the usual room", base64.encodebytes(b"meet me at noon in the usual room")
+    sent = head.replace(b"image/gif", b"text/plain")
+    grams = set(mail.features(b"Subject: look\n\n" + plain, groups=["grams"]))
+    assert len(grams & set(mail.features(sent + coded, groups=["grams"]))) > 0.8 * len(grams)

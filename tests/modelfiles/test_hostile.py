@@ -77,7 +77,8 @@ def _groups(file):
 
 
 def _cells(file):
-    file.array(file.learnt("_cells", "columns")[0])[...] = 10**6
+    for columns in file.learnt("_cells", "columns"):
+        file.array(columns)[...] = 10**6
 
 
 def _kernel(kind, **params):
@@ -148,6 +149,10 @@ CASES = [
     ("machine sparse", _sparse_indices, "sparse indices"),
     ("machine pairs", _groups, "groups"),
     ("machine", _put("_voting", to=True), "votes"),
+    ("kernel regression cells", _cells, "columns of cells of numbers"),
+    ("log target", _put("n_features_in_", to=64), "a model of other features"),
+    ("bayesian unknown", _put("degrees_of_freedom_", to=-1.0), "no degrees of freedom"),
+    ("relevance", _shaped("calibration_", "knots", to=[2]), "fewer knots"),
     ("machine cells", _cells, "columns of cells"),
     ("machine matrix", _set("_expansion", "rows", to=10**6), "columns of a matrix"),
     ("machine", _put("_solved", "n", to=10**15), "number of examples"),

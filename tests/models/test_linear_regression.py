@@ -1,6 +1,7 @@
 """Linear regression: agreement with scikit-learn and closed forms, its readings, its outcomes."""
 
 from concurrent.futures import ThreadPoolExecutor
+from copy import deepcopy
 
 import numpy as np
 import pytest
@@ -191,16 +192,17 @@ def test_the_number_of_threads_does_not_change_a_bit(monkeypatch):
 
 @pytest.mark.parametrize("ridge", [0.0, 0.3])
 def test_the_iteration_agrees_with_the_decomposition(ridge, monkeypatch):
-    """Sparse data too large to decompose are solved by LSMR to the same weights; "cv" and "evidence" say what they need."""
+    """Sparse data too large to decompose are solved to the same weights iteratively; "cv" and "evidence" say what they need."""
     X, Y = problem(30, 12)
     rows = sparse.csr_array(np.where(X > 1.0, X, 0.0))
     exact = LinearRegression(ridge=ridge, intercept="free").fit(rows, Y)
     monkeypatch.setattr(solver, "SQUARE", 5)
     model = LinearRegression(ridge=ridge, intercept="free").fit(rows, Y)
     np.testing.assert_allclose(model.coef_, exact.coef_, rtol=1e-7, atol=1e-9)
-    np.testing.assert_allclose(model.alpha_, exact.alpha_, rtol=1e-6, atol=1e-8)
+    np.testing.assert_allclose(model.alpha_ @ (rows.toarray() - rows.mean(axis=0)), exact.coef_, rtol=1e-6, atol=1e-8)
     assert np.isnan(model.standard_errors_).all()
-    assert "Too large to decompose" in model.outcome_.sentence
+    assert "Not decomposed" in model.outcome_.sentence
+    assert model.certificate_.verify(rows, Y)
     with pytest.raises(InputError, match="Give a number"):
         LinearRegression(ridge="cv").fit(rows, Y)
 
@@ -342,3 +344,60 @@ def test_the_constant_is_free_unless_it_is_asked_to_be_clamped():
     np.testing.assert_allclose(ridge_path(X, y, [100.0]).intercepts, peer.intercept_, rtol=1e-10)
     belief = BayesianRegression(prior_precision=100.0, noise_precision=1.0).fit(X, y)
     np.testing.assert_allclose(belief.predict(X), peer.predict(X), rtol=1e-10)
+
+
+@pytest.mark.parametrize("ridge", [0.0, 1e-9, 2.0])
+@pytest.mark.parametrize("stored", [np.asarray, sparse.csr_array], ids=["dense", "sparse"])
+def test_few_rows_about_their_mean_need_no_decomposition(ridge, stored):
+    """Their square vanishes in one known direction; without it Cholesky finds the smallest weights, and the rank is right."""
+    X, Y = problem(20, 60)
+    s = np.linspace(1.0, 2.0, 20)
+    model = LinearRegression(ridge=ridge).fit(stored(X), Y, sample_weight=s)
+    centre, root = s @ X / s.sum(), np.sqrt(s)[:, None]
+    A, b = root * (X - centre), root * (Y - s @ Y / s.sum())
+    U, singular, Vt = (part[..., :19] if k < 2 else part[:19] for k, part in enumerate(np.linalg.svd(A, full_matrices=False)))
+    exact = (Vt.T * singular / (singular**2 + ridge)) @ (U.T @ b)
+    np.testing.assert_allclose(model.coef_.T, exact, rtol=1e-8, atol=1e-10)
+    assert "Cholesky" in model.outcome_.sentence
+    assert model.rank_ == 19
+    np.testing.assert_allclose(model.degrees_of_freedom_, s.sum() - 1 - (singular**2 / (singular**2 + ridge)).sum(), rtol=1e-9)
+    assert model.verify(stored(X), Y)
+
+
+def test_large_sparse_rows_are_never_made_dense(monkeypatch):
+    """Repeated rows, which no factor of their square is trusted with, are fitted by iterating, without a dense copy."""
+    rows = sparse.random_array((300, 4000), density=0.01, format="csr", rng=0)
+    X, y = sparse.vstack([rows, rows], format="csr"), np.sin(np.arange(600.0))
+    monkeypatch.setattr("halfspace.solvers.regression.spectrum.SPARSE_WORK", 1e8)
+    monkeypatch.setattr(Design, "block", lambda *_: pytest.fail("a dense block"))
+    model = LinearRegression().fit(X, y)
+    assert "conjugate gradients" in model.outcome_.sentence
+    np.testing.assert_allclose(model.predict(rows), 0.5 * (y[:300] + y[300:]), atol=1e-6)
+    assert model.verify(X, y)
+
+
+@pytest.mark.parametrize("ridge", [0.0, 1.0, "cv", "evidence"])
+def test_in_no_time_there_are_weights_with_a_proof(ridge):
+    """Without time for a factor the weights of some steps are kept, λ is chosen on a sample, and the outcome says so."""
+    X, Y = problem(400, 900, m=1)
+    model = LinearRegression(ridge=ridge, max_time=1e-3).fit(X, Y[:, 0])
+    assert "conjugate gradients" in model.outcome_.sentence
+    assert ("sample of 50 rows" in model.outcome_.sentence) == isinstance(ridge, str)
+    assert model.verify(X, Y[:, 0])
+
+
+def test_standard_errors_are_made_when_asked_for():
+    """They are those of the fit, in copies too; examples changed in place since then are refused, not used."""
+    X, Y = problem(12, 30, m=1)
+    y, copy = Y[:, 0], X.copy()
+    model = LinearRegression(ridge=1.0).fit(X, y)
+    assert "standard_errors_" not in vars(model)
+    inverse = np.linalg.inv((X - X.mean(axis=0)).T @ (X - X.mean(axis=0)) + np.eye(30))
+    errors = np.sqrt(model.noise_variance_ * np.diag(inverse))
+    np.testing.assert_allclose(deepcopy(model).standard_errors_, errors, rtol=1e-8)
+    model.fit(X, y)
+    X *= 2.0
+    with pytest.raises(InputError, match="changed in place"):
+        _ = model.standard_errors_
+    X[:] = copy
+    np.testing.assert_allclose(model.standard_errors_, errors, rtol=1e-8)

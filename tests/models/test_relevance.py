@@ -111,6 +111,15 @@ def test_many_rows_go_on_with_the_metric_in_cells(monkeypatch):
     assert model.verify(X, y)
 
 
+def test_rows_without_weight_are_not_told_of_as_unseen(monkeypatch):
+    """However many rows have no weight, the outputs for those that have are kept."""
+    monkeypatch.setattr("halfspace.models.regression.relevance.ENOUGH", 50)
+    X, y = waves(120, 2)
+    s = (np.arange(120) < 60).astype(float)
+    model = hs.RelevanceKernelRegressor().fit(X, y, sample_weight=s)
+    assert np.array_equal(~np.isnan(model.unseen_), s > 0.0)
+
+
 def test_rows_that_agree_share_a_cell():
     """Cells are cut at medians; rows that cannot be told apart stay together, and no more of them teach than a cell holds."""
     U, V = np.zeros((2500, 2), np.float32), np.zeros((7, 2), np.float32)

@@ -1,6 +1,7 @@
 """Noise, bias and variance are what the formulas say."""
 
 from dataclasses import replace
+from inspect import signature
 
 import numpy as np
 import pytest
@@ -9,7 +10,8 @@ from sklearn.dummy import DummyClassifier
 
 import halfspace as hs
 from halfspace.errors import InputError
-from halfspace.questions.bias_variance import _zero_one_parts
+from halfspace.questions import bias_variance as questions
+from halfspace.questions.bias_variance import _answer, _squared_parts, _zero_one_parts
 
 DESIGN = np.random.default_rng(0).standard_normal((30, 4))
 CURVE = DESIGN @ np.array([1.0, -2.0, 0.5, 0.0]) + np.sin(3.0 * DESIGN[:, 0])
@@ -130,3 +132,53 @@ def test_classes_need_probabilities():
         hs.bias_variance(hs.HebbClassifier(), lambda rng: (*two_classes(rng)[:2], np.ones(40)))
     with pytest.raises(InputError, match="probabilities of 3 classes, but its labels are 2"):
         hs.bias_variance(hs.HebbClassifier(), lambda rng: (*two_classes(rng)[:2], np.ones((40, 3))), n_sets=2, n_points=40)
+
+
+def test_standard_errors_are_those_of_the_jackknife(monkeypatch):
+    """Each set, or group of sets, is left out in turn; that of the noise is its own, and adds to that of the error."""
+    H, truth = np.array([[1.0, 2.0], [0.0, 4.0], [3.0, 1.0], [2.0, 2.0]]), np.array([1.0, 3.0])
+    parts = lambda part: _squared_parts(part, truth, 0.5)  # noqa: E731
+    for groups in ([[0], [1], [2], [3]], [[0, 1], [2, 3]]):
+        monkeypatch.setattr(questions, "GROUPS", len(groups))
+        left_out = np.stack([parts(np.delete(H, group, axis=0)) for group in groups])
+        spread = np.sqrt((len(groups) - 1) / len(groups) * ((left_out - left_out.mean(axis=0)) ** 2).sum(axis=0))
+        found = _answer("squared", H, parts, 0.25)
+        assert (found.n_sets, found.n_points, found.loss) == (4, 2, "squared")
+        assert [getattr(found, name) for name in ("error", "noise", "bias", "variance")] == pytest.approx(parts(H).tolist())
+        assert [found.standard_errors[name] for name in ("bias", "variance")] == pytest.approx(spread[2:].tolist())
+        assert found.standard_errors["noise"] == 0.25
+        assert found.standard_errors["error"] == pytest.approx(np.hypot(spread[0], 0.25))
+        assert _answer("squared", H, parts).standard_errors["noise"] == 0.0
+    monkeypatch.setattr(questions, "GROUPS", 50)
+    assert np.isnan(_answer("squared", H[:2], parts).standard_errors["bias"])
+    assert np.isfinite(_answer("squared", H[:3], parts).standard_errors["bias"])
+    variance = H.var(axis=0, ddof=1)
+    bias = (H.mean(axis=0) - truth) ** 2 - variance / 4
+    assert parts(H) == pytest.approx([0.5 + (bias + variance).mean(), 0.5, bias.mean(), variance.mean()])
+
+
+def test_noise_is_measured_on_all_rows_and_so_many_new_ones_are_drawn():
+    """Noise is the mean square of y - E[y|x] over all draws, with the error of a mean; new rows until there are enough."""
+    draws = []
+
+    def problem(rng):
+        draws.append(fixed_design(rng))
+        return draws[-1]
+
+    for n_points, tests in ((30, 1), (31, 2), (1, 1)):
+        draws.clear()
+        found = hs.bias_variance(hs.LinearRegression(), problem, n_sets=3, n_points=n_points)
+        assert (len(draws), found.n_points, found.n_sets) == (3 + tests, 30 * tests, 3)
+        squares = np.concatenate([(y - known) ** 2 for _, y, known in draws])
+        assert found.noise == pytest.approx(squares.mean(), rel=1e-12)
+        assert found.standard_errors["noise"] == pytest.approx(squares.std() / np.sqrt(squares.size), rel=1e-12)
+    defaults = signature(hs.bias_variance).parameters
+    assert [defaults[name].default for name in ("n_sets", "n_points", "random_state")] == [100, 1000, 0]
+    assert hs.bias_variance(hs.LinearRegression(), problem, n_sets=2, n_points=1).n_sets == 2
+    for wrong in ({"n_points": 0}, {"n_sets": True}, {"n_points": True}):
+        with pytest.raises(InputError, match="whole number"):
+            hs.bias_variance(hs.LinearRegression(), problem, **wrong)
+    edge = replace(found, error=1.0, bias=0.05, variance=0.05)
+    assert "variance outweighs bias" in str(edge)
+    assert "nearly all" in str(replace(edge, bias=0.049))
+    assert "bias outweighs" in str(replace(edge, bias=0.051))

@@ -34,6 +34,7 @@ __all__ = [
     "projected",
     "radius",
     "rounding",
+    "row_outputs",
     "scaled",
     "signs",
     "some_weight",
@@ -129,31 +130,25 @@ def _float64(X: Matrix, rows: slice) -> Any:
     return sparse.csr_array(parts, shape=(rows.stop - rows.start, X.shape[1]))
 
 
-def potentials_and_sums(X: Matrix, W: FloatArray, c: FloatArray, clamp: float) -> tuple[FloatArray, FloatArray]:
-    """Return the outputs X̃ Wᵀ, shape (n, K), and the sums Σ c_i x̃_i, shape (K, D), in one pass over the rows X, shape (n, d).
-
-    W, shape (K, D), has the clamped weight last if there is one; c, shape (K, n), are the coefficients of the sums.
-    """
+def row_outputs(X: Matrix, W: FloatArray, clamp: float) -> FloatArray:
+    """Return the outputs X̃ Wᵀ, shape (n, K), of rows X, shape (n, d), for weights W, shape (K, D), the clamped one last."""
     d = X.shape[1]
     if W.shape[1] != d + bool(clamp):
         msg = f"the certificate is for {W.shape[1] - bool(clamp)} features, but X has {d}"
         raise InputError(msg)
     V = W[0, :d] if W.shape[0] == 1 else np.ascontiguousarray(W[:, :d].T)
+    outputs = np.concatenate([np.asarray(_float64(X, rows) @ V).reshape(-1, W.shape[0]) for rows in _blocks(X)])
+    return outputs + clamp * W[:, d] if clamp else outputs
 
-    def work(rows: slice) -> tuple[Any, Any]:
+
+def potentials_and_sums(X: Matrix, W: FloatArray, c: FloatArray, clamp: float) -> tuple[FloatArray, FloatArray]:
+    """Return the outputs X̃ Wᵀ, shape (n, K), and the sums Σ c_i x̃_i, shape (K, D), for coefficients c, shape (K, n)."""
+    outputs, sums = [], np.zeros((c.shape[0], X.shape[1] + bool(clamp)))
+    for rows in _blocks(X):  # each is read twice while it is in cache
         block = _float64(X, rows)
-        part = c[0, rows] if c.shape[0] == 1 else c[:, rows].T
-        return np.asarray(block @ V).reshape(-1, W.shape[0]), np.asarray(block.T @ part).T.reshape(c.shape[0], d)
-
-    done = [work(rows) for rows in _blocks(X)]
-    outputs = np.concatenate([out for out, _ in done])
-    sums = np.zeros((c.shape[0], d + bool(clamp)))
-    for _, part in done:
-        sums[:, :d] += part
-    if clamp:
-        outputs += clamp * W[:, d]
-        sums[:, d] = clamp * c.sum(axis=1)
-    return outputs, sums
+        outputs.append(row_outputs(block, W, clamp))
+        sums += combination(block, c[:, rows], clamp)
+    return np.concatenate(outputs), sums
 
 
 def columns_scaled(X: Matrix, scale: FloatArray | None) -> Any:
@@ -165,7 +160,14 @@ def columns_scaled(X: Matrix, scale: FloatArray | None) -> Any:
 
 def combination(X: Matrix, c: FloatArray, clamp: float) -> FloatArray:
     """Return the sums Σ c_i x̃_i, shape (K, D), for coefficients c, shape (K, n)."""
-    return potentials_and_sums(X, np.zeros((1, X.shape[1] + bool(clamp))), c, clamp)[1]
+    d = X.shape[1]
+    sums = np.zeros((c.shape[0], d + bool(clamp)))
+    for rows in _blocks(X):
+        part = c[0, rows] if c.shape[0] == 1 else c[:, rows].T
+        sums[:, :d] += np.asarray(_float64(X, rows).T @ part).T.reshape(c.shape[0], d)
+    if clamp:
+        sums[:, d] = clamp * c.sum(axis=1)
+    return sums
 
 
 def squares(X: Matrix) -> FloatArray:

@@ -111,6 +111,8 @@ class LogOdds(NamedTuple):
 
     def agrees(self, outputs: FloatArray, target: IntArray, *, anchored: bool = False) -> bool:
         """Tell whether this is the calibration that outputs and class numbers make, also for outputs beyond them."""
+        if outputs.shape[0] != target.size:
+            return False
         again = type(self).of(outputs, target, anchored=anchored)
         if not self.sound(again.offsets.size):
             return False

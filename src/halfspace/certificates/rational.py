@@ -12,7 +12,7 @@ import numpy as np
 from scipy import sparse
 
 from halfspace._typing import FloatArray, IntArray, Matrix
-from halfspace.certificates.arithmetic import EPS, norm, potentials_and_sums, radius, unit_scale
+from halfspace.certificates.arithmetic import EPS, norm, radius, row_outputs, unit_scale
 
 __all__ = ["Potentials", "combination_vanishes", "dense_rows", "exact_potentials", "margin_holds", "potentials", "whole"]
 
@@ -64,13 +64,13 @@ def potentials(X: Matrix, y: FloatArray, w: FloatArray, clamp: float) -> Potenti
     w = unit_scale(w)
     plane = w[: X.shape[1]]
     gamma = 2.0 * (w.size + 4) * EPS
-    E = y * potentials_and_sums(X, w[None], np.zeros((1, X.shape[0])), clamp)[0][:, 0]
+    E = y * row_outputs(X, w[None], clamp)[:, 0]
     tiny = 8.0 * w.size * np.finfo(np.float64).smallest_subnormal
     R = radius(X, clamp)
     error = np.full(E.size, gamma * R * norm(w) * (1 + 1e-6) + tiny * (1.0 + R))
     near = np.flatnonzero(~(CLEAR * error < E))
     if near.size:
-        sizes = potentials_and_sums(abs(X[near]), np.abs(w)[None], np.zeros((1, near.size)), abs(clamp))[0][:, 0]
+        sizes = row_outputs(abs(X[near]), np.abs(w)[None], abs(clamp))[:, 0]
         error[near] = np.minimum(error[near], gamma * sizes * (1 + 1e-6) + tiny * (1.0 + R))
     return Potentials(E, error, norm(plane) * (1 + (w.size + 8) * EPS))
 

@@ -394,7 +394,10 @@ class BaseLadder(Learnt, BaseEstimator):
     def certificate_(self) -> Certificate:
         """The winner's proof, about the encoded rows that it learnt from."""
         check_is_fitted(self, "estimator_")
-        proof: Certificate = self.estimator_.certificate_
+        proof: Certificate | None = getattr(self.estimator_, "certificate_", None)
+        if proof is None:
+            msg = f"the winner of this {type(self).__name__} has no certificate"
+            raise AttributeError(msg)
         return proof
 
     @property
@@ -428,6 +431,8 @@ class BaseLadder(Learnt, BaseEstimator):
         y, fitted = self._read_targets(X, y), self.train_.size + self.test_.size
         if y.size != fitted:
             return Verdict.of((False, f"there are {y.size:,} labels, but the ladder was fitted to {fitted:,}"))
+        if not hasattr(self, "certificate_"):
+            return Verdict.of((False, "the winner has no certificate"))
         for rows in (self.train_, self.learnt_):
             if not (rows.size and 0 <= rows.min() <= rows.max() < y.size):
                 return Verdict.of((False, "it claims to have learnt from rows that there are not"))
@@ -445,6 +450,8 @@ class BaseLadder(Learnt, BaseEstimator):
     def check_parts(cls, fitted: dict[str, Any], sizes: dict[str, int]) -> None:
         """Refuse parts that are fitted to different tables."""
         encoder, winner = vars(fitted["encoder_"]), vars(fitted["estimator_"])
+        if "scoring_" in fitted:
+            measure_of(fitted["scoring_"], cls.task)
         if encoder.get("n_features_in_") != sizes["d"]:
             msg = f"{cls.__name__}: its parts are not fitted to the same table"
             raise ValueError(msg)

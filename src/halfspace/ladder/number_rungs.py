@@ -8,6 +8,7 @@ one of a sample (kernel ridge, which knows these errors).
 import time
 from collections.abc import Callable
 from functools import partial
+from inspect import signature
 from typing import Any
 
 import numpy as np
@@ -42,8 +43,10 @@ def _skewed(y: FloatArray) -> bool:
     return plain > SKEWED and abs(float(stats.skew(np.log(y)))) < plain
 
 
-def _linear(make: Callable[[], Any], X: Matrix, y: FloatArray, _setting: Setting, sample_weight: Any = None) -> Chosen:
+def _linear(make: Callable[..., Any], X: Matrix, y: FloatArray, setting: Setting, sample_weight: Any = None) -> Chosen:
     """Choose between the target and its logarithm for a quick model, by three inner folds."""
+    limit = None if setting.max_time is None else setting.max_time / (1 + 2 * FOLDS * _skewed(y))
+    make = partial(make, max_time=limit) if "max_time" in signature(make).parameters else make
     if not _skewed(y) or y.size < 2 * FOLDS:
         return Chosen(make(), {})
     errors = np.zeros(2)
@@ -123,7 +126,7 @@ NUMBER_RUNGS: dict[str, Plan] = {
             seconds=seconds_of_neighbours,
         ),
         Plan("least_squares", "linear regression (least squares)", 1, partial(_linear, LinearRegression)),
-        Plan("ridge", "ridge regression", 2, partial(_linear, lambda: LinearRegression(ridge="cv"))),
+        Plan("ridge", "ridge regression", 2, partial(_linear, partial(LinearRegression, ridge="cv"))),
         Plan("bayesian", "Bayesian linear regression", 3, _bayesian),
         Plan("kernel", "kernel ridge", 6, _kernel),
         Plan("relevance", "relevance kernel machine", 8, _relevance, own=True),

@@ -84,7 +84,7 @@ class Cache:
         self._counts: list[bytes] = []
         self._written = np.zeros(0)
         self._done = 0
-        if self.file.whole():
+        if self.fits(journal.epoch()):  # else it may keep a message that the journal no longer has, and is rebuilt
             self.file["boot"] = boot()
             self.reread(journal)
 

@@ -20,10 +20,12 @@ from halfspace.mail.message import Message, as_text, read
 __all__ = ["ALL", "VERSION", "buffers_of", "features", "named_features"]
 
 ALL = GROUPS
-VERSION = 4
+VERSION = 5
 """Of the extractor: a filter's state belongs to one, and is learnt anew from the messages when it changes."""
 START, END = 1_500, 1_500
 """Bytes at the start and the end of a message whose overlapping fours count."""
+HEAD = 16
+"""Bytes of a part that is not text whose overlapping fours count."""
 LINKS = 25
 """Different links of a message that count."""
 LIGHT = 250
@@ -328,7 +330,19 @@ def buffers_of(message: bytes, groups: Iterable[str] = ALL, *, light: bool = Fal
             buffers.append(b" ".join(_HEADER_GROUPS[group](found)).translate(_PRINTABLE))
     shown = next((part.body for part in found.parts if part.kind.startswith(b"text/") or not part.kind), b"")
     shape = _ends(shown).translate(_SHAPES) if "shape" in wanted else b""
-    return buffers, shape, _ends(found.raw) if "grams" in wanted else b""
+    return buffers, shape, _ends(_readable(found)) if "grams" in wanted else b""
+
+
+def _readable(message: Message) -> bytes:
+    """Return a message as it was received, but where parts are in base64, its header and what is in them.
+
+    Of a part that is not text only the first bytes count: the rest is noise that would drown what tells it.
+    """
+    if not any(part.transfer == b"base64" for part in message.parts):
+        return message.raw
+    head = message.raw[: message.raw.find(b"\n\n") + 1]
+    parts = (part.kind + b"\n" + (part.body if part.kind.startswith(b"text/") else part.body[:HEAD]) for part in message.parts)
+    return b"\n".join([head, *parts])
 
 
 def _ends(text: bytes) -> bytes:

@@ -55,7 +55,8 @@ class Encoder:
         if Learnt.kinds.get(cls.__name__) is not cls:
             msg = f"a model file can hold the estimators of halfspace, not a {cls.__name__} of {cls.__module__}"
             raise ModelFileError(msg)
-        getattr(model, "certificate_", None)  # some are made when first asked for: it must not be missing from a file
+        for name in cls.made_late:
+            getattr(model, name, None)
         params = {name: None if _is_left_out(cls, name) else value for name, value in model.get_params(deep=False).items()}
         fitted = {name: value for name, value in vars(model).items() if name not in params and not _is_left_out(cls, name)}
         declared = [name.removeprefix("?") for name in cls.declared()]

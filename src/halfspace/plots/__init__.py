@@ -11,6 +11,7 @@ from halfspace.plots.paths import ElbowDisplay, PathDisplay
 from halfspace.plots.planes import DecisionSurfaceDisplay, MarginDisplay
 from halfspace.plots.prototypes import PrototypesDisplay, RelevanceDisplay
 from halfspace.plots.stability import StabilityDisplay
+from halfspace.plots.theory import TheoryDisplay, VersionSpaceDisplay
 from halfspace.plots.validation import LearningCurveDisplay, ValidationDisplay
 
 __all__ = [
@@ -26,5 +27,7 @@ __all__ = [
     "PrototypesDisplay",
     "RelevanceDisplay",
     "StabilityDisplay",
+    "TheoryDisplay",
     "ValidationDisplay",
+    "VersionSpaceDisplay",
 ]

@@ -24,6 +24,8 @@ SUMS = 1 << 26
 """Entries of all partial sums of squares together: 512 MB."""
 SCATTERED = 0.1
 """Share of stored entries below which products of sparse rows are cheaper than those of dense ones."""
+NEAR = 16.0
+"""Up to so many times the variance of its column, the square of a centre may be subtracted after products, not before."""
 
 
 def column_means(X: Matrix, s: FloatArray) -> FloatArray:
@@ -63,6 +65,11 @@ class Design:
         return int(self.X.shape[1]) + bool(self.clamp)
 
     @property
+    def entries(self) -> int:
+        """Number of stored entries of the examples."""
+        return int(self.X.nnz if sparse.issparse(self.X) else self.X.size)
+
+    @property
     def tall(self) -> bool:
         """Whether there are at least as many rows as inputs."""
         return self.n >= self.D
@@ -76,6 +83,16 @@ class Design:
     def _by_columns(self) -> Matrix:
         """The examples, stored so that ranges of columns are found fast."""
         return self.X.tocsc() if sparse.issparse(self.X) else self.X
+
+    @cached_property
+    def near(self) -> bool:
+        """Whether products may be taken of the examples as they are stored: sparse, or doubles about their centre."""
+        if sparse.issparse(self.X) or self.X.dtype != np.float64:
+            return bool(sparse.issparse(self.X))
+        if not self.centre.any():
+            return True
+        second = sum(self.in_rows(lambda a, b: self.s[a:b] @ np.square(self.X[a:b]), self.D))
+        return bool((self.centre**2 * self.s.sum() * (1.0 + 1.0 / NEAR) <= second).all())
 
     # ------------------------------------------------------------ blocks
     def rows(self, start: int, stop: int) -> FloatArray:
@@ -108,32 +125,45 @@ class Design:
     # ------------------------------------------------------------ products
     def normal(self) -> FloatArray:
         """Return AᵀA, shape (min(n, D), min(n, D)): X̃ᵀSX̃ if the design is tall, √S X̃X̃ᵀ √S otherwise."""
-        scattered = sparse.issparse(self.X) and self.X.nnz < SCATTERED * self.n * self.X.shape[1]
-        return self._scattered_normal() if scattered else self._dense_normal()
+        if sparse.issparse(self.X):
+            scattered = self.X.nnz < SCATTERED * self.n * self.X.shape[1]
+            return self._stored_normal(self._scattered_square()) if scattered else self._dense_normal()
+        return self._stored_normal(self._dense_normal(stored=True)) if self.near else self._dense_normal()
 
-    def _dense_normal(self) -> FloatArray:
+    def _dense_normal(self, *, stored: bool = False) -> FloatArray:
+        """Return AᵀA of dense blocks; `stored`: without centre, clamped input and weights of a wide design."""
+        d = self.X.shape[1]
+        side = min(self.n, d if stored else self.D)
+
         def work(ranges: Iterator[tuple[int, int]]) -> FloatArray:
-            total = np.zeros((min(self.n, self.D),) * 2)
+            total = np.zeros((side, side))
             for start, stop in ranges:
-                block = self.block(start, stop)
+                if not stored:
+                    block = self.block(start, stop)
+                else:
+                    block = self.root[start:stop] * self.X[start:stop] if self.tall else self.X[:, start : min(stop, d)].T
                 total += block.T @ block
             return total
 
         return np.asarray(sum(self.over_blocks(work)))
 
-    def _scattered_normal(self) -> FloatArray:
-        """Return AᵀA from products of sparse rows, centre and clamped input put in afterwards."""
-        A = sparse.csr_array(sparse.diags_array(self.root[:, 0]) @ self.X.astype(np.float64))
+    def _scattered_square(self) -> FloatArray:
+        """Return the products of sparse rows as they are stored, XXᵀ, or XᵀSX if the design is tall."""
+        X = self.X.astype(np.float64)
+        A = sparse.csr_array(sparse.diags_array(self.root[:, 0]) @ X) if self.tall else sparse.csr_array(X)
+        return (A.T @ A if self.tall else A @ A.T).toarray()
+
+    def _stored_normal(self, K: FloatArray) -> FloatArray:
+        """Return AᵀA from products K of the examples as they are stored: centre, clamped input and weights are put in."""
         if not self.tall:
             along = (self.X @ self.centre)[:, None]
-            K = (A @ A.T).toarray()
-            constant = self.centre @ self.centre + self.clamp**2
-            return K - self.root * (along + along.T - constant) * self.root.T
+            K -= along + along.T - (self.centre @ self.centre + self.clamp**2)
+            return K if (self.s == 1.0).all() else self.root * K * self.root.T
         d, total = self.X.shape[1], self.s.sum()
         sums = np.asarray(self.X.T @ self.s)
         G = np.full((self.D, self.D), self.clamp**2 * total)
         across = np.outer(self.centre, sums)
-        G[:d, :d] = (A.T @ A).toarray() - across - across.T + total * np.outer(self.centre, self.centre)
+        G[:d, :d] = K - across - across.T + total * np.outer(self.centre, self.centre)
         G[:d, d:] = (self.clamp * (sums - total * self.centre))[:, None]
         G[d:, :d] = G[:d, d:].T
         return G
@@ -142,20 +172,29 @@ class Design:
         """Return X̃W, shape (n, m), for weights W, shape (D, m)."""
         d = self.X.shape[1]
         if sparse.issparse(self.X):
-            return np.asarray(self.X @ W[:d] - self.centre @ W[:d] + self.clamp * W[d:].sum(axis=0))
+            return np.asarray(self.X @ W[:d] + self._constant(W))
+        if self.near:
+            return np.concatenate(in_chunks(lambda a, b: self.X[a:b] @ W[:d], self.n, self.D)) + self._constant(W)
         return np.concatenate(self.in_rows(lambda a, b: self.rows(a, b) @ W, self.D))
+
+    def _constant(self, W: FloatArray) -> FloatArray:
+        """Return what the centre and the clamped input add to outputs, shape (m,)."""
+        d = self.X.shape[1]
+        return np.asarray(self.clamp * W[d:].sum(axis=0) - self.centre @ W[:d])
 
     def combine(self, C: FloatArray) -> FloatArray:
         """Return X̃ᵀC, shape (D, m), for coefficients C, shape (n, m)."""
-        if sparse.issparse(self.X):
+        if self.near:
             sums = C.sum(axis=0)
-            inner = self.X.T @ C - self.centre[:, None] * sums
+            stored = sparse.issparse(self.X)
+            parts = [self.X.T @ C] if stored else in_chunks(lambda a, b: self.X[a:b].T @ C[a:b], self.n, self.D)
+            inner = sum(parts) - self.centre[:, None] * sums
             return np.vstack([inner, self.clamp * sums]) if self.clamp else np.asarray(inner)
         return np.asarray(sum(self.in_rows(lambda a, b: self.rows(a, b).T @ C[a:b], self.D)))
 
     def residuals(self, Y: FloatArray, W: FloatArray) -> tuple[FloatArray, FloatArray]:
         """Return R = Y - X̃W, shape (n, m), and X̃ᵀSR, shape (D, m), reading dense rows once."""
-        if sparse.issparse(self.X):
+        if self.near:
             R = Y - self.outputs(W)
             return R, self.combine(self.s[:, None] * R)
 

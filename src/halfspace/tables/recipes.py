@@ -257,7 +257,8 @@ def write_matrix(recipes: list[dict[str, Any]], block: Any, out: FloatArray) -> 
     block = _at_once(block)
     if block is None:
         return False
-    unit, shift, spread = np.array([[recipe["parts"][0][name] for name in ("unit", "shift", "spread")] for recipe in recipes]).T
+    parts = [recipe["parts"][0] for recipe in recipes]
+    unit, shift, spread = (np.array([part[name] for part in parts]) for name in ("unit", "shift", "spread"))
     values = np.asarray(block[:, [recipe["column"] for recipe in recipes]], dtype=np.float64)
     plain = (shift == 0.0) & (spread == 1.0)
     if (unit != 1.0).any() or (plain.any() and not plain.all()) or not np.isfinite(values).all():

@@ -18,7 +18,7 @@ from typing import Annotated, Self
 import numpy as np
 
 from halfspace._typing import Labels, Matrix
-from halfspace.certificates.arithmetic import EPS, as_rows, potentials_and_sums, rounding, signs, squares
+from halfspace.certificates.arithmetic import EPS, as_rows, rounding, row_outputs, signs, squares
 from halfspace.certificates.base import Certificate, Verdict
 from halfspace.certificates.margins.gap import DualityGap
 from halfspace.errors import InputError
@@ -114,7 +114,7 @@ def _possible_support(X: Matrix, y: Labels, gap: DualityGap, slack: float) -> in
     """Count the examples that cannot be excluded, with `slack` rounding errors on the safe side."""
     hard = np.isinf(gap.C)
     w, primal = gap.weights, gap.primal
-    outputs, _ = potentials_and_sums(X, w[None], np.zeros((1, y.size)), gap.clamp)
+    outputs = row_outputs(X, w[None], gap.clamp)
     E = signs(y, gap.positive) * outputs[:, 0]
     lengths = np.sqrt(squares(X) + gap.clamp**2) * (1 + (X.shape[1] + 8) * EPS)
     error = slack * rounding(w.size, float(lengths.max())) * float(np.linalg.norm(w))

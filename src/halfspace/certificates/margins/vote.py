@@ -18,9 +18,9 @@ from halfspace.certificates.arithmetic import (
     held,
     known_labels,
     matching,
-    potentials_and_sums,
     radius,
     rounding,
+    row_outputs,
     unit_scale,
 )
 from halfspace.certificates.base import Certificate, Verdict
@@ -174,7 +174,7 @@ def _outputs(X: Matrix, members: FloatArray, clamp: float) -> tuple[FloatArray, 
     """Return the outputs (n, M, K) of all planes, scaled by a power of 2 per member, and the lengths (M, K) of the weights."""
     M, K, D = members.shape
     scaled = np.array([unit_scale(member) for member in members])
-    outputs, _ = potentials_and_sums(X, scaled.reshape(M * K, D), np.zeros((1, X.shape[0])), clamp)
+    outputs = row_outputs(X, scaled.reshape(M * K, D), clamp)
     return outputs.reshape(-1, M, K), np.linalg.norm(scaled, axis=2)
 
 

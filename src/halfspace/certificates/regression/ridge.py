@@ -34,7 +34,7 @@ from halfspace.certificates.arithmetic import (
     matching,
     norm,
     one_weight_each,
-    potentials_and_sums,
+    row_outputs,
     scaled,
     signs,
     some_weight,
@@ -113,7 +113,7 @@ def fits(X: Matrix, y: Labels, weights: FloatArray, clamp: float, sample_weight:
 def line_residuals(certificate: Any, X: Matrix, y: Labels) -> tuple[FloatArray, FloatArray]:
     """Return the residuals of a line for targets y (n, 1), and how far rounding may have moved each, shape (n,)."""
     w, clamp = certificate.weights, certificate.clamp
-    outputs, _ = potentials_and_sums(X, w[None], np.zeros((1, y.shape[0])), clamp)
+    outputs = row_outputs(X, w[None], clamp)
     size = np.abs(y[:, 0]) + abs(certificate.constant) + np.sqrt(squares(X) + clamp * clamp) * norm(w)
     return y[:, 0] - outputs[:, 0] - certificate.constant, 2.0 * EPS * (w.size + 8) * size
 
@@ -252,7 +252,7 @@ class RidgeGap(Certificate):
         X, clamp, w = scaled(X, e), float(np.ldexp(self.clamp, -e)), np.ldexp(self.weights, e)
         s = np.ones(y.size) if self.sample_weight is None else self.sample_weight
         total, root = float(s.sum()), np.sqrt(s)
-        outputs, _ = potentials_and_sums(X, w[None], np.zeros((1, y.size)), clamp)
+        outputs = row_outputs(X, w[None], clamp)
         r = y - outputs[:, 0] - self.constant
         rows = np.sqrt(squares(X) + clamp * clamp)
         data = float(np.sqrt((s * (rows**2 + self.free)).sum() + self.ridge * w.size))

@@ -61,6 +61,13 @@ class Regression:
         largest = np.abs(self.Y).max(axis=0)
         return np.asarray(self.total * (NOISELESS * np.where(largest > 0.0, largest, 1.0)) ** 2)
 
+    def some(self, rows: Any) -> "Regression":
+        """Return some of the examples, by number, about their own means."""
+        X, Y, s = self.X[rows], self.Y[rows], self.design.s[rows]
+        centre = column_means(X, s) if self.free else self.design.centre
+        y_mean = s @ Y / s.sum() if self.free else self.y_mean
+        return Regression(X, Y, Design(X, s, self.design.clamp, centre), y_mean, self.free, self.single)
+
     def constants(self, W: FloatArray) -> FloatArray:
         """Return the constant of each target, shape (m,), for weights (D, m)."""
         d = self.X.shape[1]

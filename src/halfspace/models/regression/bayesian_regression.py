@@ -85,7 +85,7 @@ class BayesianRegression(Certified, RegressionMixin, RegressorMixin, CallbackSup
         "coef_": "finite8(d)",
         "covariance_": "finite8(w,w)",
         **dict.fromkeys(("intercept_", "prior_precision_", "noise_precision_", "gamma_", "log_evidence_"), "number"),
-        "?degrees_of_freedom_": "number",
+        "?degrees_of_freedom_": "real > 0",
         "_floor": "number",
         "_clamp": "finite in 0..1e51",
         "_sums": {"triangle": "finite8(k,v)", "total": "finite > 0", "x_mean": "finite8(d)", "y_mean": "finite"},

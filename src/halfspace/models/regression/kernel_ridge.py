@@ -47,6 +47,17 @@ class KernelRidgeModel(Certified, RegressionMixin, BaseEstimator):
         "_cells": Cells | None,
     }
 
+    @classmethod
+    def check_learnt(cls, fitted: dict[str, Any], sizes: dict[str, int]) -> None:
+        """Refuse functions, or cells of them, that cannot be computed, and numbers of one target beside several functions."""
+        expansion, cells = fitted["_expansion"], fitted["_cells"]
+        expansion.check(sizes["d"])
+        if cells is not None:
+            cells.check(expansion.rows.size)
+        if fitted["left_out_"].ndim == 1 and expansion.coefficients.shape[0] != 1:
+            msg = f"{cls.__name__}: its numbers are not one for each target"
+            raise ValueError(msg)
+
     cells_per_machine: ClassVar[int] = 1
     """Cells are so many times smaller than the largest machine may be."""
 

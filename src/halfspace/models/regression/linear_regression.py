@@ -1,6 +1,9 @@
 """Linear regression: least squares, ridge, the λ that the data choose, and the path over many λ."""
 
+import time
+from collections.abc import Callable
 from dataclasses import dataclass
+from functools import cache, cached_property
 from typing import Any, ClassVar, NamedTuple, Self
 
 import numpy as np
@@ -15,20 +18,31 @@ from halfspace.models.certified import Certified
 from halfspace.models.parameters import UNLABELLED, require, require_number, restored_on_error
 from halfspace.models.regression.base import Regression, RegressionMixin, read_regression, read_ridges, table
 from halfspace.rows.threads import one_blas_thread
-from halfspace.solvers.outcome import Outcome
+from halfspace.solvers.outcome import Outcome, Reason
 from halfspace.solvers.regression.evidence import least_ridge, log_evidence, maximise, precisions, problem
 from halfspace.solvers.regression.ridge import (
     RidgeFit,
+    Spreads,
     default_ridges,
     from_spectrum,
     leave_one_out,
     path_weights,
     ridge_regression,
+    seconds_of_square,
     too_large,
 )
 from halfspace.solvers.regression.spectrum import spectrum
+from halfspace.solvers.run import Budget
 
 __all__ = ["LinearRegression", "RidgePath", "ridge_path"]
+
+
+EIGENVALUES = 10.0
+"""Seconds of all eigenvalues and vectors, relative to those of a factor."""
+FEWEST = 50
+"""Rows of the smallest sample that chooses a λ."""
+PROOF = 5e7
+"""Entries of the data that are read in a second for the proof, where the machine is slow."""
 
 
 class _Choice(NamedTuple):
@@ -57,6 +71,9 @@ class LinearRegression(Certified, RegressionMixin, MultiOutputMixin, RegressorMi
         The constant: unpenalised, as in scikit-learn; the weight of one more input, which λ prices too; or none.
     intercept_scaling : float, default 1.0
         Value of the clamped input: the larger, the less λ holds the constant.
+    max_time : float, optional
+        Seconds for the fit. Where a factorisation would take longer, weights are found by iterating as long as there is time,
+        and "evidence" and "cv" choose λ on a sample of the rows; `outcome_` says so.
 
     Attributes
     ----------
@@ -81,7 +98,8 @@ class LinearRegression(Certified, RegressionMixin, MultiOutputMixin, RegressorMi
         Maximum a posteriori: λ is the price of a prior of variance `tau2_ = noise_variance_ / ridge_` on every weight.
     standard_errors_ : ndarray, shape (d,) or (m, d)
         Of the weights; with λ > 0 their posterior standard deviations. NaN where the data do not determine a weight, or
-        leave no degrees of freedom to measure noise with.
+        leave no degrees of freedom to measure noise with. With fewer examples than inputs they cost as much as the weights:
+        they are computed when first asked for, from the examples given to `fit`, which must not have been changed since.
     intercept_standard_error_ : float or ndarray, shape (m,)
         Of the constant.
     rank_ : int
@@ -112,6 +130,9 @@ class LinearRegression(Certified, RegressionMixin, MultiOutputMixin, RegressorMi
         **dict.fromkeys(("ridge_", "degrees_of_freedom_"), "number"),
         "rank_": "int",
     }
+    earlier: ClassVar[dict[str, Any]] = {"max_time": None}
+    left_out: ClassVar[frozenset[str]] = frozenset({"_spreads"})
+    made_late: ClassVar[tuple[str, ...]] = ("standard_errors_", "intercept_standard_error_")
 
     @classmethod
     def check_learnt(cls, fitted: dict[str, Any], sizes: dict[str, int]) -> None:  # noqa: ARG003  (the same for all models)
@@ -128,11 +149,13 @@ class LinearRegression(Certified, RegressionMixin, MultiOutputMixin, RegressorMi
         ridges: Any = None,
         intercept: str = "free",
         intercept_scaling: float = 1.0,
+        max_time: float | None = None,
     ) -> None:
         self.ridge = ridge
         self.ridges = ridges
         self.intercept = intercept
         self.intercept_scaling = intercept_scaling
+        self.max_time = max_time
 
     @with_callbacks
     def fit(self, X: Matrix, y: Any, sample_weight: Any = None) -> Self:
@@ -152,10 +175,12 @@ class LinearRegression(Certified, RegressionMixin, MultiOutputMixin, RegressorMi
         self
         """
         with restored_on_error(self):
+            began = time.perf_counter()
             self._check_parameters()
             data = read_regression(self, X, y, sample_weight)
+            reserve = data.Y.shape[1] * data.design.entries / PROOF
             with one_blas_thread():
-                choice = self._chosen(data)
+                choice = self._chosen(data, Budget(1, self.max_time, began=began, reserve=reserve))
                 self._store(data, choice)
             self.outcome_ = _explained(data, choice, self.certificate_)
             return self
@@ -166,14 +191,20 @@ class LinearRegression(Certified, RegressionMixin, MultiOutputMixin, RegressorMi
             require(self, "ridge", "a number >= 0, 'evidence' or 'cv'", holds=self.ridge in {"evidence", "cv"})
         else:
             require_number(self, "ridge", least=0.0)
+        if self.max_time is not None:
+            require_number(self, "max_time")
 
-    def _chosen(self, data: Regression) -> _Choice:
+    def _chosen(self, data: Regression, budget: Budget) -> _Choice:
         """Return λ and the fit with it."""
         self.history_: dict[str, FloatArray] = {}
         if not isinstance(self.ridge, str):
             ridge = float(self.ridge)
-            fit = ridge_regression(data.design, data.centred, ridge)
-            return _Choice(ridge, fit, n_iter=fit.n_iter)
+            fit = ridge_regression(data.design, data.centred, ridge, budget)
+            return _Choice(ridge, fit, n_iter=1 if fit.run is None else fit.run.rounds)
+        left = budget.left()
+        needed = (1.0 + EIGENVALUES) * seconds_of_square(data.design)
+        if left is not None and needed > left:
+            return self._by_sample(data, budget, needed)
         if too_large(data.design):
             size = f"{data.design.n:,} rows and {data.design.D:,} inputs"
             msg = (
@@ -181,6 +212,19 @@ class LinearRegression(Certified, RegressionMixin, MultiOutputMixin, RegressorMi
             )
             raise InputError(msg)
         return self._by_evidence(data) if self.ridge == "evidence" else self._by_errors(data)
+
+    def _by_sample(self, data: Regression, budget: Budget, needed: float) -> _Choice:
+        """Choose λ on a sample of the rows, in a third of the time, and fit all rows with it."""
+        left, n = budget.left() or 0.0, data.design.n
+        few = min(max(FEWEST, int(n * np.sqrt(left / (3.0 * needed)))), n)
+        rows = np.sort(np.random.default_rng(0).choice(n, few, replace=False, p=data.design.s / data.total))
+        sample = data.some(rows)
+        chosen = self._by_evidence(sample) if self.ridge == "evidence" else self._by_errors(sample)
+        ridge = chosen.ridge * data.total / sample.total
+        self.history_ = {name: v * data.total / sample.total if name == "ridges" else v for name, v in self.history_.items()}
+        fit = ridge_regression(data.design, data.centred, ridge, budget)
+        how = f"The ridge, {ridge:.4g}, was chosen on a sample of {few:,} rows, as max_time={self.max_time:g} allows no more."
+        return _Choice(ridge, fit, how, "Raise max_time.", chosen.n_iter)
 
     def _by_evidence(self, data: Regression) -> _Choice:
         """Choose the λ of the largest evidence, the same for all targets."""
@@ -203,7 +247,7 @@ class LinearRegression(Certified, RegressionMixin, MultiOutputMixin, RegressorMi
     def _by_errors(self, data: Regression) -> _Choice:
         """Choose the λ of the least leave-one-out error, averaged over the targets."""
         given = None if self.ridges is None else read_ridges(self.ridges, "LinearRegression")
-        parts = spectrum(data.design, data.centred, 0.0 if given is None else float(given[0]))
+        parts = spectrum(data.design, data.centred, None if given is None else float(given[0]))
         ridges = default_ridges(parts) if given is None else given
         errors = leave_one_out(data.design, parts, data.centred, ridges, constant=data.free)
         best = int(np.argmin(errors)) if np.isfinite(errors).any() else ridges.size - 1
@@ -228,13 +272,38 @@ class LinearRegression(Certified, RegressionMixin, MultiOutputMixin, RegressorMi
         sigma2 = np.array([part.sigma2 for part in certificates])
         left = self.degrees_of_freedom_ if self.degrees_of_freedom_ > 1e-9 * data.total else np.nan
         noise = sigma2 * data.total / left
-        constant_spread = fit.centre_spread + 1.0 / data.total if data.free else data.design.clamp**2 * fit.spread[d:].sum()
         self.sigma2_, self.noise_variance_ = data.shaped(sigma2), data.shaped(noise)
         self.tau2_ = data.shaped(noise / choice.ridge if choice.ridge else np.full(noise.size, np.inf))
         self.log_likelihood_ = data.shaped(np.array([part.log_likelihood for part in certificates]))
-        self.standard_errors_ = data.shaped(np.sqrt(noise[:, None] * fit.spread[:d]))
-        self.intercept_standard_error_ = data.shaped(np.sqrt(noise * constant_spread))
         self.certificate_: RidgeGap | PerOutput = certificates[0] if data.single else PerOutput(certificates)
+        for name in self.made_late:
+            self.__dict__.pop(name, None)
+        self._spreads = _checked_spreads(data, fit)
+        if data.design.tall:
+            self._forget_data()
+
+    @cached_property
+    def standard_errors_(self) -> FloatArray:  # noqa: D102  (described above, with the other attributes)
+        check_is_fitted(self)
+        noise, (spread, _) = np.atleast_1d(self.noise_variance_), self._spreads()
+        return np.asarray(np.sqrt(noise[:, None] * spread[: self.n_features_in_]).reshape(self.coef_.shape))
+
+    @cached_property
+    def intercept_standard_error_(self) -> Any:  # noqa: D102
+        check_is_fitted(self)
+        found = np.sqrt(np.atleast_1d(self.noise_variance_) * self._spreads()[1])
+        return float(found[0]) if self.coef_.ndim == 1 else found
+
+    def _forget_data(self) -> None:
+        """Compute what is made late, and let go of the examples that it is made from."""
+        for name in self.made_late if "_spreads" in vars(self) else ():
+            getattr(self, name)
+        self.__dict__.pop("_spreads", None)
+
+    def __getstate__(self) -> dict[str, Any]:
+        """Return what is copied or pickled: numbers, without the examples."""
+        self._forget_data()
+        return dict(super().__getstate__())
 
     def predict(self, X: Matrix) -> FloatArray:
         """Return the predicted targets, shape (n,) or (n, m).
@@ -262,15 +331,30 @@ class LinearRegression(Certified, RegressionMixin, MultiOutputMixin, RegressorMi
         W, errors = np.atleast_2d(self.coef_), np.atleast_2d(self.standard_errors_)
         constants, own = np.atleast_1d(self.intercept_), np.atleast_1d(self.intercept_standard_error_)
         noise, likelihood = np.atleast_1d(self.noise_variance_), np.atleast_1d(self.log_likelihood_)
+        examples = "" if self.alpha_ is None else f"{self.alpha_.shape[-1]:,} examples, "
         left = f"{self.degrees_of_freedom_:.5g} degree{'' if self.degrees_of_freedom_ == 1 else 's'} of freedom"
         lines = []
         for k in range(W.shape[0]):
             lines += [f"target {k}"] * (W.shape[0] > 1)
             lines += table(self, np.append(W[k], constants[k]), np.append(errors[k], own[k]), "std. error")
-            lines.append(
-                f"{self.alpha_.shape[-1]:,} examples, {left}, noise {np.sqrt(noise[k]):.5g}, log-likelihood {likelihood[k]:.5g}"
-            )
+            lines.append(f"{examples}{left}, noise {np.sqrt(noise[k]):.5g}, log-likelihood {likelihood[k]:.5g}")
         return "\n".join(lines)
+
+
+def _checked_spreads(data: Regression, fit: RidgeFit) -> Callable[[], Spreads]:
+    """Return a function for the spreads of the weights (D,) and of the constant; it refuses examples that were changed."""
+    seen: FloatArray = data.design.outputs(fit.W)
+
+    @cache
+    def spreads() -> Spreads:
+        if not np.allclose(data.design.outputs(fit.W), seen, rtol=1e-9, atol=1e-9 * float(np.abs(seen).max())):
+            msg = "LinearRegression: X was changed in place since the fit, so its standard errors are not known. Fit again."
+            raise InputError(msg)
+        with one_blas_thread():
+            spread, centre = fit.spreads()
+        return spread, centre + 1.0 / data.total if data.free else data.design.clamp**2 * spread[data.X.shape[1] :].sum()
+
+    return spreads
 
 
 def _measured(data: Regression, W: FloatArray, constants: FloatArray, ridge: float) -> tuple[RidgeGap, ...]:
@@ -299,11 +383,16 @@ def _explained(data: Regression, choice: _Choice, certificate: Any) -> Outcome:
         many = "Infinitely many weights fit exactly" if exact else "Infinitely many weights fit equally well"
         sentences.append(f"{many} (rank {fit.rank} of {D} inputs); these are the smallest.")
         remedies.append("Drop constant or collinear columns, or set ridge > 0, for weights that the data determine.")
-    if fit.rank < 0:
-        sentences.append("Too large to decompose: standard errors and degrees of freedom are unknown.")
+    reason: Reason = "solved"
+    if fit.run is not None:
+        sentences.append("Not decomposed: standard errors and degrees of freedom are unknown.")
+        if fit.run.outcome.reason != "converged":
+            reason = fit.run.outcome.reason
+            sentences.append(fit.run.outcome.sentence)
+            remedies.append(fit.run.outcome.remedy)
     elif data.total - fit.gamma - data.free <= 1e-9 * data.total:
         sentences.append("No degrees of freedom are left to measure noise with, so there are no standard errors.")
-    return Outcome("solved", " ".join(filter(None, sentences)), " ".join(filter(None, remedies)))
+    return Outcome(reason, " ".join(filter(None, sentences)), " ".join(filter(None, remedies)))
 
 
 @dataclass(frozen=True, eq=False)
@@ -378,7 +467,7 @@ def ridge_path(
         msg = f"ridge_path decomposes the data, but this sparse matrix has {data.design.n:,} rows and {data.design.D:,} inputs."
         raise InputError(msg)
     with one_blas_thread():
-        parts = spectrum(data.design, data.centred, 0.0 if grid is None else float(grid[0]))
+        parts = spectrum(data.design, data.centred, None if grid is None else float(grid[0]))
         grid = default_ridges(parts) if grid is None else grid
         W = path_weights(data.design, parts, grid)
         errors = leave_one_out(data.design, parts, data.centred, grid, constant=data.free)

@@ -66,6 +66,12 @@ class LogTarget(Certified, MetaEstimatorMixin, RegressorMixin, BaseEstimator):
         "range_": "finite8(2)",
     }
 
+    @classmethod
+    def check_learnt(cls, fitted: dict[str, Any], sizes: dict[str, int]) -> None:
+        """Refuse a model of other rows."""
+        if vars(fitted["regressor_"]).get("n_features_in_") != sizes["d"]:
+            raise ValueError("LogTarget: its model knows other features")
+
     def __init__(self, regressor: Any = None) -> None:
         self.regressor = regressor
 

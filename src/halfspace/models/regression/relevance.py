@@ -129,7 +129,7 @@ class _Relevance(OneToOneFeatureMixin, TransformerMixin, KernelRidgeModel):
         """Add the outputs for examples left out that the search did not look at; where they are many, they are all."""
         if "_searched" not in vars(self):
             return
-        others = np.ones(self.left_out_.shape[0], dtype=bool)
+        others = ~np.isnan(self.left_out_.reshape(self.left_out_.shape[0], -1)[:, 0])  # examples of weight
         others[self.__dict__.pop("_searched")] = False
         if others.sum() >= ENOUGH:
             self.unseen_ = np.full_like(self.left_out_, np.nan)
@@ -321,6 +321,13 @@ class RelevanceKernelClassifier(ClassifierMixin, _Relevance):
     learnt: ClassVar[dict[str, Any]] = {**LABELLED, "calibration_": LogOdds}
     classes: ClassVar[bool] = True
     classes_: Labels
+
+    @classmethod
+    def check_learnt(cls, fitted: dict[str, Any], sizes: dict[str, int]) -> None:
+        """Refuse what the machines are refused for, and probabilities that would not be any."""
+        super().check_learnt(fitted, sizes)
+        if (fitted["left_out_"].ndim == 1) != (sizes["c"] == 2) or not fitted["calibration_"].sound(sizes["c"]):
+            raise ValueError("RelevanceKernelClassifier: its probabilities would not be any")
 
     def fit(self, X: Matrix, y: Labels, sample_weight: Any = None) -> Self:
         """Learn the metric, fit a function for each class, and learn their probabilities.

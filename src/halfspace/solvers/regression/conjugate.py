@@ -7,7 +7,7 @@ Theorem    From W = 0 the k-th W has the least residual in the span of (AᵀA)^j
            at most as many steps as A has different singular values, and at the solution of smallest norm.
 Reference  Hestenes and Stiefel 1952, section 10; Björck 1996, section 7.4 (CGLS).
 
-A target is left alone once its backward error ‖S‖/(‖R‖ ‖A‖) is at most `tol`, or its residual below `EXACT` times its length.
+A target is left alone once its backward error ‖S‖/(‖R‖ ‖A‖) is at most `tol`, or its residual below `exact` times its length.
 """
 
 from dataclasses import dataclass
@@ -43,11 +43,15 @@ class State:
 
 @dataclass(frozen=True)
 class ConjugateGradients:
-    """The method: a step takes two products with A (n, D), dense or sparse, for all targets Y (n, K) together."""
+    """The method: a step takes two products with A (n, D), for all targets Y (n, K) together.
+
+    A is dense, sparse, or knows its `shape`, its `length` ‖A‖, products with @, and its transpose `T`.
+    """
 
     A: Any
     Y: FloatArray
     tol: float
+    exact: float = EXACT
 
     unit: ClassVar[str] = "step"
     columns: ClassVar[tuple[str, ...]] = ("backward_error",)
@@ -57,6 +61,8 @@ class ConjugateGradients:
     @cached_property
     def size(self) -> float:
         """The length ‖A‖, by Frobenius."""
+        if hasattr(self.A, "length"):
+            return float(self.A.length)
         return float(np.linalg.norm(self.A.data if sparse.issparse(self.A) else self.A))
 
     @cached_property
@@ -75,7 +81,7 @@ class ConjugateGradients:
 
     def errors(self, state: State) -> FloatArray:
         """Return the backward error of each target, 0 where nothing is left of it."""
-        done = (state.residual <= EXACT**2 * _squares(self.Y)) | (state.gradient == 0.0)
+        done = (state.residual <= self.exact**2 * _squares(self.Y)) | (state.gradient == 0.0)
         lengths = np.sqrt(np.where(done, 1.0, state.residual)) * (self.size or 1.0)
         return np.where(done, 0.0, np.sqrt(state.gradient) / lengths)
 

@@ -108,6 +108,9 @@ def _decomposed(sums: Sums) -> tuple[FloatArray, FloatArray, FloatArray, float]:
     All right vectors, shape (D, D); of wide sums those that span the examples, shape (D, k).
     """
     D = sums.triangle.shape[1] - 1
+    if not np.isfinite(sums.triangle).all():
+        msg = "sums of squares overflow"
+        raise np.linalg.LinAlgError(msg)
     U, s, Vt = linalg.svd(sums.triangle[:, :D], full_matrices=not sums.wide)
     subtracted = float(np.linalg.norm(sums.x_mean)) * np.sqrt(sums.total)
     s = s[s > max(sums.total, D) * EPS * max(s[0], subtracted)]

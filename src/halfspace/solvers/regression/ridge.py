@@ -3,10 +3,12 @@
 Problem    min over w of  Σ s_i (y_i - w·x̃_i)² + λ ‖w‖²,  the w of smallest norm where λ = 0 and several do.
 Method     w = (X̃ᵀSX̃ + λI)⁻¹ X̃ᵀSY  if there are at least as many rows as inputs; else from strengths,
            a = √S (√S X̃X̃ᵀ √S + λI)⁻¹ √S Y,  w = X̃ᵀa. By Cholesky and one step of iterative refinement where the matrix is well
-           conditioned (LAPACK's estimate is above 1e-7); else by the singular values of the design's triangle, which do not
-           square the condition number. Sparse rows with thousands of both rows and inputs: the iteration LSMR.
+           conditioned (LAPACK's estimate is above 1e-7); of a few rows about their mean, after adding a multiple of uuᵀ, u = √s
+           being the direction in which their square vanishes and in which there are no targets. Else by the singular values
+           of the design's triangle, which do not square the condition number. Conjugate gradients, on (√S X̃; √λ I), where
+           that would make large sparse rows dense, where the square does not fit in memory, or where there is no time.
 Guarantee  With refinement, as accurate as the singular values allow; `RidgeGap` measures whatever comes out.
-Reference  Golub and Van Loan 2013, sections 5.3 and 6.1; Björck 1996, section 6.6; Fong and Saunders 2011.
+Reference  Golub and Van Loan 2013, sections 5.3 and 6.1; Björck 1996, sections 6.6 and 7.4.
 
 Many λ, from one decomposition:
 Problem    For each λ of a grid: the weights, and the mean squared error on examples left out one at a time.
@@ -24,13 +26,14 @@ from typing import NamedTuple
 
 import numpy as np
 from scipy import linalg, sparse
-from scipy.sparse.linalg import LinearOperator, lsmr
 
 from halfspace._memory import room
 from halfspace._typing import FloatArray
 from halfspace.rows.design import Design
 from halfspace.rows.threads import one_blas_thread
-from halfspace.solvers.regression.spectrum import TRUSTED, Spectrum, spectrum
+from halfspace.solvers.regression.conjugate import ConjugateGradients
+from halfspace.solvers.regression.spectrum import FLOPS, TRUSTED, Spectrum, decomposable, free_rows, least_default, spectrum
+from halfspace.solvers.run import Budget, Run, run
 
 __all__ = ["RidgeFit", "default_ridges", "from_spectrum", "leave_one_out", "path_weights", "ridge_regression", "too_large"]
 
@@ -40,10 +43,15 @@ PAIR_BYTES = 48.0
 """Bytes of a pair of inputs (or rows, if they are fewer) in a decomposition."""
 IDENTIFIED = 1e-8
 """Share of a weight that may lie in directions without data, before it counts as undetermined."""
+ROUNDING = 1e-14
+"""Backward error, and residual relative to the targets, at which an iteration ends."""
 SMALLEST = 1e-12
 """Shares 1 - h below this are rounding: such an example decides its own prediction."""
 
 Solve = Callable[[FloatArray], FloatArray]
+Spreads = tuple[FloatArray, float]
+"""Diagonal of (X̃ᵀSX̃ + λI)⁻¹, shape (D,), NaN for a weight the data do not determine; and cᵀ(X̃ᵀSX̃ + λI)⁻¹c for the design's
+centre c: what the weights add to the variance of an unpenalised constant."""
 
 
 class RidgeFit(NamedTuple):
@@ -53,16 +61,15 @@ class RidgeFit(NamedTuple):
     """Weights, shape (D, m)."""
     strengths: FloatArray
     """a with w = X̃ᵀa, shape (n, m)."""
-    spread: FloatArray
-    """Diagonal of (X̃ᵀSX̃ + λI)⁻¹, shape (D,); NaN for a weight the data do not determine, or where it is unknown."""
-    centre_spread: float
-    """cᵀ(X̃ᵀSX̃ + λI)⁻¹c for the design's centre c: what the weights add to the variance of an unpenalised constant."""
+    spreads: Callable[[], Spreads]
+    """Computes them: of a wide design as costly as the weights."""
     gamma: float
     """Effective number of weights, Σ s²/(s² + λ); NaN where unknown."""
     rank: int
     """Directions in which there are data; -1 where unknown."""
     route: str
-    n_iter: int
+    run: Run | None = None
+    """The iteration, if there was one."""
 
 
 def too_large(design: Design) -> bool:
@@ -71,13 +78,23 @@ def too_large(design: Design) -> bool:
     return (sparse.issparse(design.X) and side > SQUARE) or PAIR_BYTES * side * side > room(design.X)
 
 
-def ridge_regression(design: Design, Y: FloatArray, ridge: float) -> RidgeFit:
-    """Solve for the weights of targets Y, shape (n, m), with λ = `ridge`."""
+def ridge_regression(design: Design, Y: FloatArray, ridge: float, budget: Budget | None = None) -> RidgeFit:
+    """Solve for the weights of targets Y, shape (n, m), with λ = `ridge`; iterate where the budget's time asks for it."""
+    left = None if budget is None else budget.left()
     with one_blas_thread():
-        if too_large(design):
-            return _by_iteration(design, Y, ridge)
-        found = _by_cholesky(design, Y, ridge)
-        return found if found is not None else from_spectrum(design, spectrum(design, Y, ridge), Y, ridge)
+        found = None
+        if not too_large(design) and (left is None or seconds_of_square(design) <= left):
+            found = _by_cholesky(design, Y, ridge)
+            left = None if budget is None else budget.left()
+            if found is None and decomposable(design, left):
+                found = from_spectrum(design, spectrum(design, Y, ridge), Y, ridge)
+        return found if found is not None else _by_iteration(design, Y, ridge, budget)
+
+
+def seconds_of_square(design: Design) -> float:
+    """Return about how many seconds it takes to make the smaller matrix and its factor."""
+    side = min(design.n, design.D)
+    return (2.0 * side * design.entries + side**3) / FLOPS
 
 
 def _solved(design: Design, Y: FloatArray, ridge: float, solve: Solve, size: float) -> tuple[FloatArray, FloatArray]:
@@ -98,20 +115,29 @@ def _solved(design: Design, Y: FloatArray, ridge: float, solve: Solve, size: flo
 def _by_cholesky(design: Design, Y: FloatArray, ridge: float) -> RidgeFit | None:
     """Solve by the Cholesky factor of the smaller matrix; None if it is too ill conditioned for that."""
     M = design.normal()
+    width, u = M.shape[0], free_rows(design, M)
+    added = 0.0 if u is None else float(np.trace(M)) / width
+    if u is not None:
+        M += added * u * u.T
     M[np.diag_indices_from(M)] += ridge
-    factor, failed = linalg.lapack.dpotrf(M, lower=1)
-    if failed or linalg.lapack.dpocon(factor, linalg.norm(M, 1), uplo="L")[0] < TRUSTED:
+    size = linalg.norm(M, 1)
+    factor, failed = linalg.lapack.dpotrf(M, lower=1, overwrite_a=0)
+    if failed or linalg.lapack.dpocon(factor, size, uplo="L")[0] < TRUSTED:
         return None
 
     def solve(b: FloatArray) -> FloatArray:
-        return np.asarray(linalg.cho_solve((factor, True), b))
+        return np.asarray(linalg.cho_solve((factor, True), b, check_finite=False))
 
-    W, strengths = _solved(design, Y, ridge, solve, linalg.norm(M, 1))
-    inverse = np.diag(linalg.lapack.dpotri(factor, lower=1)[0])
-    width = M.shape[0]
-    spread = inverse if design.tall else _wide_spread(design, factor, ridge)
-    gamma = float(width - ridge * inverse.sum())
-    return RidgeFit(W, strengths, spread, _centre_spread(design, ridge, solve, spread), gamma, width, "Cholesky", 1)
+    W, strengths = _solved(design, Y, ridge, solve, size)
+    inverse = None if ridge == 0.0 and not design.tall else np.square(linalg.lapack.dtrtri(factor, lower=1)[0]).sum(axis=0)
+    gamma = float(width if inverse is None else width - ridge * inverse.sum())
+    gamma -= 0.0 if u is None else added / (added + ridge)  # in that direction there are no data
+
+    def spreads() -> Spreads:
+        spread = inverse if design.tall and inverse is not None else _wide_spread(design, factor, ridge)
+        return spread, _centre_spread(design, ridge, solve, spread)
+
+    return RidgeFit(W, strengths, spreads, gamma, width - (u is not None), "Cholesky")
 
 
 def _wide_spread(design: Design, factor: FloatArray, ridge: float) -> FloatArray:
@@ -151,9 +177,12 @@ def from_spectrum(design: Design, parts: Spectrum, Y: FloatArray, ridge: float) 
         W = parts.right @ (parts.b * (s / damped)[:, None])
         along = parts.b / damped[:, None]
         strengths = design.root * (_held(design, basis / s, along) if design.tall else basis @ along)
-    gamma, spread = float((s * s / damped).sum()), _spread(design, parts, ridge)
-    constant = _centre_spread(design, ridge, solve, spread, basis)
-    return RidgeFit(W, strengths, spread, constant, gamma, s.size, "singular values", 1)
+
+    def spreads() -> Spreads:
+        spread = _spread(design, parts, ridge)
+        return spread, _centre_spread(design, ridge, solve, spread, basis)
+
+    return RidgeFit(W, strengths, spreads, float((s * s / damped).sum()), s.size, "singular values")
 
 
 def _held(design: Design, scaled: FloatArray, along: FloatArray) -> FloatArray:
@@ -202,36 +231,68 @@ def _centre_spread(design: Design, ridge: float, solve: Solve, spread: FloatArra
         return np.nan
     if not design.tall:
         inside = design.root * design.outputs(c)
-        return float((c**2).sum() - (inside * solve(inside)).sum()) / ridge
+        back = solve(inside)
+        return float((c**2).sum() - (inside * back).sum()) / ridge if ridge else float((back**2).sum())
     missing = 0.0 if basis is None or ridge == 0.0 else float(((c - basis @ (basis.T @ c)) ** 2).sum()) / ridge
     return float((c * solve(c)).sum()) + missing
 
 
-def _by_iteration(design: Design, Y: FloatArray, ridge: float) -> RidgeFit:
-    """Solve by LSMR until the gradient is at rounding level."""
-    root = design.root[:, 0]
-    A = LinearOperator(
-        (design.n, design.D),
-        matvec=lambda v: root * design.outputs(v.reshape(-1, 1))[:, 0],
-        rmatvec=lambda u: design.combine((root * u.ravel())[:, None])[:, 0],
-        dtype=np.float64,
-    )
-    limit = 10 * min(A.shape)
-    found = [lsmr(A, root * y, damp=np.sqrt(ridge), atol=1e-14, btol=1e-14, conlim=0, maxiter=limit) for y in Y.T]
-    W = np.column_stack([answer[0] for answer in found])
-    if ridge:
-        strengths = design.s[:, None] * (Y - design.outputs(W)) / ridge
-    else:
-        back = [lsmr(A.H, w, atol=1e-14, btol=1e-14, conlim=0, maxiter=limit)[0] for w in W.T]
-        strengths = design.root * np.column_stack(back)
-    unknown = np.full(design.D, np.nan)
-    return RidgeFit(W, strengths, unknown, np.nan, np.nan, -1, "LSMR", int(max(answer[2] for answer in found)))
+class _Damped:
+    """The rows √S X̃ of a design with √λ I below them, as products alone; `T` is the transpose."""
+
+    def __init__(self, design: Design, ridge: float) -> None:
+        self.design, self.price = design, np.sqrt(ridge)
+        self.shape = design.n + (design.D if ridge else 0), design.D
+
+    @property
+    def length(self) -> float:
+        """The length, by Frobenius; that of the centre is added, not subtracted: it only tells when to end."""
+        X, s, shape = self.design.X, self.design.s, self.shape
+        rows = np.asarray(X.multiply(X).sum(axis=1)).ravel() if sparse.issparse(X) else np.einsum("ij,ij->i", X, X)
+        return float(np.sqrt((s * (rows + self.design.clamp**2)).sum() + self.price**2 * shape[1]))
+
+    def __matmul__(self, W: FloatArray) -> FloatArray:
+        """Return the products of the rows with weights W, shape (D, m)."""
+        above = self.design.root * self.design.outputs(W)
+        return np.vstack([above, self.price * W]) if self.price else above
+
+    @property
+    def T(self) -> "_Turned":  # noqa: N802  (as of arrays)
+        """The transpose."""
+        return _Turned(self)
+
+
+class _Turned(NamedTuple):
+    """The transpose of rows."""
+
+    rows: _Damped
+
+    def __matmul__(self, R: FloatArray) -> FloatArray:
+        """Return the sums of the rows times R, shape (n, m)."""
+        n = self.rows.design.n
+        above = self.rows.design.combine(self.rows.design.root * R[:n])
+        return above + self.rows.price * R[n:] if self.rows.price else above
+
+
+def _by_iteration(design: Design, Y: FloatArray, ridge: float, budget: Budget | None) -> RidgeFit:
+    """Solve by conjugate gradients until the gradient is at rounding level, or as long as there is time."""
+    A = _Damped(design, ridge)
+    targets = np.vstack([design.root * Y, np.zeros((A.shape[0] - design.n, Y.shape[1]))])
+    limit = Budget(10 * min(design.n, design.D)) if budget is None else budget._replace(max_iter=10 * min(design.n, design.D))
+    end = run(ConjugateGradients(A, targets, ROUNDING, ROUNDING), limit)
+    W = end.state.W
+    strengths = design.s[:, None] * (Y - design.outputs(W)) / ridge if ridge else design.root * end.state.a
+
+    def unknown() -> Spreads:
+        return np.full(design.D, np.nan), np.nan
+
+    return RidgeFit(W, strengths, unknown, np.nan, -1, "conjugate gradients", end)
 
 
 def default_ridges(parts: Spectrum, count: int = 50) -> FloatArray:
     """Return ridges from a millionth of the mean s² to a thousand times the largest, evenly by logarithm, shape (count,)."""
     squares = parts.s**2 if parts.s.size else np.ones(1)
-    return np.geomspace(1e-6 * squares.mean(), 1e3 * squares.max(), count)
+    return np.geomspace(least_default(squares), 1e3 * squares.max(), count)
 
 
 def path_weights(design: Design, parts: Spectrum, ridges: FloatArray) -> FloatArray:

@@ -14,19 +14,20 @@ from collections.abc import Iterator
 from typing import NamedTuple
 
 import numpy as np
-from scipy import linalg
+from scipy import linalg, sparse
 
+from halfspace._memory import room
 from halfspace._typing import FloatArray
 from halfspace.rows.design import Design
 
-__all__ = ["Spectrum", "spectrum", "triangle"]
+__all__ = ["FLOPS", "Spectrum", "decomposable", "free_rows", "least_default", "spectrum", "triangle"]
 
 TRUSTED = 1e-7
 """Smallest s² + λ, relative to the largest s², that eigenvalues of the square are trusted with."""
-WORK = 1e13
-"""Multiplications above which the design itself is not decomposed."""
-WIDE = 1 << 28
-"""Entries above which a wide design is not: it would be held in memory as a whole."""
+WORK, SPARSE_WORK = 3e11, 2e10
+"""Multiplications above which the design itself is not decomposed; of sparse rows, which would be made dense for it."""
+FLOPS = 5e9
+"""Operations of a decomposition in a second, where the machine is slow."""
 EPS = float(np.finfo(np.float64).eps)
 
 
@@ -45,25 +46,53 @@ class Spectrum(NamedTuple):
     """V, shape (D, r), where the design itself was decomposed."""
 
 
-def spectrum(design: Design, Y: FloatArray, ridge: float, *, precise: bool = False) -> Spectrum:
-    """Decompose a design, with targets Y, shape (n, m), for ridges of at least `ridge`; `precise`: by the design itself."""
+def spectrum(design: Design, Y: FloatArray, ridge: float | None, *, precise: bool = False) -> Spectrum:
+    """Decompose a design, with targets Y, shape (n, m), for ridges of at least `ridge`; `precise`: by the design itself.
+
+    None: for `least_default` of the singular values.
+    """
     found = None if precise else _by_square(design, Y, ridge)
     if found is not None:
         return found
     return _by_triangle(design, Y) if design.tall else _at_once(design, Y)
 
 
-def _by_square(design: Design, Y: FloatArray, ridge: float) -> Spectrum | None:
-    """Decompose AᵀA; None where that is not accurate enough."""
-    values, vectors = linalg.eigh(design.normal())
-    values, vectors = values[::-1], vectors[:, ::-1]
-    weighted = design.root * Y
-    affordable = float(max(design.n, design.D)) * min(design.n, design.D) ** 2 <= WORK and (
-        design.tall or design.n * design.D <= WIDE
-    )
-    if affordable and not values[-1] + ridge > TRUSTED * values[0]:
+def least_default(squares: FloatArray) -> float:
+    """Return the smallest λ that is tried if none is given, a millionth of the mean of the squared singular values (r,)."""
+    return 1e-6 * float(squares.mean()) if squares.size else 1e-6
+
+
+def decomposable(design: Design, seconds: float | None = None) -> bool:
+    """Tell whether the design itself can be decomposed: it fits in memory if it is wide, and in so many seconds."""
+    short, long = sorted((design.n, design.D))
+    work = float(long) * short**2
+    fits = design.tall or 32.0 * design.n * design.D <= room(design.X)
+    in_time = seconds is None or 20.0 * work <= FLOPS * seconds
+    return fits and in_time and work <= (SPARSE_WORK if sparse.issparse(design.X) else WORK)
+
+
+def free_rows(design: Design, square: FloatArray) -> FloatArray | None:
+    """Return the direction u, shape (n, 1), in which the square AᵀA of a wide design vanishes as its rows are about their mean.
+
+    None where they are not: Σ s_i x̃_i = 0 is looked up, not believed.
+    """
+    if design.tall or not design.centre.any():
         return None
-    kept = values > max(min(design.n, design.D) * EPS * values[0], _noise(design, 0.0) ** 2)
+    u = design.root / np.linalg.norm(design.root)
+    return u if np.linalg.norm(square @ u) <= 1e-9 * np.trace(square) / design.n else None
+
+
+def _by_square(design: Design, Y: FloatArray, ridge: float | None) -> Spectrum | None:
+    """Decompose AᵀA; None where that is not accurate enough."""
+    square = design.normal()
+    known = int(free_rows(design, square) is not None)
+    values, vectors = linalg.eigh(square)
+    values, vectors = values[known:][::-1], vectors[:, known:][:, ::-1]
+    weighted, affordable = design.root * Y, decomposable(design)
+    least = least_default(values) if ridge is None else ridge
+    if affordable and values.size and not values[-1] + least > TRUSTED * values[0]:
+        return None
+    kept = values > max(min(design.n, design.D) * EPS * values.max(initial=0.0), _noise(design, 0.0) ** 2)
     s, basis = np.sqrt(values[kept]), vectors[:, kept]
     if not design.tall:
         b = basis.T @ weighted

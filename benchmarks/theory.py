@@ -1,0 +1,115 @@
+"""The rules against their theory, the billiard's members per second, and sampled centres against exact polygons.
+
+python -m benchmarks.theory [rules | sampled | billiard | polygons ...] [--write]
+
+Times are CPU seconds of one process. `--write` keeps what was run in results/theory.json, beside what was kept before.
+"""
+
+import argparse
+import json
+import time
+
+import numpy as np
+
+import halfspace as hs
+from benchmarks.tables import KEPT
+
+ALPHAS = [0.5, 1.0, 2.0, 3.0, 5.0]
+
+
+def _cells(rules, N, seeds, alphas):
+    """Return the errors of rules with their standard errors beside the theory, and print each."""
+    found = []
+    for rule in rules:
+        for alpha in alphas:
+            if rule == "adaline" and alpha == 1.0:  # the peak, which is rounded at any N
+                continue
+            began = time.process_time()
+            one = hs.experiment(rule, N, [alpha], seeds=seeds)
+            cell = {
+                "rule": rule,
+                "alpha": alpha,
+                "mean": one.means[0],
+                "error": one.standard_errors[0],
+                "theory": one.expected[0],
+            }
+            found.append({name: value if isinstance(value, str) else round(float(value), 5) for name, value in cell.items()})
+            found[-1] |= {"z": round(float(one.z[0]), 2), "seconds": round(time.process_time() - began, 1)}
+            print(found[-1], flush=True)
+    z = np.abs([cell["z"] for cell in found])
+    return {"N": N, "seeds": seeds, "cells": found, "beyond_3": int((z > 3).sum()), "largest_z": float(z.max())}
+
+
+def rules():
+    """Rules that are fitted: all cells should be within three standard errors."""
+    return _cells(("hebb", "adaline", "ridge", "perceptron", "stability"), 400, 25, ALPHAS)
+
+
+def sampled():
+    """Rules that are sampled from the version space."""
+    return _cells(("gibbs", "bayes", "committee"), 200, 60, [0.5, 2.0, 5.0])
+
+
+def _independent(W):
+    """Return the effective number of members by the slowest coordinate: autocorrelations up to the first below 0.05."""
+    M = W - W.mean(axis=0)
+    time_of = np.ones(W.shape[1])
+    still = np.ones(W.shape[1], dtype=bool)
+    for lag in range(1, 100):
+        r = (M[lag:] * M[:-lag]).mean(axis=0) / M.var(axis=0)
+        still &= r > 0.05
+        time_of += 2.0 * np.where(still, r, 0.0)
+    return W.shape[0] / time_of.max()
+
+
+def billiard():
+    """Effective members a CPU second at N = 100, P = 300, of three problems; proofs included."""
+    rates, proved = [], 0
+    for seed in range(3):
+        rng = np.random.default_rng(seed)
+        teacher, X = rng.standard_normal(100), rng.standard_normal((300, 100))
+        space = hs.VersionSpace(X, X @ teacher > 0, intercept="none", random_state=seed)
+        space.sample(100)
+        began = time.process_time()
+        W = space.sample(5000)
+        rates.append(_independent(W) / (time.process_time() - began))
+        proved += len(W)
+    print([round(rate) for rate in rates])
+    return {"N": 100, "P": 300, "effective_per_cpu_second": [round(rate) for rate in rates], "proved_inside": proved}
+
+
+def polygons():
+    """Measure how far sampled centres of 1,000 random polygons are off, in standard errors of the direction."""
+    off, rows = [], []
+    began = time.process_time()
+    for seed in range(1000):
+        rng = np.random.default_rng(seed)
+        teacher, P = rng.standard_normal(3), int(rng.integers(4, 40))
+        X = rng.standard_normal((P, 3))
+        y = X @ teacher > 0
+        if np.unique(y).size < 2:
+            X[0], y[0] = -X[0], ~y[0]
+        space = hs.VersionSpace(X, y, intercept="none", random_state=seed)
+        exact = space.polygon()
+        rows.append(len(exact.corners))
+        off.append(np.linalg.norm(exact.centre - space.centre) / space.centre_error)
+    found = {"polygons": len(off), "beyond_4": int((np.array(off) > 4).sum()), "largest": round(float(max(off)), 2)}
+    found |= {"mean_corners": float(np.mean(rows)), "members_proved_inside": 2000 * len(off)}
+    found |= {"seconds": round(time.process_time() - began, 1)}
+    print(found)
+    return found
+
+
+PARTS = {"rules": rules, "sampled": sampled, "billiard": billiard, "polygons": polygons}
+
+if __name__ == "__main__":
+    parser = argparse.ArgumentParser(prog="python -m benchmarks.theory", description=__doc__)
+    parser.add_argument("parts", nargs="*", help=f"what to run (default: {' '.join(PARTS)})")
+    parser.add_argument("--write", action="store_true", help="keep the results")
+    options = parser.parse_args()
+    path = KEPT / "theory.json"
+    for part in options.parts or PARTS:
+        result = PARTS[part]()
+        if options.write:
+            kept = json.loads(path.read_text(encoding="utf-8")) if path.exists() else {}
+            path.write_text(json.dumps(kept | {part: result}, indent=1) + "\n", encoding="utf-8")

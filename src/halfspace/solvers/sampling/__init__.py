@@ -1,0 +1,1 @@
+"""Random members of sets."""

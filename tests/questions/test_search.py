@@ -1,0 +1,52 @@
+"""Which way a question is looked into: by exact search where that is quick, by the perceptron alone for very many columns."""
+
+from importlib import import_module
+
+import numpy as np
+import pytest
+
+from halfspace.errors import InputError
+
+questions = import_module("halfspace.questions.separability")
+
+
+class LookedError(Exception):
+    """Says which search was asked."""
+
+
+@pytest.mark.parametrize(
+    ("shape", "way"), [((9, 3), "search"), ((5, 4), "search"), ((6, 4), "wide_search"), ((4, 6), "wide_search")]
+)
+def test_very_many_columns_are_left_to_the_perceptron(shape, way, monkeypatch):
+    """Beyond so many columns, unless the table has few numbers; both ends belong to the exact search."""
+
+    def asked(name):
+        def look(*_):
+            raise LookedError(name)
+
+        return look
+
+    for name in ("search", "wide_search"):
+        monkeypatch.setattr(questions, name, asked(name))
+    monkeypatch.setattr(questions, "WIDE", 3)
+    monkeypatch.setattr(questions, "SMALL", 20)
+    rows = np.arange(float(shape[0] * shape[1])).reshape(shape)
+    with pytest.raises(LookedError) as found:
+        questions.separability(rows, np.arange(shape[0]) % 2)
+    assert str(found.value) == way
+
+
+@pytest.mark.parametrize("seconds", [0, -1.0, True, "1", float("nan")])
+def test_a_time_limit_is_a_positive_number(seconds):
+    """Anything else is refused by name; so are labels that are missing and words for no kind of bias."""
+    rows, y = np.array([[1.0], [2.0]]), np.array([0, 1])
+    with pytest.raises(InputError, match="'max_time' parameter of separability"):
+        questions.separability(rows, y, max_time=seconds)
+    with pytest.raises(InputError, match="needs labels"):
+        questions.separability(rows, None)
+    with pytest.raises(InputError, match="'intercept' parameter of separability"):
+        questions.separability(rows, y, intercept="some")
+    with pytest.warns(FutureWarning, match="intercept='free'"):
+        assert questions.read_intercept(True, "separability") == "free"
+    with pytest.warns(FutureWarning, match="intercept='none'"):
+        assert questions.read_intercept(np.False_, "separability") == "none"
