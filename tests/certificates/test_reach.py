@@ -524,7 +524,7 @@ OF_FORM = ("Scope", "Scales.entry", "Scales.unit", "Scales.reach", "Scales.lengt
 """What is no number of a claim, and bounds that are wider for sparse rows."""
 
 
-@pytest.mark.parametrize("case", [case for case in ALSO if "unproved" not in case])
+@pytest.mark.parametrize("case", [case for case in ALSO if "unproved" not in case and not case.startswith("HamLoss")])
 @pytest.mark.parametrize("form", [np.asarray, sparse.csr_array], ids=["dense", "sparse"])
 def test_every_number_on_the_way_is_known(case, form):
     """All that is put together while a case is checked has the numbers recorded; sparse rows have those of dense ones."""

@@ -10,7 +10,7 @@ from halfspace._clock import seconds_left
 from halfspace._dispatch import LateCompilationError, compiling_until
 from halfspace._typing import IntArray, Matrix
 from halfspace.certificates import LabelCount
-from halfspace.errors import InputError
+from halfspace.errors import GapWarning, InputError
 from halfspace.models.planes.adatron import AdaTron
 from halfspace.questions.learning_curve import FEWEST, LearningCurve
 from halfspace.questions.leave_one_out import leave_one_out
@@ -41,7 +41,7 @@ def theory_of(ladder: Any, Z: Matrix, truth: IntArray) -> tuple[str, ...]:
         try:
             found = leave_one_out(model, Z, truth, max_time=seconds / 2)
             said.append(f"For {about}, each training row left out in turn, proved: {found}.")
-        except (InputError, LateCompilationError):  # examples that the model refuses, or no time to compile it
+        except (InputError, LateCompilationError, GapWarning):  # refused, no time to compile, or warnings that are errors
             return tuple(said)
         some = np.random.default_rng(0).permutation(truth.size)[:ROWS]
         curve = LearningCurve(model, n_repeats=10, max_time=seconds / 2).fit(Z[some], truth[some])
