@@ -16,7 +16,7 @@ ROOT = Path(__file__).parent
 
 
 def source_hash() -> str:
-    """Return a short hash of the sources that are compiled: those below the models, and the mail filter. but the mail filter's."""
+    """Return a short hash of the sources that are compiled: none above the solvers is, but the mail filter's."""
     digest = hashlib.sha256()
     package = ROOT / "src" / "halfspace"
     for folder in ("rows", "kernels", "solvers", "mail"):
