@@ -15,7 +15,7 @@ FILES = sorted((Path(__file__).parent / "stored").glob("*.json"))
 every_file = pytest.mark.parametrize("path", FILES, ids=lambda path: path.stem)
 INDIFFERENT = {"ClassCounts", "OneLabel", "TargetMean"}
 """Claims about labels or targets alone."""
-ANY_SIZE = INDIFFERENT | {"HamLoss", "NeighbourErrors", "NeighbourMeans", "Separability"}
+ANY_SIZE = INDIFFERENT | {"HamLoss", "LabelCount", "NeighbourErrors", "NeighbourMeans", "Separability"}
 """Claims that are true, and checked, whatever the size of the examples."""
 ABSENT = dict.fromkeys(("clamp", "error", "ridge", "floor", "free", "rescale", "exactly_zero"), (0.0,))
 ABSENT |= dict.fromkeys(("sample_weight", "constant", "omega", "beta", "freedom"), (None,))

@@ -274,9 +274,9 @@ def test_the_functions_of_cells_are_those_of_their_parts(clamp, targets):
     shares = np.array([2.0, 3.0])
     expected = shares @ np.stack([part.left_out_error for part in parts]) / 5.0
     assert weighted.left_out_error == pytest.approx(expected)
-    left_out, unsure = weighted.left_out_residuals(data, Y)
+    left_out, unsure = weighted.confirm_left_out(data, Y)[1]
     for k, part in enumerate(parts):
-        for found, own in zip(part.left_out_residuals(data[cells == k], Y[cells == k]), (left_out, unsure), strict=True):
+        for found, own in zip(part.confirm_left_out(data[cells == k], Y[cells == k])[1], (left_out, unsure), strict=True):
             assert own[cells == k] == pytest.approx(found)
 
 
@@ -515,7 +515,7 @@ def test_classes_need_a_function_each_in_a_single_cell_too(classes):
     part = proofs.KernelRidgeGap.measure(X, T, kernel=RBF(0.5), coefficients=0.5 * T.T, ridge=1.0)
     cells = proofs.KernelRidgeCells(np.zeros((1, 2)), np.zeros(3, dtype=int), (part,))
     for inner in (part, cells):
-        residuals = inner.left_out_residuals(X, T)[0]
+        residuals = inner.confirm_left_out(X, T)[1][0]
         F = T - residuals
         right = T[:, 0] * F[:, 0] > 0.0 if m == 1 else F.argmax(axis=1) == T.argmax(axis=1)
         proof = proofs.KernelRidgeClasses(classes, inner, int(np.count_nonzero(~right)))
@@ -637,8 +637,8 @@ def test_examples_that_may_be_support_vectors_are_counted_within_rounding(monkey
 
 @pytest.mark.parametrize(("n", "k"), [(10, 0), (10, 3), (10, 9), (10, 10), (1000, 3), (1001, 3)])
 def test_the_compression_bound_is_that_of_littlestone_and_warmuth(n, k):
-    """(log of the ways to choose k of n, and of n/δ) over n - k, at most 1."""
-    expected = 1.0 if k >= n else min(1.0, (math.log(math.comb(n, k)) + math.log(n / 0.05)) / (n - k))
+    """1 - exp(-x), where x is (log of the ways to choose k of n, and of n/δ) over n - k."""
+    expected = 1.0 if k >= n else 1.0 - (0.05 / n / math.comb(n, k)) ** (1.0 / (n - k))
     assert support._compression(n, k, 0.05) == pytest.approx(expected, rel=1e-12)
 
 

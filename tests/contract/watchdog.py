@@ -29,7 +29,8 @@ def estimators():
     """Return the public classes that can be fitted."""
     classes = {name: getattr(hs, name) for name in hs.__all__}
     fitted = {name: kind for name, kind in classes.items() if inspect.isclass(kind) and hasattr(kind, "fit")}
-    fitted.pop("TableEncoder")
+    for other in ("TableEncoder", "LearningCurve"):  # of columns, and of another estimator's fits
+        fitted.pop(other)
     return fitted
 
 

@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from typing import Annotated, Self
 
 import numpy as np
-from scipy import stats
+from scipy import sparse, stats
 
 from halfspace._typing import FloatArray, IntArray, Label, Labels, Matrix
 from halfspace.certificates.arithmetic import EPS, signs
@@ -168,7 +168,7 @@ class HamLoss(Certificate):
         """Count again."""
         if X.shape[1] != 1:
             return Verdict.of((False, "it is about one score for each message"))
-        scores = np.asarray(X)[np.asarray(y) != self.positive, 0]
+        scores = np.asarray(X.toarray() if sparse.issparse(X) else X)[np.asarray(y) != self.positive, 0]
         return Verdict.of(
             (scores.size == self.ham, f"there are {scores.size} ham"),
             (np.count_nonzero(scores > self.threshold) == self.lost, "another number of ham is above the threshold"),

@@ -34,7 +34,7 @@ class ExtrapolationDisplay:
     >>> from halfspace.plots import ExtrapolationDisplay
     >>> X, y, *_ = hs.data.two_clouds(60, distance=2.0)
     >>> display = ExtrapolationDisplay.from_estimator(hs.LearningCurve(hs.AdaTron(), n_repeats=3).fit(X, y))
-    >>> display.further.max(), bool((display.low <= display.high).all())
+    >>> int(display.further.max()), bool((display.low <= display.high).all())
     (600, True)
     """
 

@@ -115,7 +115,7 @@ class LearningCurve(BaseEstimator):  # type: ignore[misc]  # (scikit-learn's cla
     >>> toy = hs.data.teacher_student(200, 5, random_state=0)
     >>> curve = hs.LearningCurve(hs.AdaTron(), n_repeats=5).fit(toy.X, toy.y)
     >>> found = curve.predict(2000)
-    >>> found.low < found.error < found.high < curve.errors_[0]
+    >>> bool(found.low < found.error < found.high < curve.errors_[0])
     True
     """
 

@@ -2,8 +2,9 @@
 
 Margin     The rows with the smallest |f|/‖x‖ of a plane, the smallest |f| of another function, or, where there are only
            probabilities or more than two classes, the smallest lead of the best class over the second.
-Batch      Rows that lie close together tell the same, so of the 3k rows of smallest margin the k are taken that are farthest
-           apart: first the smallest margin, then whichever is farthest from all taken (Gonzalez 1985).
+Batch      Rows that lie close together tell the same, so of the 3k rows of smallest margin, but not of the surer half of
+           the pool, the k are taken that are farthest apart: first the smallest margin, then whichever is farthest from
+           all taken (Gonzalez 1985).
 Forced     If a plane separates the labelled rows and only one label of a new row leaves them separable, Gordan's multipliers
            prove that label: there is nothing to ask, provided some plane separates everything.
 Audit      Savings are not provable, an error rate is: k random rows give the exact interval of Clopper and Pearson (1934). Rows
@@ -177,7 +178,7 @@ def query(
     if strategy == "random":
         rows, margins = rng.choice(n, k, replace=False), np.full(n, np.nan)
     else:
-        near = _smallest(margins, min(WIDER * k, n))
+        near = _smallest(margins, min(WIDER * k, max(k, (n + 1) // 2)))
         rows = near[_spread(dense_rows(Z, near, 0.0), k)]
         rows = rows[np.argsort(margins[rows], kind="stable")]
     rest = np.setdiff1d(np.arange(n), rows)
