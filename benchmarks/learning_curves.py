@@ -1,10 +1,11 @@
-"""How often intervals of `LearningCurve` hold: ten published sets, none used to choose anything in it.
+"""How often intervals of `LearningCurve` hold: ten published sets.
 
 From `ROWS` rows of a set (fewer where it is small) a curve is measured and carried on to 2, 4 and 10 times as many. The truth
 is the mean error of the same model learnt from that many rows, in several draws, on rows that nothing else has seen. The peer
 is the usual way: a + b n^-c fitted by least squares to the same mean errors, with the interval of the delta method. Shares, not
 seconds; intervals are nominally 90 %. Draws share sets, so the coverage is uncertain by several points.
-Sets with more than 64 columns keep 64 random ones, for time.
+Sets with more than 64 columns keep 64 random ones, for time. Nothing here was chosen on these sets; the study that the
+recipe comes from does not name all of its own, so some may be among them.
 """
 
 import warnings
@@ -34,7 +35,8 @@ SETS = {
 ROWS, DRAWS, NEW, WIDEST = 400, 2, 3_000, 64
 FACTORS = {2: 5, 4: 4, 10: 2}
 """How many times the rows, and draws of that many for the truth."""
-LEVEL = 0.9
+LEVEL, LEAST, WIDEST_AT_10 = 0.9, 0.85, 8.0
+"""Nominal level, the least share that must hold, and the points that an interval at 10x may be wide."""
 
 
 def rows_of(name):
@@ -118,8 +120,11 @@ def summary(_):
         shares = {"ours": float(np.mean(held)), "nominal": LEVEL}
         remark = (
             f"{len(own)} curves of {len(SETS)} sets; of a fitted power law {np.mean(theirs):.0%} held; median width "
-            f"{np.median(widths):.1f} points (bar at 10x: 8); missed on: {', '.join(missed) or 'none'}"
+            f"{np.median(widths):.1f} points; missed on: {', '.join(missed) or 'none'}"
         )
         name = f"learning curves: 90 % intervals at {factor}x that held (shares, not s)"
-        results.append(Result(name, shares, 0.0, shares["ours"] / LEVEL, 0.94, at_most=False, remark=remark))
+        results.append(Result(name, shares, 0.0, shares["ours"] / LEVEL, LEAST / LEVEL, at_most=False, remark=remark))
+    width = {"ours": float(np.median(widths)), "allowed": WIDEST_AT_10}  # those at 10x, the last
+    name = "learning curves: median width of 90 % intervals at 10x (points, not s)"
+    results.append(Result(name, width, 0.0, width["ours"] / WIDEST_AT_10, 1.0, at_most=True))
     return results

@@ -91,7 +91,9 @@ def test_samples_keep_the_shares_of_the_classes():
 def test_the_record_is_that_of_the_kept_run():
     """How often intervals held is what the benchmark measured, and the sentence names the nearest multiple."""
     kept = Path(__file__).parents[2] / "benchmarks" / "results" / "learning_curves.json"
-    shares = [one["seconds"]["ours"] for one in json.loads(kept.read_text(encoding="utf-8"))["results"]]
+    shares = [
+        one["seconds"]["ours"] for one in json.loads(kept.read_text(encoding="utf-8"))["results"] if "held" in one["name"]
+    ]
     assert shares == [held / tried for held, tried in HELD.values()]
     assert "at 4 times the rows" in Extrapolation(450, 0.1, 0.05, 0.2, 0.9, 100, 0.15).record
 

@@ -33,7 +33,7 @@ HIGHEST = 0.6
 """Largest error that unlimited data can leave."""
 GRID = 120
 HELD = {2: (17, 20), 4: (18, 20), 10: (17, 20)}
-"""Intervals of level 0.9 that held, of those tried, at multiples of the rows, on ten sets that nothing was chosen on: the kept
+"""Intervals of level 0.9 that held, of those tried, at multiples of the rows, on ten published sets: the kept
 run of `benchmarks/learning_curves.py`, with which a test compares."""
 FEWEST = 40
 """Rows below which there is no curve to speak of."""
