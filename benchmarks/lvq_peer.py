@@ -11,6 +11,8 @@ import time
 import numpy as np
 from sklvq import GLVQ, GMLVQ
 
+vars(np)["int"] = int  # its prediction of two classes asks for whole numbers by a name that is gone from NumPy 1.24
+
 
 def model(task):
     """Return an unfitted model for a task: model, solver, solver_params, beta, prototypes (per class), seed."""

@@ -18,7 +18,7 @@ import numpy as np
 from benchmarks.kernel_setup import run_child
 from benchmarks.problems import load_shared
 
-__all__ = ["EPOCH", "SOLVERS", "Data", "peer", "standardised"]
+__all__ = ["EPOCH", "SOLVERS", "Data", "peer", "peer_file", "standardised"]
 
 ROOT = Path(__file__).resolve().parents[1]
 ENVIRONMENT = ROOT / ".venv-sklvq"
@@ -109,6 +109,11 @@ def peer(model, name, solver, *, prototypes=1, beta=1.0, limit=LIMIT):
     `solver` is a pair: the name sklvq knows it by, and its settings. `beta` is the slope of the sigmoid, 1 as it comes; after
     `limit` seconds the fit is stopped.
     """
+    return peer_file(model, _file(name), solver, prototypes=prototypes, beta=beta, limit=limit)
+
+
+def peer_file(model, path, solver, *, prototypes=1, beta=1.0, limit=LIMIT):
+    """Do what `peer` does with a file that holds X, y, X_test and y_test."""
     task = {"model": model, "prototypes": prototypes, "beta": beta, "seed": 0}
     task |= {"solver": solver[0], "solver_params": solver[1]}
-    return run_child([str(ROOT / "benchmarks" / "lvq_peer.py"), str(_file(name)), json.dumps(task)], limit, peer_python())
+    return run_child([str(ROOT / "benchmarks" / "lvq_peer.py"), str(path), json.dumps(task)], limit, peer_python())

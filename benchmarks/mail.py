@@ -474,13 +474,14 @@ def page():
 
 MEASURED = """## Measured
 
-Made by `python -m benchmarks.mail` (what is not in a table was not run). The streams are public collections in the order of
+Made by the functions of `benchmarks/mail.py` (what is not in a table was not run); for streams, spam-heavy copies and wrong
+labels the features of a stream were found once. The streams are public collections in the order of
 arrival: SpamAssassin's with whole headers (`sa-merged`) and with subject and content lines only (`nohead`), three Enron
 mailboxes, Ling-Spam and SMS. Each message is scored before its label is told. All but counts in %; medians of five replay
 seeds. The settings were chosen on these streams, so other mail will be less kind. `low` and `high` bound 1-ROCA by a 95 %
 bootstrap; `missed .1` is the spam missed if 0.1 % of ham may be lost; `ham lost` and `spam missed` are at the default
-threshold; `lost`, `of ham` and `caught` are those of the promised thresholds, in time order. The rows of sa-merged and nohead,
-but not the attacks, are of the last version before parts in base64 were decoded for the byte features."""
+threshold; `lost`, `of ham` and `caught` are those of the promised thresholds, in time order. Light mode
+and the attacks are of an earlier version of the features."""
 TITLES = {
     "heavy": "Spam-heavy copies, ham thinned evenly to a third of spam, default threshold:",
     "wrong": "With 2 % of the labels told wrong:",

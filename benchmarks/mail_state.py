@@ -19,6 +19,7 @@ from pathlib import Path
 import numpy as np
 
 from halfspace.mail.client import address_of, ask
+from halfspace.mail.compiled import features
 from halfspace.mail.journal import Entry
 from halfspace.mail.sources import indexed
 from halfspace.mail.state import BATCH, State
@@ -36,7 +37,9 @@ def learnt(state, lines):
         batch = []
         for line in lines[first : first + BATCH]:
             message = line.path.read_bytes()
-            batch.append(Entry(f"{len(batch) + first:024d}", line.spam, 0.0, state.features(message)))
+            batch.append(
+                Entry(f"{len(batch) + first:024d}", line.spam, 0.0, features(message, salt=state.salt, light=state.light))
+            )
         state._train(batch)  # noqa: SLF001  (the public way takes one label at a time)
     return time.process_time() - begin
 

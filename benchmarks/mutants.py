@@ -281,13 +281,21 @@ class Laboratory:
         gc.freeze()
 
     def tests_of(self, mutant: Mutant) -> list[str]:
-        """Return the tests that go through a mutant's statement, or if none does through its file; short ones come first."""
+        """Return the tests that go through a mutant's statement, or if none does through its file; short ones come first.
+
+        Where they would take too long, more tests come before more cases of the same: the k-th case counts k times its seconds.
+        """
         inside = {
             name: entry for name, entry in self.found.items() if mutant.path in entry["lines"] and name in self.runner.items
         }
         through = {name: entry for name, entry in inside.items() if mutant.statement in entry["lines"][mutant.path]}
         chosen, total, most = [], 0.0, 0.1 * LONGEST if mutant.code is None else LONGEST
+        price, cases = {}, Counter[str]()
         for name in sorted(through or inside, key=lambda name: self.found[name]["seconds"]):
+            test = name.partition("[")[0]
+            cases[test] += 1
+            price[name] = cases[test] * self.found[name]["seconds"]
+        for name in sorted(price, key=price.__getitem__):
             total += self.found[name]["seconds"]
             if total > most and chosen:
                 break
@@ -398,6 +406,9 @@ def judged(asked: argparse.Namespace, found: dict[str, Any]) -> dict[str, Any]:
     """Draw mutants and try them; return the result."""
     count, known = len(all_mutants(asked.only, set())), equivalents()
     numbers = random.Random(asked.seed).sample(range(count), min(asked.mutants, count))  # noqa: S311  (no secret)
+    if asked.named:
+        named = {line.rpartition(" (line ")[0] or line for line in asked.named.read_text(encoding="utf-8").splitlines()}
+        numbers = [k for k, mutant in enumerate(all_mutants(asked.only, set())) if " | ".join(mutant.key()) in named]
     population = all_mutants(asked.only, set(numbers))
     alike = [number for number in numbers if is_known(population[number], known)]
     drawn = [population[number] for number in numbers if number not in alike]
@@ -449,6 +460,7 @@ def main() -> None:
     parser.add_argument("--seed", default=head, help="drawn by this (default: the commit's hash)")
     parser.add_argument("--workers", type=int, default=2)
     parser.add_argument("--only", default="", help="a pattern of file names")
+    parser.add_argument("--named", type=Path, help="a file that names the mutants to try, one a line, as they are reported")
     parser.add_argument("--tests", nargs="+", default=[*TESTS], help="where tests are looked for, below tests/")
     parser.add_argument("--verbose", action="store_true", help="say of every mutant which test killed it")
     parser.add_argument("--stale", action="store_true", help="where tests go may be known from earlier sources")

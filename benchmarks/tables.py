@@ -28,6 +28,8 @@ OTHERS = [
     "calibration",
     "conformal",
     "noise",
+    "small_fits",
+    "patience",
     "cold_start",
     "shuffling",
     "separability",

@@ -3,11 +3,12 @@
 `python -m benchmarks.time_limits [--limits 0.2 1 3] [--shapes ...] [--proofs] [--write] [name ...]` prints a line per fit:
 the limit, CPU seconds, whether the limit was kept, and with `--proofs` whether the model's proof holds. The process is bound
 to one core and the library counts the CPU time of the process, so that others on a busy machine do not count; with `--wall`
-all is wall time, for a quiet machine. What breaks its limit is done once more, in case that it was compiled the first time:
-limits hold with a warm cache. `commands` among the names stands for `halfspace fit` and `separable` from the start of the
-process on, with limits of their own, for Python and its libraries take about 2 s to load; `predict` and `certify` have no
-limit and are timed only. `--write` keeps the lines in results/time_limits.json, beside those of other shapes, limits and
-names.
+all is wall time, for a quiet machine. Limits hold with a warm cache: a ladder, which leaves out what would have to be compiled,
+is fitted to some rows in plenty of time before; what breaks its limit is done once more, and again as long as something was
+compiled in it. `commands` among the names stands for `halfspace fit`, `separable` and `curve` from the start of the process
+on, with limits of their own, for Python and its libraries take about 2 s to load; `predict` and `certify` have no limit and
+are timed only. `--write` keeps the lines in results/time_limits.json, beside those of other shapes, limits and names; `--table`
+prints these.
 """
 
 import argparse
@@ -42,6 +43,8 @@ LIMITS = (0.2, 1.0, 3.0)
 COMMAND_LIMITS = (3.0, 10.0)
 PATIENCE = 120.0
 """CPU seconds after which a call is ended."""
+MOST_TURNS = 5
+"""Times that a call is made, at most, until nothing is compiled in it."""
 COMMAND = "import time; time.perf_counter = time.{clock}; from halfspace.cli import main; main()"
 
 
@@ -134,6 +137,23 @@ def call(name, data, limit):
         signal.setitimer(signal.ITIMER_PROF, 0.0)
 
 
+def compilations():
+    """Return a list that grows with every function that Numba compiles from now on; what is in its cache does not count."""
+    from numba.core import event
+
+    found = []
+
+    class Ear(event.Listener):
+        def on_start(self, event):
+            found.append(event)
+
+        def on_end(self, event):
+            pass
+
+    event.register("numba:compile", Ear())
+    return found
+
+
 def timed(name, data, limit):
     """Call, and return the answer with its wall and CPU seconds."""
     wall, spent = time.monotonic(), time.process_time()
@@ -153,17 +173,26 @@ def proof(answer, data):
     return "holds" if checker.verify(X, target if regression else y) else "REFUTED"
 
 
+def some_rows(data):
+    """Return some rows of a problem, enough to be learnt from by every rung of a ladder, two of each class."""
+    return tuple(part[:600] for part in data)
+
+
 def time_fits(shape, limits, names, options):
     """Time the fits and questions of a shape; yield a line for each."""
-    data = problem(shape)
+    data, compiled = problem(shape), compilations()
     for name in [name for name in [*fits(), *questions()] if not names or name in names]:
+        if "Ladder" in name:
+            timed(name, some_rows(data), PATIENCE / 2)
         for limit in limits:
-            for _ in range(2):  # the second if the first was late: perhaps it was compiled
+            for turn in range(MOST_TURNS):
+                compiled.clear()
                 answer, wall, spent = timed(name, data, limit)
                 seconds = wall if options.wall else spent
-                if seconds <= allowed(limit):
+                if seconds <= allowed(limit) or (turn > 0 and not compiled):
                     break
-            yield line(name, shape, limit, seconds, proof(answer, data) if options.proofs else "")
+            remark = proof(answer, data) if options.proofs or isinstance(answer, Exception) else ""
+            yield line(name, shape, limit, seconds, remark)
 
 
 def line(name, shape, limit, seconds, remark):
@@ -174,15 +203,19 @@ def line(name, shape, limit, seconds, remark):
     return {"name": name, "shape": shape, "limit": limit, "seconds": round(seconds, 3), "kept": kept, "remark": remark}
 
 
-def time_commands(limits, wall):
+def time_commands(limits, wall, files):
     """Time commands from the start of their process; yield a line for each."""
     clock = "perf_counter" if wall else "process_time"
+    surroundings = {name: value for name, value in os.environ.items() if name != "PYTHONDONTWRITEBYTECODE"}  # as installed
     with tempfile.TemporaryDirectory() as folder:
         for shape, path in _files(Path(folder)).items():
+            if files and shape not in files:
+                continue
             model = str(path.with_suffix(".halfspace"))
             calls = [("halfspace fit", ["fit", str(path), "--target", "target", "--save", model], limit) for limit in limits]
             calls += [("halfspace separable", ["separable", str(path), "--target", "target"], limit) for limit in limits]
-            calls += [("halfspace predict", ["predict", model, str(path), "--out", os.devnull], None)]
+            calls += [("halfspace curve", ["curve", str(path), "--target", "target"], limit) for limit in limits]
+            calls += [("halfspace predict", ["predict", model, str(path), "--out", f"{path}.predicted.csv"], None)]
             calls += [("halfspace certify", ["certify", model, str(path)], None)]
             for name, arguments, limit in calls:
                 if limit is None and not Path(model).exists():
@@ -191,7 +224,7 @@ def time_commands(limits, wall):
                 program = [sys.executable, "-c", COMMAND.format(clock=clock), *arguments, *more]
                 for _ in range(2):
                     spent, began = _children(), time.monotonic()
-                    done = subprocess.run(program, capture_output=True, check=False, text=True)
+                    done = subprocess.run(program, capture_output=True, check=False, text=True, env=surroundings)
                     seconds = time.monotonic() - began if wall else _children() - spent
                     if limit is None or seconds <= allowed(limit):
                         break
@@ -235,6 +268,27 @@ def keep(lines):
     path.write_text(text, encoding="utf-8")
 
 
+def table():
+    """Return the kept lines as the table of docs/promises.md: for shapes and limits how many kept theirs, and the slowest."""
+    lines = json.loads((KEPT / "time_limits.json").read_text(encoding="utf-8"))["lines"]
+    groups = {}
+    for row in lines:
+        if row["limit"] is not None:
+            command = row["name"].startswith("halfspace ")
+            groups.setdefault(("command" if command else "fit", row["shape"], row["limit"]), []).append(row)
+    text = ["| shape | limit | kept | not kept | nearest to its limit | commits |", "|---|---|---|---|---|---|"]
+    for (kind, shape, limit), rows in sorted(groups.items(), key=lambda group: (group[0][0] == "command", *group[0][1:])):
+        what = f"file `{shape}`" if kind == "command" else f"`{shape}`"
+        broken = ", ".join(f"`{row['name']}` {row['seconds']:.2f}" for row in rows if not row["kept"]) or "none"
+        slowest = max((row for row in rows if row["kept"]), key=lambda row: row["seconds"], default=rows[0])
+        refused = sum(row["remark"].startswith(("refused", "exit 2")) for row in rows)
+        kept = f"{sum(row['kept'] for row in rows)} of {len(rows)}" + (f" ({refused} refused)" if refused else "")
+        commits = ", ".join(sorted({row["commit"] for row in rows}))
+        near = f"`{slowest['name']}` {slowest['seconds']:.2f}"
+        text.append(f"| {what} | {limit:g} s | {kept} | {broken} | {near} of {allowed(limit):.2f} | {commits} |")
+    return "\n".join(text)
+
+
 def main():
     parser = argparse.ArgumentParser(prog="python -m benchmarks.time_limits", description=__doc__)
     parser.add_argument("names", nargs="*", help="what to time (default: everything); 'commands' are the commands")
@@ -243,7 +297,12 @@ def main():
     parser.add_argument("--write", action="store_true", help="keep what was measured")
     parser.add_argument("--limits", nargs="+", type=float)
     parser.add_argument("--shapes", nargs="+", choices=SHAPES, default=[], help="of the data (default: all, and the commands)")
+    parser.add_argument("--files", nargs="+", choices=TABLES, default=[], help="of the commands (default: all)")
+    parser.add_argument("--table", action="store_true", help="print what was kept as a table, and time nothing")
     options = parser.parse_args()
+    if options.table:
+        print(table())
+        return
     if hasattr(os, "sched_setaffinity") and len(os.sched_getaffinity(0)) > 1:
         os.sched_setaffinity(0, {max(os.sched_getaffinity(0))})
     use_fresh_cache()
@@ -255,7 +314,7 @@ def main():
     for shape in options.shapes or (SHAPES if names or not options.names else ()):
         lines += time_fits(shape, options.limits or LIMITS, names, options)
     if "commands" in options.names or not (options.names or options.shapes):
-        lines += time_commands(options.limits or COMMAND_LIMITS, options.wall)
+        lines += time_commands(options.limits or COMMAND_LIMITS, options.wall, options.files)
     if options.write:
         keep(lines)
     broken = sum(not row["kept"] or row["remark"] == "REFUTED" for row in lines)

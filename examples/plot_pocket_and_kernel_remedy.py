@@ -39,9 +39,9 @@ assert plain.certificate_.verify(corners.X, corners.y)
 # %%
 # Two overlapping clouds: the pocket
 # ----------------------------------
-# Real data seldom repeat so neatly. On two clouds that overlap the run ends when its budget is spent, and the outcome claims
-# neither separability nor the opposite. The last weights are whatever the last mistakes made of them; the pocket keeps the
-# plane with the fewest errors found.
+# Real data seldom repeat so neatly. On two clouds that overlap the run ends when for `patience` epochs none had fewer mistakes
+# than the best before, and the outcome claims neither separability nor the opposite. The last weights are whatever the last
+# mistakes made of them; the pocket keeps the plane with the fewest errors found.
 
 clouds = hs.data.two_clouds(200, distance=2.0)
 last = hs.Perceptron(max_iter=100, random_state=0).fit(clouds.X, clouds.y)
@@ -51,7 +51,7 @@ print(last.outcome_)
 print(pocket.outcome_)
 print(f"errors on the training examples: last weights {errors}, pocket {pocket.errors_}")
 
-assert last.outcome_.reason == "iteration budget spent"
+assert last.outcome_.reason == "no progress"
 assert pocket.errors_ < errors
 
 figure, axes = plt.subplots(1, 2, figsize=(10, 4.5), layout="constrained", sharey=True)

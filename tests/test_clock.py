@@ -2,6 +2,7 @@
 
 import time
 from dataclasses import replace
+from types import SimpleNamespace
 
 import numpy as np
 import pyarrow as pa
@@ -10,13 +11,16 @@ from scipy import sparse
 
 import halfspace as hs
 from halfspace._clock import in_time, seconds_left, until
+from halfspace.certificates.log_odds import LogOdds
 from halfspace.certificates.margins import vote
 from halfspace.certificates.prototypes import errors
 from halfspace.certificates.regression import posterior
 from halfspace.errors import FileError, InputError
-from halfspace.files import read
+from halfspace.files import read, reading
 from halfspace.kernels import RBF
 from halfspace.kernels.gram import LazyGram
+from halfspace.ladder.climbing import Judged, Training
+from halfspace.ladder.estimator import _thinned
 from halfspace.solvers.kernel import sweep
 from halfspace.solvers.kernel.machine import KernelMachine, KernelProblem, _levels
 from halfspace.solvers.run import Budget, Shares, run
@@ -237,3 +241,54 @@ def test_encoding_many_columns_ends_at_the_deadline():
             TableEncoder().fit(pa.table({f"c{k}": words for k in range(1001)}))
         assert TableEncoder().fit(pa.table({f"c{k}": words for k in range(20)})).n_features_in_ == 20
         in_time(999, 1000)
+
+
+def test_a_long_table_is_sampled_where_its_rows_would_take_too_long(tmp_path, monkeypatch):
+    """A command with little time left keeps fewer rows, says so, and still knows the types of all."""
+    monkeypatch.setattr(reading, "ALWAYS", 50)
+    path = tmp_path / "long.csv"
+    path.write_text("a,b,target\n" + "1,2,x\n3,4,y\n" * 200 + "1.5,2,x\n", encoding="utf-8")
+    with until(time.perf_counter() + 5.0):
+        everyone = read(path, "target", max_rows=1000)
+        monkeypatch.setattr(reading, "CELLS", 1.0)
+        few = read(path, "target", max_rows=1000)
+    assert (everyone.rows.size, few.rows.size, few.n_rows) == (401, 50, 401)
+    assert "a sample of 50 of 401 rows: more would not be learnt from within the time limit" in " ".join(map(str, few.notes))
+    assert few.X.schema == everyone.X.schema == read(path, "target").X.schema
+
+
+def test_reading_ends_at_the_deadline_in_a_sentence(tmp_path, monkeypatch):
+    """A file whose rows are not all read by then is refused, with the rows that were; one of a single piece is always read."""
+    monkeypatch.setattr(reading, "BATCH_ROWS", 100)
+    path = tmp_path / "long.csv"
+    path.write_text("a,target\n" + "1,x\n3,y\n" * 200, encoding="utf-8")
+    with until(time.perf_counter() - 1.0):
+        with pytest.raises(FileError, match=r"long.csv: the time limit was reached while reading it, after 100 rows"):
+            read(path, "target")
+        monkeypatch.setattr(reading, "BATCH_ROWS", 1000)
+        assert read(path, "target").rows.size == 400
+
+
+def test_probabilities_are_fitted_to_as_many_outputs_as_there_is_time_for():
+    """Late ones are fitted to a thousand, evenly chosen; the others count as not predicted, so that a checker fits the same."""
+    f = np.random.default_rng(0).standard_normal(5000)
+    target = (f + np.random.default_rng(1).standard_normal(5000) > 0).astype(int)
+    thin = _thinned(f, time.perf_counter() - 1.0)
+    kept = np.isfinite(thin)
+    assert np.array_equal(np.flatnonzero(kept), np.arange(0, 5000, 5))
+    assert LogOdds.of(thin, target).agrees(thin, target)
+    assert _thinned(f, None) is _thinned(f, time.perf_counter() + 60.0) is f
+
+
+def test_a_model_that_answers_slowly_is_asked_about_fewer_rows():
+    """A tenth of the rows tell how long all would take; with plenty of time, or no limit, all are asked about."""
+    asked, rows = [], np.arange(2000)
+
+    def judged(_model, _X, held):
+        asked.append(held.size)
+        return Judged(held, held, held, held)
+
+    for seconds, count in ((0.0, 200), (None, 2000), (1e6, 2000)):
+        training = SimpleNamespace(judged=judged, seconds_left=lambda seconds=seconds: seconds)
+        assert Training.judged_in_time(training, None, None, rows).held.size == count
+    assert asked == [200, 200, 2000, 200, 2000]

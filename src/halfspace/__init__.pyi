@@ -12,12 +12,14 @@ from halfspace.modelfiles import save as save
 from halfspace.models.calibrated import Calibrated as Calibrated
 from halfspace.models.kernel.adatron import KernelAdaTron as KernelAdaTron
 from halfspace.models.kernel.adatron_cv import KernelAdaTronCV as KernelAdaTronCV
+from halfspace.models.kernel.bayes_point import BayesPoint as BayesPoint
 from halfspace.models.kernel.minover import KernelMinOver as KernelMinOver
 from halfspace.models.kernel.novelty import Drift as Drift
 from halfspace.models.kernel.novelty import Novelty as Novelty
 from halfspace.models.kernel.path import KernelPath as KernelPath
 from halfspace.models.kernel.path import kernel_path as kernel_path
 from halfspace.models.kernel.perceptron import KernelPerceptron as KernelPerceptron
+from halfspace.models.learner import Learner as Learner
 from halfspace.models.planes.adaline import Adaline as Adaline
 from halfspace.models.planes.adatron import AdaTron as AdaTron
 from halfspace.models.planes.adatron_cv import AdaTronCV as AdaTronCV

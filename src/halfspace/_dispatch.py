@@ -28,7 +28,18 @@ from numba.core import event
 from numba.core.typing.templates import builtin_registry
 from numba.extending import overload
 
-__all__ = ["LateCompilationError", "OpenFunction", "compiled", "compiled_as_written", "compiling_until", "open_function"]
+__all__ = [
+    "LateCompilationError",
+    "OpenFunction",
+    "compiled",
+    "compiled_as_written",
+    "compiled_inside",
+    "compiled_inside_as_written",
+    "compiling_until",
+    "hearing_compilations",
+    "only_inlined",
+    "open_function",
+]
 
 REORDER = {"reassoc", "contract", "nsz", "arcp"}
 """Reordering and fused multiply-add, but NaN and infinity keep their meaning."""
@@ -53,6 +64,26 @@ def compiled(function: F) -> F:
 def compiled_as_written(function: F) -> F:
     """Compile likewise, but without leave to reorder sums; NaN and infinity must not occur."""
     return _cached(function, AS_WRITTEN)
+
+
+def compiled_inside(function: F) -> F:
+    """Compile likewise what compiled functions alone call: without an entry from Python, and kept as part of its callers."""
+    return _inside(function, REORDER)
+
+
+def compiled_inside_as_written(function: F) -> F:
+    """Compile what compiled functions alone call, without leave to reorder sums."""
+    return _inside(function, AS_WRITTEN)
+
+
+def _inside(function: F, fastmath: set[str]) -> F:
+    """Compile for compiled callers; Python, which has no way in, runs the function as it is written."""
+    options: dict[str, Any] = {**OPTIONS, "fastmath": fastmath, "no_cpython_wrapper": True}
+    dispatcher: Any = njit(**options)(function)
+    if dispatcher is not function:  # as it is with the JIT switched off
+        dispatcher._insert = lambda *_, **__: None  # noqa: SLF001  (private to Numba: Python would be sent to an address of 0)
+        dispatcher._compile_for_args = lambda *_, **__: function  # noqa: SLF001
+    return cast("F", dispatcher)
 
 
 def _cached(function: F, fastmath: set[str]) -> F:
@@ -100,28 +131,36 @@ class LateCompilationError(Exception):
 class _Watch(event.Listener):
     """Hears of every function that is about to be compiled, not of those that are found in the cache."""
 
-    def __init__(self, deadline: float) -> None:
-        self.deadline = deadline
+    def __init__(self, tell: Callable[[], None]) -> None:
+        self.tell = tell
 
     def on_start(self, event: Any) -> None:  # noqa: ARG002  (Numba's name)
-        if time.perf_counter() + COMPILING > self.deadline:
-            msg = "it would have to be compiled, once and for all, which takes more time than is left"
-            raise LateCompilationError(msg)
+        self.tell()
 
     def on_end(self, event: Any) -> None:
         pass
 
 
 @contextmanager
-def compiling_until(deadline: float | None) -> Iterator[None]:
-    """Refuse to compile inside what may not be ready at the deadline, on the clock of `time.perf_counter`; None for no limit.
+def hearing_compilations(tell: Callable[[], None]) -> Iterator[None]:
+    """Call `tell` before each function that is compiled inside; those that an earlier run left on disk are loaded as ever."""
+    with event.install_listener("numba:compile", _Watch(tell)):
+        yield
 
-    What is on disk, compiled by an earlier run, is loaded as ever.
-    """
+
+@contextmanager
+def compiling_until(deadline: float | None) -> Iterator[None]:
+    """Refuse to compile inside what may not be ready at the deadline, on the clock of `time.perf_counter`; None: no limit."""
     if deadline is None:
         yield
         return
-    with event.install_listener("numba:compile", _Watch(deadline)):
+
+    def refuse_if_late() -> None:
+        if time.perf_counter() + COMPILING > deadline:
+            msg = "it would have to be compiled, once and for all, which takes more time than is left"
+            raise LateCompilationError(msg)
+
+    with hearing_compilations(refuse_if_late):
         yield
 
 
@@ -142,7 +181,7 @@ def _is_kind(numba_type: Any, kind: type) -> bool:
     return isinstance(numba_type, types.BaseNamedTuple) and getattr(numba_type, "instance_class", None) is kind
 
 
-def _only_inlined(chooser: Callable[..., Any]) -> None:
+def only_inlined(chooser: Callable[..., Any]) -> None:
     """Keep Numba from doing work on the implementations a chooser returns that nobody needs: much of the compile time.
 
     It would compile them also as functions that nobody calls: inlining needs their types alone, and a dispatcher that may not
@@ -234,6 +273,6 @@ def open_function(declaration: Callable[..., Any], otherwise: Callable[..., Any]
     def choose(*args: Any) -> Callable[..., Any] | None:
         return next((table[kind] for kind in table if _is_kind(args[deciding], kind)), otherwise)
 
-    _only_inlined(choose)
+    only_inlined(choose)
     call.register = register  # type: ignore[attr-defined]
     return cast("OpenFunction", call)

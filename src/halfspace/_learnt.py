@@ -1,5 +1,6 @@
 """What a class learns, declared where the class is written, so that model files need no table of their own."""
 
+from functools import cache
 from types import CellType, FunctionType
 from typing import Any, ClassVar
 
@@ -44,13 +45,8 @@ class Learnt:
     @classmethod
     def declared(cls) -> dict[str, Any]:
         """Return what the class and its bases declare; the nearest declaration of a name counts."""
-        found: dict[str, Any] = {}
-        for base in reversed(cls.__mro__):
-            for name, spec in vars(base).get("learnt", {}).items():
-                found.pop(name.removeprefix("?"), None)
-                found.pop(f"?{name.removeprefix('?')}", None)
-                found[name] = spec
-        return found
+        kind: Any = cls  # mypy does not know that a class can be hashed
+        return dict(_declared(kind))
 
     @classmethod
     def sizes(cls, fitted: dict[str, Any]) -> dict[str, int]:
@@ -74,6 +70,17 @@ class Learnt:
         sizes : dict
             What the letters of the declaration stand for.
         """
+
+
+@cache
+def _declared(cls: type) -> dict[str, Any]:
+    found: dict[str, Any] = {}
+    for base in reversed(cls.__mro__):
+        for name, spec in vars(base).get("learnt", {}).items():
+            found.pop(name.removeprefix("?"), None)
+            found.pop(f"?{name.removeprefix('?')}", None)
+            found[name] = spec
+    return found
 
 
 def _inherited(cls: type) -> dict[str, FunctionType]:

@@ -68,6 +68,9 @@ WORDS: dict[str, str | tuple[str, str]] = {
     "sample for memory": (
         "a sample of {count:,} of {detail} rows: more would not fit the memory limit; --max-memory (max_memory=) raises it."
     ),
+    "sample for time": (
+        "a sample of {count:,} of {detail} rows: more would not be learnt from within the time limit; --max-time raises it."
+    ),
     "own labels": "{detail} contains the labels; the target {column!r} was not used.",
     # tables
     "filled": "Missing values were filled in and marked by an output of their own: {counts}.",

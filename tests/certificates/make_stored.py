@@ -7,6 +7,7 @@ and only files that do not exist yet are written.
 """
 
 import json
+import warnings
 from fractions import Fraction
 from pathlib import Path
 
@@ -14,6 +15,7 @@ import numpy as np
 
 import halfspace as hs
 from halfspace import certificates as proofs
+from halfspace.errors import NotSeparatedWarning
 from halfspace.kernels import RBF, Manhattan, OnScales, Polynomial
 from halfspace.ladder.components import Components
 
@@ -21,6 +23,7 @@ FOLDER = Path(__file__).parent / "stored"
 X = np.array([[1.0, 2.0], [2.0, 1.0], [-1.0, -1.0], [-2.0, -1.5]])
 Y = np.array([1, 1, 0, 0])
 XOR = np.array([[1.0, 1.0], [-1.0, -1.0], [1.0, -1.0], [-1.0, 1.0]])
+ON_A_LINE = np.array([[0.5, 0.25], [3.0, 1.5], [1.0, 0.5], [2.0, 1.0]])
 X3 = np.array([[2.0, 0.0], [1.5, 0.25], [-1.0, 2.0], [-1.0, 1.5], [-1.0, -2.0], [-1.25, -2.0]])
 Y3 = np.array(["a", "a", "b", "b", "c", "c"])
 T = np.array([0.5, 2.0, -1.0, 0.25])
@@ -55,6 +58,13 @@ def kernel_gap(data=XOR, labels=Y, positive=1, **options):
     """Return a gap in the space of a polynomial kernel."""
     options = {"kernel": SQUARE, "C": 1.0, **options}
     return proofs.KernelGap.measure(data, labels, strengths=np.full(len(labels), 0.125), positive=positive, **options)
+
+
+def centre(kernel=None, data=X):
+    """Return some members of a version space and their mean, or that there is none."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", NotSeparatedWarning)
+        return hs.BayesPoint(kernel, n_members=4, random_state=0).fit(data, Y).certificate_
 
 
 def pairs():
@@ -260,6 +270,9 @@ CASES = {
     ),
     "SupportBounds": support,
     "TargetMean": lambda: (proofs.TargetMean.measure(X, T), X, T),
+    "VersionSpaceCentre": lambda: (centre(), X, Y),
+    "VersionSpaceCentre-empty": lambda: (centre(data=ON_A_LINE), ON_A_LINE, Y),
+    "VersionSpaceCentre-kernel": lambda: (centre(SQUARE), X, Y),
 }
 
 

@@ -8,7 +8,7 @@ import pytest
 from scipy import sparse
 
 from halfspace.certificates import arithmetic, baselines, expansion, from_json, groups, rational
-from halfspace.certificates.margins import ballot
+from halfspace.certificates.margins import ballot, leave_one_out
 from halfspace.certificates.prototypes import errors, quantisation
 from halfspace.certificates.regression import filtering, posterior
 
@@ -19,6 +19,7 @@ SIZES = [
     *((rational, name) for name in ("COLUMNS", "ROWS")),
     (errors, "BLOCK_ROWS"),
     (baselines, "CHUNK"),
+    (leave_one_out, "ENTRIES"),
 ]
 
 

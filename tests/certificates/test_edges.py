@@ -133,6 +133,8 @@ def test_an_inseparable_verdict_has_no_plane():
         (np.zeros(2), np.zeros((2, 1)), False),
         ({"a": 1}, {"a": 1, "b": 2}, True),
         ({"a": 1, "b": {"c": [1.5]}}, {"a": 1, "b": {"c": [2.5]}}, False),
+        (["mae", (9.5, 0.5)], -7.5, False),
+        (-7.5, {"mae": 9.5}, False),
     ],
 )
 def test_encoders_are_the_same_to_nine_digits(value, other, alike):

@@ -435,7 +435,30 @@ def true_loss(c, X, y):
     return c.ham == len(ham) and c.lost == (ham > c.threshold).sum() and tail <= (1.0 - c.confidence) * (1 + 1e-6)
 
 
+def true_centre(c, X, y):
+    """All members and the plane are right on all examples, in fractions, and the plane is along their mean."""
+    b, s = c.bracket, np.where(y == c.bracket.positive, 1, -1)
+    if c.empty is not None:
+        return not len(c.members) and true_separability(c.empty, X, y)
+    linear = hasattr(b, "weights")
+    K = np.zeros((4, 4)) if linear else (b.kernel.gamma * X @ X.T + b.kernel.coef0) ** b.kernel.degree + b.clamp**2
+    rows = clamped(X, b.clamp) if linear else K
+    plane = b.weights if linear else np.bincount(b.support, b.coefficients, len(y))
+    if not len(c.members):
+        return True
+    if c.members.shape[1] != plane.size:
+        return False
+    inside = all(
+        sign * sum((Fraction(a) * Fraction(v) for a, v in zip(row, w, strict=True)), Fraction(0)) > 0
+        for w in [*c.members.tolist(), plane.tolist()]
+        for sign, row in zip(s.tolist(), rows.tolist(), strict=True)
+    )
+    mean = c.members.mean(axis=0)
+    return inside and np.allclose(plane / np.linalg.norm(plane), mean / np.linalg.norm(mean), atol=1e-8)
+
+
 TRUTHS = {
+    "VersionSpaceCentre": true_centre,
     "LeaveOneOut": true_leave_one_out,
     "StreamMistakes": true_stream,
     "HamLoss": true_loss,

@@ -399,41 +399,49 @@ def test_outputs_of_zero_belong_below_and_infinite_ones_to_no_curve():
 
 
 # ---------------------------------------------------------------- smallest shapes
-def test_one_number_is_enough():
+ONE, TWO, BOTH, HALF, SINGLE = (
+    np.array([[1.0], [-1.0]]),
+    np.array([1, 0]),
+    np.ones(2, int),
+    np.array([0.5, -0.25]),
+    np.array([[2.0]]),
+)
+OF_KERNEL = {"kernel": Linear(), "positive": 1, "strengths": np.array([0.5, 0.0])}
+QUIET = {"n_taps": 1, "normalised": True, "rate": 0.5, "delta": 0.0, "threshold": np.inf, "hangover": 0}
+SMALLEST = [
+    lambda: (proofs.PrototypeErrors.measure(ONE, BOTH, prototypes=SINGLE, labels=[1]), BOTH),
+    lambda: (proofs.PrototypeErrors.measure(ONE, BOTH, prototypes=SINGLE, labels=[1], omega=np.ones(1)), BOTH),
+    lambda: (proofs.Quantisation.measure(ONE, prototypes=SINGLE), None),
+    lambda: (proofs.MixtureLikelihood.measure(ONE, weights=np.ones(1), prototypes=SINGLE, sigmas=np.ones(1)), None),
+    lambda: (proofs.MarginBracket.measure(ONE, TWO, weights=np.ones(1), strengths=np.array([1.0, 0.0]), positive=1), TWO),
+    lambda: (proofs.DualityGap.measure(ONE, TWO, weights=np.ones(1), strengths=np.array([0.5, 0.0]), C=1.0, positive=1), TWO),
+    lambda: (proofs.KernelGap.measure(ONE, TWO, C=1.0, **OF_KERNEL), TWO),
+    lambda: (proofs.KernelBracket.measure(ONE, TWO, **OF_KERNEL), TWO),
+    lambda: (proofs.LeastSquaresGap.measure(ONE, TWO, weights=np.ones(1), positive=1), TWO),
+    lambda: (proofs.RidgeGap.measure(ONE[:1], HALF[:1], weights=np.ones(1)), HALF[:1]),
+    lambda: (
+        proofs.KernelRidgeGap.measure(ONE[:1], HALF[:1], kernel=Linear(), coefficients=np.ones((1, 1)), ridge=1.0),
+        HALF[:1],
+    ),
+    lambda: (proofs.TargetMean.measure(ONE[:1], HALF[:1]), HALF[:1]),
+    lambda: (proofs.NeighbourErrors.measure(ONE, TWO, k=1), TWO),
+    lambda: (proofs.NeighbourMeans.measure(ONE, HALF, k=1), HALF),
+    lambda: (proofs.ClassCounts((0, 1), (1, 1)), TWO),
+    lambda: (proofs.PerCell(SINGLE, np.zeros(2, dtype=int), (proofs.OneLabel(1),)), np.array([1, 1])),
+    lambda: (proofs.FilterBound.measure(ONE[:1], HALF[:1], **QUIET), HALF[:1]),
+    lambda: (proofs.OneClassGap.measure(ONE[:1], kernel=RBF(1.0), strengths=np.ones(1), nu=1.0, rho=1.0, level=0.5), None),
+]
+
+
+@pytest.mark.parametrize("make", SMALLEST)
+def test_one_number_is_enough(make):
     """One column and as few rows, prototypes and weights as there can be: each kind that allows it measures and holds."""
-    one, y, t = np.array([[1.0], [-1.0]]), np.array([1, 0]), np.array([0.5, -0.25])
-    single = np.array([[2.0]])
-    kernel = {"kernel": Linear(), "positive": 1}
-    found = [
-        (proofs.PrototypeErrors.measure(one, np.ones(2, int), prototypes=single, labels=[1]), np.ones(2, int)),
-        (proofs.Quantisation.measure(one, prototypes=single), None),
-        (proofs.MixtureLikelihood.measure(one, weights=np.ones(1), prototypes=single, sigmas=np.ones(1)), None),
-        (proofs.MarginBracket.measure(one, y, weights=np.ones(1), strengths=np.array([1.0, 0.0]), positive=1), y),
-        (proofs.DualityGap.measure(one, y, weights=np.ones(1), strengths=np.array([0.5, 0.0]), C=1.0, positive=1), y),
-        (proofs.KernelGap.measure(one, y, strengths=np.array([0.5, 0.0]), C=1.0, **kernel), y),
-        (proofs.KernelBracket.measure(one, y, strengths=np.array([0.5, 0.0]), **kernel), y),
-        (proofs.LeastSquaresGap.measure(one, y, weights=np.ones(1), positive=1), y),
-        (proofs.RidgeGap.measure(one[:1], t[:1], weights=np.ones(1)), t[:1]),
-        (proofs.KernelRidgeGap.measure(one[:1], t[:1], kernel=Linear(), coefficients=np.ones((1, 1)), ridge=1.0), t[:1]),
-        (proofs.TargetMean.measure(one[:1], t[:1]), t[:1]),
-        (proofs.NeighbourErrors.measure(one, y, k=1), y),
-        (proofs.NeighbourMeans.measure(one, t, k=1), t),
-        (proofs.ClassCounts((0, 1), (1, 1)), y),
-        (proofs.PerCell(single, np.zeros(2, dtype=int), (proofs.OneLabel(1),)), np.array([1, 1])),
-        (
-            proofs.FilterBound.measure(
-                one[:1], t[:1], n_taps=1, normalised=True, rate=0.5, delta=0.0, threshold=np.inf, hangover=0
-            ),
-            t[:1],
-        ),
-        (proofs.OneClassGap.measure(one[:1], kernel=RBF(1.0), strengths=np.ones(1), nu=1.0, rho=1.0, level=0.5), None),
-    ]
-    for proof, labels in found:
-        rows = one if labels is None or len(labels) == 2 else one[:1]
-        rows = one[:1] if isinstance(proof, proofs.OneClassGap) else rows
-        assert proof.well_formed(), type(proof).__name__
-        verdict = proof.verify(rows, labels)
-        assert verdict, (type(proof).__name__, str(verdict))
+    proof, labels = make()
+    rows = ONE if labels is None or len(labels) == 2 else ONE[:1]
+    rows = ONE[:1] if isinstance(proof, proofs.OneClassGap) else rows
+    assert proof.well_formed(), type(proof).__name__
+    verdict = proof.verify(rows, labels)
+    assert verdict, (type(proof).__name__, str(verdict))
 
 
 # ---------------------------------------------------------------- ends of ranges
@@ -531,20 +539,23 @@ ROWS = np.cos(np.arange(24.0) ** 1.3).reshape(12, 2) + np.outer(np.arange(12) % 
 LABELS = np.arange(12) % 2
 
 
-def test_what_the_checker_finds_itself_may_be_claimed():
-    """Each end of what a checker allows belongs to it; a little beyond does not."""
+def kernel_ridge_at_its_ends():
     T = ROWS @ [0.5, -0.25] + 0.1
     ridge = proofs.KernelRidgeGap.measure(ROWS, T, kernel=RBF(0.5), coefficients=0.1 * T[None], ridge=0.5)
     found = ridge._measured(ROWS, T[:, None], slack=1.0)
-    ends = [(ridge, T, {"gap": found.gap, "distance": found.distance}, {"gap": found.gap * (1 - 1e-12)})]
-    ends.append((ridge, T, {"gap": found.gap}, {"distance": found.distance * (1 - 1e-12)}))
+    yield ridge, T, {"gap": found.gap, "distance": found.distance}, {"gap": found.gap * (1 - 1e-12)}
+    yield ridge, T, {"gap": found.gap}, {"distance": found.distance * (1 - 1e-12)}
 
+
+def prototypes_at_their_ends():
     errors = proofs.PrototypeErrors.measure(ROWS, LABELS, prototypes=ROWS[:4], labels=LABELS[:4], beta=2.0)
     seen = errors.survey(ROWS, LABELS, give=1.0)
     fields = {"radius": seen.radius, "median_radius": seen.median_radius, "gradient": seen.gradient + seen.gradient_slack}
-    costs, beyond = [seen.cost + times * seen.cost_slack for times in (1.0, 8.0)], {"radius": seen.radius * (1 + 1e-12)}
-    ends += [(errors, LABELS, {**fields, "cost": cost}, beyond) for cost in costs]
+    for times in (1.0, 8.0):
+        yield errors, LABELS, {**fields, "cost": seen.cost + times * seen.cost_slack}, {"radius": seen.radius * (1 + 1e-12)}
 
+
+def cells_at_their_ends():
     cells = proofs.Quantisation.measure(ROWS, prototypes=ROWS[:2] + 0.1)
     assert proofs.Quantisation.measure(ROWS, prototypes=ROWS[:2] + 0.1, spectral=False).lower == 0.0 < cells.lower
     found = quantisation._measured(ROWS, cells.prototypes, None)
@@ -552,14 +563,21 @@ def test_what_the_checker_finds_itself_may_be_claimed():
     for times in (1.0, 8.0):
         fields = {"error": found.error + times * found.noise, "step_gain": found.gain + times * found.gain_noise}
         fields |= {"lower": lower - times * noise}
-        ends.append((cells, None, fields, {"error": found.error + (9.0 if times > 1.0 else 0.5) * found.noise}))
+        yield cells, None, fields, {"error": found.error + (9.0 if times > 1.0 else 0.5) * found.noise}
 
+
+def novelty_at_its_ends():
     plane = proofs.OneClassGap.measure(ROWS, kernel=RBF(0.5), strengths=np.full(8, 0.125), nu=0.75, rho=0.35, level=0.25)
     F, size = plane._outputs(ROWS, np.arange(12))
     lower, upper = plane._collected(F[:8], np.zeros(8), size).sides(plane.rho, plane._cap, 1.0)
-    ends.append((plane, None, {"lower": max(lower, 0.0), "upper": upper}, {"upper": upper * (1 - 1e-14)}))
-    ends.append((plane, None, {"lower": max(lower, 0.0)}, {"lower": max(lower, 0.0) + 1e-14}))
-    for proof, y, inside, outside in ends:
+    yield plane, None, {"lower": max(lower, 0.0), "upper": upper}, {"upper": upper * (1 - 1e-14)}
+    yield plane, None, {"lower": max(lower, 0.0)}, {"lower": max(lower, 0.0) + 1e-14}
+
+
+@pytest.mark.parametrize("ends", [kernel_ridge_at_its_ends, prototypes_at_their_ends, cells_at_their_ends, novelty_at_its_ends])
+def test_what_the_checker_finds_itself_may_be_claimed(ends):
+    """Each end of what a checker allows belongs to it; a little beyond does not."""
+    for proof, y, inside, outside in ends():
         verdict = replace(proof, **inside).verify(ROWS, y)
         assert verdict, (type(proof).__name__, inside, str(verdict))
         assert not replace(proof, **inside | outside).verify(ROWS, y), (type(proof).__name__, outside)
@@ -642,44 +660,54 @@ def test_the_compression_bound_is_that_of_littlestone_and_warmuth(n, k):
     assert support._compression(n, k, 0.05) == pytest.approx(expected, rel=1e-12)
 
 
-def margins_at_their_ends():
-    """Yield brackets and gaps with claims at each end of what their checkers allow, and others just beyond it."""
+def margins_at_their_ends(kind, C):
+    """Yield a bracket or a gap with claims at each end of what its checker allows, and others just beyond it."""
     data, sign = ROWS + 3.0 * np.where(LABELS, 1.0, -1.0)[:, None], np.where(LABELS, 1.0, -1.0)
     alpha, w = np.full(12, 0.005), np.array([0.4, 0.2])
-    bracket = proofs.MarginBracket.measure(data, LABELS, weights=w, strengths=alpha, positive=1)
-    sides = bracket._sides(data, LABELS)
-    error = arithmetic.rounding(sides.terms, sides.radius)
-    lower, upper = sides.lower - error, sides.upper + error
-    yield bracket, {"lower": lower, "upper": upper}, {"lower": np.nextafter(lower, 9.0)}
-    yield bracket, {"lower": lower, "upper": upper}, {"upper": np.nextafter(upper, 0.0)}
-    kernel = proofs.KernelBracket.measure(data, LABELS, kernel=Polynomial(2), strengths=alpha, positive=1)
-    sides = kernel._sides(data, sign)
-    (lower, upper), (lowest, highest) = sides.outward(1.0), sides.outward(64.0)
-    yield kernel, {"lower": lower, "upper": upper}, {"lower": np.nextafter(lower, 1e9)}
-    yield kernel, {"lower": lower, "upper": upper}, {"upper": np.nextafter(upper, 0.0)}
-    spare = 1e-7 * sides.radius
-    yield kernel, {"lower": lowest - spare, "upper": highest + spare}, {"lower": np.nextafter(lowest - spare, -1e9)}
-    yield kernel, {"lower": lowest - spare, "upper": highest + spare}, {"upper": np.nextafter(highest + spare, 1e9)}
-    for C in (1.0, np.inf):
-        about = {"strengths": alpha, "C": C, "positive": 1}
-        plane = proofs.DualityGap.measure(data, LABELS, weights=w, **about)
-        curved = proofs.KernelGap.measure(data, LABELS, kernel=Linear(), **about)
-        for gap, loose in ((plane, 1e-9), (curved, 1e-7)):
-            sums = gap._sums(data, sign)
-            (primal, dual), (highest, lowest) = (sums.values(slack, hard=np.isinf(C)) for slack in (1.0, 64.0))
-            least = lowest * (1 - loose) if gap is plane else lowest - loose * abs(dual)
-            tight, wide = {"primal": primal, "dual": dual}, {"primal": highest * (1 + loose), "dual": least}
-            yield gap, tight, {"primal": np.nextafter(primal, 0.0)}
-            yield gap, tight, {"dual": np.nextafter(dual, 1e9)}
-            yield gap, wide, {"primal": np.nextafter(wide["primal"], 1e9)}
-            yield gap, wide, {"dual": np.nextafter(least, 0.0)}
-    yield plane, {"strengths": alpha}, {"strengths": -alpha}
+    if kind == "MarginBracket":
+        proof = proofs.MarginBracket.measure(data, LABELS, weights=w, strengths=alpha, positive=1)
+        sides = proof._sides(data, LABELS)
+        error = arithmetic.rounding(sides.terms, sides.radius)
+        lower, upper = sides.lower - error, sides.upper + error
+        yield proof, {"lower": lower, "upper": upper}, {"lower": np.nextafter(lower, 9.0)}
+        yield proof, {"lower": lower, "upper": upper}, {"upper": np.nextafter(upper, 0.0)}
+        return
+    if kind == "KernelBracket":
+        proof = proofs.KernelBracket.measure(data, LABELS, kernel=Polynomial(2), strengths=alpha, positive=1)
+        sides = proof._sides(data, sign)
+        (lower, upper), (lowest, highest) = sides.outward(1.0), sides.outward(64.0)
+        yield proof, {"lower": lower, "upper": upper}, {"lower": np.nextafter(lower, 1e9)}
+        yield proof, {"lower": lower, "upper": upper}, {"upper": np.nextafter(upper, 0.0)}
+        spare = 1e-7 * sides.radius
+        yield proof, {"lower": lowest - spare, "upper": highest + spare}, {"lower": np.nextafter(lowest - spare, -1e9)}
+        yield proof, {"lower": lowest - spare, "upper": highest + spare}, {"upper": np.nextafter(highest + spare, 1e9)}
+        return
+    about, plane = {"strengths": alpha, "C": C, "positive": 1}, kind == "DualityGap"
+    more, loose = ({"weights": w}, 1e-9) if plane else ({"kernel": Linear()}, 1e-7)
+    gap = getattr(proofs, kind).measure(data, LABELS, **more, **about)
+    sums = gap._sums(data, sign)
+    (primal, dual), (highest, lowest) = (sums.values(slack, hard=np.isinf(C)) for slack in (1.0, 64.0))
+    least = lowest * (1 - loose) if plane else lowest - loose * abs(dual)
+    tight, wide = {"primal": primal, "dual": dual}, {"primal": highest * (1 + loose), "dual": least}
+    yield gap, tight, {"primal": np.nextafter(primal, 0.0)}
+    yield gap, tight, {"dual": np.nextafter(dual, 1e9)}
+    yield gap, wide, {"primal": np.nextafter(wide["primal"], 1e9)}
+    yield gap, wide, {"dual": np.nextafter(least, 0.0)}
+    yield gap, {"strengths": alpha}, {"strengths": -alpha}
 
 
-def test_margins_may_be_claimed_up_to_the_ends_of_what_is_allowed():
+@pytest.mark.parametrize(
+    ("kind", "C"),
+    [
+        ("MarginBracket", 1.0),
+        ("KernelBracket", 1.0),
+        *((kind, C) for kind in ("DualityGap", "KernelGap") for C in (1.0, np.inf)),
+    ],
+)
+def test_margins_may_be_claimed_up_to_the_ends_of_what_is_allowed(kind, C):
     """Each end belongs to the claim, the next float beyond it does not."""
     data = ROWS + 3.0 * np.where(LABELS, 1.0, -1.0)[:, None]
-    for proof, inside, outside in margins_at_their_ends():
+    for proof, inside, outside in margins_at_their_ends(kind, C):
         verdict = replace(proof, **inside).verify(data, LABELS)
         assert verdict, (type(proof).__name__, inside, str(verdict))
         assert not replace(proof, **inside | outside).verify(data, LABELS), (type(proof).__name__, outside)

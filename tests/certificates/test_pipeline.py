@@ -5,6 +5,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
+from halfspace.certificates import pipeline as around
 from halfspace.certificates.calibration import Calibration
 from halfspace.certificates.fields import Record
 from halfspace.certificates.log_odds import LogOdds
@@ -62,3 +63,45 @@ def test_labels_follow_as_was_asked_for():
         {"demand": "zz=5"},
     ):
         assert not pipeline(point=replace(POINT, **change))._decided(Y), change
+
+
+def test_curves_that_are_the_same_are_near_without_any_room(monkeypatch):
+    """Both ends of what is near belong to it."""
+    monkeypatch.setattr(around, "NEAR", 0.0)
+    assert pipeline(EARLIER)._calibrated(Y)
+
+
+@pytest.mark.parametrize("positive", ["no", "yes"])
+def test_any_class_may_be_the_positive_one(positive):
+    """What is asked of the first class is looked for of the first class."""
+    point = OperatingPoint.choose(Demand.read(threshold="recall>=0.9"), FAIR.probabilities(OUTPUTS), Y, CLASSES, positive)
+    assert pipeline(point=point)._decided(Y)
+
+
+def test_small_numbers_are_compared_by_their_own_digits():
+    """Nine of the largest beside them, however small that is."""
+    assert not around._alike(np.array([1e-12, 1e-12]), np.array([1e-12, 2e-12]))
+    assert around._alike(np.array([1e-12, 1e-22]), np.array([1e-12, 2e-22]))
+    assert not around._alike([1.0], 1.0)
+    assert not around._alike(1.0, [1.0])
+    assert around._alike([1.0, "a"], (1.0, "a"))
+
+
+def test_labels_and_encoder_are_those_of_the_model(monkeypatch):
+    """Other labels than the model learnt, or another encoder, are refused before anything else."""
+    for encoder, classes, said in (
+        (True, ["no", "yes", "so"], "the labels are not those of the model"),
+        (True, ["no", "so"], "the labels are not those of the model"),
+        (False, ["no", "yes"], "the encoder is not the one"),
+    ):
+        monkeypatch.setattr(Pipeline, "_refitted", lambda *_, encoder=encoder: encoder)
+        whole = pipeline()._replace(learnt={"classes_": np.array(classes)})
+        assert said in str(whole.verify(lambda rows: rows, Y, np.arange(80), np.arange(80)))
+
+
+@pytest.mark.parametrize("positive", ["no", "yes"])
+def test_the_class_that_a_threshold_is_about_is_named(positive):
+    """Also where it is the first of the classes."""
+    point = OperatingPoint.choose(Demand.read(threshold="recall>=0.9"), FAIR.probabilities(OUTPUTS), Y, CLASSES, positive)
+    said = replace(point, weights=np.array([0.25, 0.75])).sentence(CLASSES)
+    assert f"“{positive}” is predicted where its probability is above" in said

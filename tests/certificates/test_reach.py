@@ -29,6 +29,7 @@ from halfspace import certificates as proofs
 from halfspace.certificates import Certificate, from_json
 from halfspace.certificates.arithmetic import projected
 from halfspace.certificates.fields import roles
+from halfspace.certificates.margins.leave_one_out import Refits
 from halfspace.certificates.regression.posterior import Sums
 from halfspace.errors import CertificateError, InputError
 from halfspace.kernels import RBF, Linear, Polynomial, Precomputed
@@ -247,6 +248,19 @@ def one_class(**more):
     return proofs.OneClassGap.measure(X, **about), X, None
 
 
+def left_out(kernel=None, C=1.0, strengths=ALPHA, **more):
+    """Return leave-one-out errors of which some are settled by a bound, and others by strengths learnt without them."""
+    proof, data, y = gap(C, strengths, **more) if kernel is None else kernel_gap(C, kernel, strengths, **more)
+    plain = proofs.LeaveOneOut.draft(data, y, proof)
+    refits = [(i, np.where(np.arange(N) == i, 0.0, strengths * (1.0 + 0.05 * (i % 3)))) for i in plain.suspects.tolist()]
+    return plain.with_refits(data, y, Refits.of(strengths, refits)), data, y
+
+
+def stream():
+    data = X / 4.0
+    return proofs.StreamMistakes.measure(3, data, Y, rows=np.array([0, 3, 4]), strengths=ALPHA[:3], positive=1), data, Y
+
+
 CASES = {
     "gap": gap,
     "gap, clamped": lambda: gap(clamp=2.0),
@@ -377,6 +391,16 @@ CASES = {
     "stability": lambda: committee("stability"),
     "support": lambda: (proofs.SupportBounds.measure(X, Y, gap()[0]), X, Y),
 }
+FURTHER = {
+    "left out": left_out,
+    "left out, weighted": lambda: left_out(sample_weight=S, clamp=2.0),
+    "left out, hard": lambda: left_out(C=np.inf),
+    "left out, kernel": lambda: left_out(RBF(0.5)),
+    "left out, hard kernel": lambda: left_out(Linear(), C=np.inf, clamp=2.0),
+    "left out, idle": lambda: left_out(RBF(0.5), sample_weight=IDLE, strengths=np.where(IDLE > 0.0, ALPHA, 0.0)),
+    "stream": stream,
+}
+"""Of these only the numbers on the way are recorded."""
 
 
 def numbers(part, whole=lambda part: part, path=""):
@@ -501,7 +525,7 @@ def watched():
 
 
 STORED = sorted((Path(__file__).parent / "stored").glob("*.json"))
-ALSO = [*IN_COARSE, *(path.stem for path in STORED)]
+ALSO = [*IN_COARSE, *FURTHER, *(path.stem for path in STORED)]
 """The stored certificates too, whether or not what they give away for rounding is enough in coarse arithmetic."""
 
 
@@ -513,14 +537,24 @@ def stored(name):
 def inside(case, form=lambda X: X):
     """Return what is put together while a case is checked, in coarse arithmetic, and what it says predicts."""
     with coarse():
-        proof, X, y = CASES[case]() if case in CASES else stored(case)
+        known = CASES | FURTHER
+        proof, X, y = known[case]() if case in known else stored(case)
         with watched() as sums:
-            assert proof.verify(form(X), y) or case not in CASES
+            assert proof.verify(form(X), y) or case not in known
     sums |= {f"predictor.{name}": np.array(weighed(part)) for name, part in proof.predictor(proof.read(X, y)[1]).items()}
     return {name: found.tolist() for name, found in sums.items() if found[1] and not name.startswith(OF_FORM)}
 
 
-OF_FORM = ("Scope", "Scales.entry", "Scales.unit", "Scales.reach", "Scales.lengths")
+OF_FORM = (
+    "Scope",
+    "_Setting.X",
+    "_Setting.scales",
+    "_Setting.lengths",
+    "Scales.entry",
+    "Scales.unit",
+    "Scales.reach",
+    "Scales.lengths",
+)
 """What is no number of a claim, and bounds that are wider for sparse rows."""
 
 

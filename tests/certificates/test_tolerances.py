@@ -33,6 +33,7 @@ KNOWN = {
     "margins.ballot": {"JUDGED": 1000},
     "margins.bracket": {"SLACK": 4.0, "LOOSE": 1e-7},
     "margins.gap": {"TINY": 1e-300, "MOST": 1e300},
+    "margins.leave_one_out": {"TINY": 1e-290},
     "margins.separability": {"DIGITS": 131072, "BITS": 1048576},
     "margins.vote": {"TIE_BREAK": 0.25},
     "novelty": {"LOOSE": 1e-7},

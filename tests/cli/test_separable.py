@@ -1,8 +1,12 @@
 """Claims about `halfspace separable`."""
 
+import ast
+import inspect
 import json
 
 import pytest
+
+from halfspace.cli import separable
 
 
 @pytest.fixture
@@ -80,3 +84,21 @@ def test_rows_are_those_of_the_file(halfspace, tmp_path):
     path = tmp_path / "cross.csv"
     path.write_text("a,b,label\n5,5,\n0,0.5,no\n1,1.5,no\n6,6,\n0,1.5,yes\n1,0.5,yes\n")
     assert "witness rows: 1, 2, 4, 5)" in halfspace("separable", path, "--target", "label").out
+
+
+def test_it_does_not_load_the_ladder():
+    """Its module names none of the ladder's, whose 200 modules a short time limit would count."""
+    tree = ast.parse(inspect.getsource(separable))
+    assert not [node.module for node in ast.walk(tree) if isinstance(node, ast.ImportFrom) and "ladder" in str(node.module)]
+
+
+def test_classes_that_there_is_no_time_for_are_left_out_and_counted(halfspace, tmp_path):
+    """A command that is late asks about two classes and notes how many are left; a proof to be written is about all."""
+    path = tmp_path / "many.csv"
+    path.write_text("a,b,label\n" + "".join(f"{k},{k * k % 7},c{k % 6}\n" for k in range(60)))
+    late = halfspace("separable", path, "--target", "label", "--max-time", "1e-6")
+    assert "c1: " in late.out
+    assert "c2: " not in late.out
+    assert "The time limit left no time to test the last 4 classes for separability" in late.err
+    whole = halfspace("separable", path, "--target", "label", "--max-time", "1e-6", "--out", tmp_path / "proof.json")
+    assert "c5: " in whole.out

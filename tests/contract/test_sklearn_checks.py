@@ -61,6 +61,7 @@ ESTIMATORS = [
     hs.MinOver(max_iter=5000),
     hs.KernelPerceptron(),
     hs.KernelMinOver(),
+    hs.BayesPoint(n_members=50),
     hs.KernelAdaTron(gamma=0.1, tol=1e-12),  # as for AdaTron below; gamma="scale" does not know of weights
     hs.PerceptronCommittee(),
     hs.AdaTron(tol=1e-12),  # some checks compare answers to 1e-7: the plane is that near only at a gap of its square
@@ -94,6 +95,7 @@ VARIANTS = [
     hs.KernelPerceptron(budget=20, max_iter=10),
     hs.KernelAdaTron(gamma=0.1, multi_class="ovo", intercept="free", tol=1e-12),
     hs.KernelAdaTron(gamma=0.1, solver="sweep", tol=1e-12, max_iter=1000),
+    hs.BayesPoint("rbf", gamma=10.0, n_members=20),  # a wide kernel leaves overlapping clouds little room: slow
     hs.PerceptronCommittee(vote="stability", diversity="bootstrap"),
     LearntRegressor(),
     LearntClassifier(),

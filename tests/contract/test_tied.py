@@ -80,6 +80,7 @@ def fitted(model, y):
 def outputs(model):
     """Return all that a model answers about new rows."""
     names = ("predict", "decision_function", "predict_proba", "transform", "score_samples")
+    names += ("disagreement",) * bool(len(getattr(model, "members_", ())) and all(map(len, model.members_)))
     found = [getattr(model, name)(NEW) for name in names if hasattr(model, name)]
     if isinstance(model, hs.BayesianRegression):
         found += [model.predict(NEW, return_std=True)[1], *model.sample_posterior(2, random_state=0)]

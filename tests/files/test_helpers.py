@@ -2,6 +2,7 @@
 
 import numpy as np
 import pyarrow as pa
+import pytest
 
 from halfspace.files import csv, kinds, sampling, targets
 
@@ -39,3 +40,13 @@ def test_targets():
     assert (targets.is_whole(np.array([1.0, 2.0])), targets.is_whole(np.array([0.5]))) == (True, False)
     assert repr(targets.coded(np.array([7.0, 5.0, 7.0]))[1]) == "array([5., 7.])"
     assert repr(targets.labels_of(np.array([0, 1, 0]), np.array([1.0, 2.0]), whole=True, name="y")) == "array([1, 2, 1])"
+
+
+@pytest.mark.parametrize(("text", "plain"), [(["1", None, "2.5", "1e3"], True), (["1", "nan"], False), (["1", "$2"], False)])
+def test_plain_numbers_are_not_cleaned(text, plain):
+    """Numbers as machines write them are returned as they are, which is what cleaning would make of them."""
+    given = pa.array(text, pa.string())
+    columns = kinds.Columns([], csv.trimmed)
+    assert (columns.cleaned(given) is given) == plain
+    slowly = kinds._without_percent(columns.respelled(kinds.unmarked(csv.trimmed(given))))
+    assert columns.cleaned(given).equals(slowly)

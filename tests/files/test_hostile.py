@@ -227,6 +227,59 @@ def test_columns_that_are_no_plain_values_are_left_out(tmp_path):
     assert len(found.notes) == 2
 
 
+def test_parquet_codes_without_a_word_are_refused(tmp_path):
+    """A column whose codes name words that its dictionary lacks is damaged, as a whole and in batches."""
+    path = tmp_path / "t.parquet"
+    pq.write_table(TABLE, path, compression="none")
+    column = pq.read_metadata(path).row_group(0).column(1)
+    content, end = bytearray(path.read_bytes()), column.dictionary_page_offset + column.total_compressed_size
+    content[end - 20 : end] = b"\xff" * 20
+    path.write_bytes(content)
+    for ask in (lambda: read(path, "y"), lambda: list(stream(path))):
+        with pytest.raises(FileError, match="Dictionary indices invalid"):
+            ask()
+
+
+def test_parquet_statistics_that_contradict_the_schema_are_refused(tmp_path):
+    """Four counts of list levels for a column that is no list are an error, not the end of the process."""
+    path = tmp_path / "t.parquet"
+    pq.write_table(pa.table({"s": ["u", "v"], "y": [1, 2]}), path)
+    none, four = b"\x19\x06\x19\x26\x00\x04\x00", b"\x19\x46\x19\x26\x00\x04\x00"
+    content = path.read_bytes()
+    assert none in content
+    path.write_bytes(content.replace(none, four))
+    with pytest.raises(FileError, match="histogram size mismatch"):
+        read(path, "y")
+
+
+def test_arrow_dictionaries_of_a_type_that_python_lacks_are_refused(tmp_path):
+    """A dictionary that the footer says holds intervals of months is an error that names the file."""
+    path = tmp_path / "t.arrow"
+    feather.write_feather(pa.table({"d": pa.array(["u", "v"]).dictionary_encode(), "y": [1, 2]}), path, "uncompressed")
+    before, text, after = path.read_bytes().rpartition(b"\x01\x05\x14\x00\x00\x00")
+    assert text
+    path.write_bytes(before + b"\x01\x0b\x14\x00\x00\x00" + after)
+    with pytest.raises(FileError, match=r"^t\.arrow: the file is damaged"):
+        read(path, "y")
+
+
+def test_names_in_an_archive_are_told_in_one_line(tmp_path):
+    """An archive that is no table is refused in one sentence, whatever its members are called."""
+    path = tmp_path / "t.npz"
+    with zipfile.ZipFile(path, "w") as archive:
+        archive.writestr("a\n\n\x1fb", b"")
+    with pytest.raises(FileError, match=r"It holds a .*b\.$") as caught:
+        read(path)
+    assert "\n" not in str(caught.value)
+
+
+def test_a_target_twice_of_which_one_is_left_out(tmp_path):
+    """Of two columns with the name of the target, the one that holds lists is not asked about."""
+    path = tmp_path / "t.parquet"
+    pq.write_table(pa.table([["u", "v"], [[1], [2]], [1, 2]], names=["y", "y", "a"]), path)
+    assert read(path, "y").y.tolist() == ["u", "v"]
+
+
 @pytest.mark.parametrize(
     ("content", "message"),
     [

@@ -151,11 +151,14 @@ def test_blocks_do_not_matter(tmp_path, monkeypatch):
         ("1 1:2\n1 :3\n", "line 2: expected 'index:value'"),
         (":1 1:2\n1 2:3\n", "line 1: expected a label"),
         ("1 1:2\n1 2:\n", "line 2: expected 'index:value'"),
+        ("1 1:2\n\x1f 3:4\n", "line 2: expected a label. Got '3:4' instead"),
+        ("\x1f qid:1 0:1\n-1 2:3\n", "line 1: expected a label. Got 'qid:1' instead"),
     ],
     ids=[
         *("no colon", "space", "negative", "word", "label", "several labels", "twice", "twice apart", "huge", "huge from 0"),
         *("very huge", "NUL", "no rows", "two colons"),
         *("hexadecimal", "fraction", "plus", "no index", "colon before the label", "no value"),
+        *("control character for a label", "query for a label"),
     ],
 )
 def test_malformed_text_is_named_by_line(tmp_path, content, message):

@@ -200,7 +200,7 @@ def _watched(child, heart, longest):
             os.kill(child, signal.SIGKILL)
             os.waitpid(child, 0)
             return "the process stood still"
-        time.sleep(0.05)
+        time.sleep(0.25)  # looking is work too
 
 
 def _computed(child):

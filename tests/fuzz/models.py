@@ -3,13 +3,14 @@
 import warnings
 
 import numpy as np
+import pyarrow as pa
 from scipy import sparse
 from sklearn.datasets import make_blobs
 
 import halfspace as hs
 from halfspace import kernels
 
-__all__ = ["all_models", "data_of", "fitted"]
+__all__ = ["all_models", "data_of", "fitted", "ladders_and_encoders"]
 
 
 def data_of(kind):
@@ -120,3 +121,34 @@ def fitted(name):
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # that few epochs do not separate the classes is not the question here
         return model.fit(X, y), X, y
+
+
+def _mixed():
+    """Return a table with columns of every kind: numbers, words, dates, truth values, text, and numbers with gaps."""
+    n = 12
+    return pa.table(
+        {
+            "a": np.arange(n) ** 2 / 7.0,
+            "colour": ["red", "blue", "green"] * 4,
+            "when": pa.array([f"2020-0{1 + i % 9}-1{i % 7}" for i in range(n)]).cast(pa.date32()),
+            "yes": [bool(i % 2) for i in range(n)],
+            "text": [f"the {first} and {second} of it" for first, second in zip("abcabdaedbca", "xyzxyzzyxxyz", strict=True)],
+            "gap": [None if i % 4 == 0 else float(i) for i in range(n)],
+        }
+    )
+
+
+def ladders_and_encoders():
+    """Return ladders and table encoders by name, each with its examples and labels, not fitted yet."""
+    (X, y), (_, numbers), table, few = data_of("three"), data_of("targets"), _mixed(), {"n_splits": 2, "n_repeats": 1}
+    return {
+        "ladder": (hs.Ladder(rungs=["majority", "perceptron", "glvq"], **few), X, y),
+        "ladder of numbers": (hs.RegressionLadder(rungs=["mean", "ridge"], **few), X, numbers),
+        "ladder of neighbours": (hs.Ladder(rungs=["neighbours"], **few), X, y),
+        "ladder on components": (hs.Ladder(rungs=["perceptron"], pca=2, **few), X, y),
+        "ladder of a table": (hs.Ladder(rungs=["perceptron"], novelty=True, **few), table, y),
+        "neighbours of numbers": (hs.RegressionLadder(rungs=["neighbours"], **few), X, numbers),
+        "table": (hs.TableEncoder(), table, None),
+        "table in ranks": (hs.TableEncoder(scale="rank", max_categories=4, keep_text=True), table, None),
+        "columns": (hs.TableEncoder(), data_of("sparse")[0], None),
+    }

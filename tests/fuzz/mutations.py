@@ -30,6 +30,7 @@ PIECES = [
     b"\xed\xa0\x80",
 ]
 EXTREMES = [0.0, -1.0, 1.0, 1e308, -1e308, 5e-324, 1e-200, 1e200, np.nan, np.inf, -np.inf, 0.5, 3.0, 1e6]
+CONTAINERS = (dict, list)
 TYPES = ["?", "i1", "u1", "<i4", "<i8", "<u8", "<u4", "<f4", "<f8", "<f2"]
 
 
@@ -62,10 +63,11 @@ def places(node):
     found, open_ = [], [node]
     while open_:
         node = open_.pop()
-        for key in node if isinstance(node, dict) else range(len(node)):
+        pairs = node.items() if type(node) is dict else enumerate(node)
+        for key, value in pairs:
             found.append((node, key))
-            if isinstance(node[key], dict | list):
-                open_.append(node[key])
+            if type(value) in CONTAINERS:
+                open_.append(value)
     return found
 
 

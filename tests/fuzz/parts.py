@@ -5,8 +5,12 @@ import hashlib
 import json
 
 import numpy as np
+from safetensors.numpy import save
 
-__all__ = ["File", "seal"]
+import halfspace as hs
+from halfspace.modelfiles.container import FORMAT, _digest
+
+__all__ = ["File", "seal", "sealed"]
 
 
 class File:
@@ -51,3 +55,9 @@ def seal(header, about, tree, data):
     raw = json.dumps({**header, "__metadata__": {"halfspace": f'{{{opening},"tree":{tree}}}'}}, separators=(",", ":")).encode()
     raw += b" " * (-len(raw) % 8)
     return len(raw).to_bytes(8, "little") + raw + data
+
+
+def sealed(tree, arrays):
+    """Return the bytes that `halfspace.modelfiles.container.write` writes for the text of a tree and its arrays."""
+    opening = f'"format":{FORMAT},"version":"{hs.__version__}","sha256":"{_digest(hs.__version__, tree, arrays)}"'
+    return save(arrays, {"halfspace": f'{{{opening},"tree":{tree}}}'})

@@ -10,6 +10,7 @@ from sklearn.model_selection import StratifiedKFold
 from halfspace.ladder.evidence import (
     LEVEL,
     compare_in_folds,
+    compare_numbers,
     compare_rows,
     constant_losses,
     paired_error,
@@ -39,6 +40,22 @@ def test_noise_is_rarely_claimed(share, measure):
         losses = np.stack([row_losses(measure, y, p) for p in neighbours_out_of_fold(X, y)])
         claims += compare_rows(losses, constant_losses(measure, y)).claimed
     assert claims <= 4
+
+
+@pytest.mark.parametrize("n", [12, 20, 40])
+def test_noise_is_rarely_claimed_where_inputs_outnumber_rows(n):
+    """Rows that were centred together, folds included, tell less than their number: that is counted."""
+    y, claims, rng = np.arange(n) % 2, 0, np.random.default_rng(n)
+    for _ in range(100):
+        X = rng.standard_normal((n, 200))
+        X -= X.mean(axis=0)
+        outputs = np.empty(n)
+        for train, test in StratifiedKFold(5, shuffle=True, random_state=0).split(X, y):
+            K = X[train] @ X[train].T + 0.1 * np.eye(train.size)
+            outputs[test] = X[test] @ X[train].T @ np.linalg.solve(K, 2.0 * y[train] - 1.0)
+        losses = row_losses("accuracy", y, (outputs > 0).astype(int))[None]
+        claims += compare_numbers(losses, constant_losses("accuracy", y), outputs[None], y.astype(float), 1.0, lost=5).claimed
+    assert claims <= 5
 
 
 def test_a_signal_is_claimed():

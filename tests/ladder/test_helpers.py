@@ -11,6 +11,7 @@ from halfspace.certificates import calibration
 from halfspace.ladder import climbing, preparing, values
 from halfspace.ladder.measures import MEASURES
 from halfspace.ladder.tasks import Classes, split
+from halfspace.questions.separability import renumbered
 from halfspace.tables.columns import take
 
 
@@ -46,7 +47,7 @@ def test_preparing():
 def test_values():
     """Proofs are numbered as in the file, and a test result has its interval."""
     X, y = (np.array([[0.0], [1.0], [2.0]]), np.array(["a", "b", "a"]))
-    assert values.renumbered([("b", separability(X, y))], np.array([7, 8, 9]))[0][1].obstacle.tolist() == [7, 8, 9]
+    assert renumbered([("b", separability(X, y))], np.array([7, 8, 9]))[0][1].obstacle.tolist() == [7, 8, 9]
     y = np.array(["a"] * 9 + ["b"])
     result = values.TestResult.measure(np.array(["a"] * 10), y, np.array(["a", "b"]), MEASURES["accuracy"])
     assert (result.score, round(result.low, 3), round(result.high, 3), result.confusion.tolist()) == (

@@ -1,5 +1,6 @@
 """Rules by which a ladder chooses, gives up and compares, each on examples small enough to be worked out by hand."""
 
+from contextlib import nullcontext
 from types import SimpleNamespace as Some
 
 import numpy as np
@@ -238,7 +239,7 @@ class Trees:
         return np.full((len(X), 2), float(len(self.rows)))
 
 
-def measured_yardstick(monkeypatch, needs="labels", until=None, shape=(), times=(0.0, 0.0, 0.0, 0.0, 0.0), X=None):
+def measured_yardstick(monkeypatch, needs="labels", until=None, shape=(), times=(0.0, 0.0, 0.0, 0.0, 0.0), X=None, passes=1):
     """Return the yardstick of three folds whose scores are the size of the part judged, over 8."""
     clock = iter([*times, *[times[-1]] * 20])
     monkeypatch.setattr(yardstick.time, "perf_counter", lambda: next(clock))
@@ -253,7 +254,7 @@ def measured_yardstick(monkeypatch, needs="labels", until=None, shape=(), times=
 
     measure = Some(needs=needs)
     task = Some(measure=measure, shape=shape)
-    return measure_yardstick(Some(task=task, X=X, folds=folds, passes=1, score=score), until)
+    return measure_yardstick(Some(task=task, X=X, folds=folds, passes=passes, score=score), until)
 
 
 def test_a_yardstick_is_the_mean_over_folds_of_rows_unseen():
@@ -264,6 +265,19 @@ def test_a_yardstick_is_the_mean_over_folds_of_rows_unseen():
     assert (found.score, found.error) == pytest.approx((scores.mean(), scores.std(ddof=1) / np.sqrt(3.0)))
     assert found.train_score == pytest.approx((1.0 - scores).mean())
     assert found.seconds == 2.5
+    with pytest.MonkeyPatch.context() as patch:
+        twice = measured_yardstick(patch, passes=3)  # of three folds a pass each: one fold a pass counts
+    assert twice.error == pytest.approx(scores.std(ddof=1))
+
+
+@pytest.mark.parametrize(("small", "limits"), [(17, 1), (16, None)])
+def test_small_tables_are_left_to_one_thread(small, limits, monkeypatch):
+    """Those of fewer numbers than so many."""
+    asked = []
+    monkeypatch.setattr(yardstick, "SMALL", small)
+    monkeypatch.setattr(yardstick, "libraries", lambda: Some(limit=lambda **how: asked.append(how["limits"]) or nullcontext()))
+    measured_yardstick(monkeypatch)
+    assert asked == [limits]
 
 
 def test_a_yardstick_that_would_take_too_long_is_left_out(monkeypatch):
@@ -280,6 +294,12 @@ def test_a_yardstick_that_would_take_too_long_is_left_out(monkeypatch):
     assert measured_yardstick(monkeypatch, X=sparse.csr_array(np.zeros((8, 2)))) is None
     assert measured_yardstick(monkeypatch, until=20.0, times=(0.0, 21.0)) is None
     assert measured_yardstick(monkeypatch, until=20.0, times=(0.0, 20.0)) is not None
+    monkeypatch.setattr(yardstick, "TREE", 0.0)
+    monkeypatch.setattr(yardstick, "CELL", 2.0**-10)  # of long tables 100,000 rows count
+    for rows, most in ((200_000, 100_000), (99_999, 99_999)):
+        for patience, fits in ((300 * most * 2.0**-10, True), (300 * most * 2.0**-10 - 0.1, False)):
+            monkeypatch.setattr(yardstick, "PATIENCE", patience)
+            assert (measured_yardstick(monkeypatch, X=np.zeros((rows, 1))) is not None) is fits
 
 
 def test_a_yardstick_is_compared_by_standard_errors():

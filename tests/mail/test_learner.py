@@ -6,7 +6,7 @@ import pytest
 from halfspace import mail
 from halfspace.errors import InputError
 from halfspace.mail import scoring
-from halfspace.mail.learner import SETTINGS, Learner, Settings, outputs
+from halfspace.mail.learner import SETTINGS, Learner, Settings
 
 
 def stream(n=120, seed=0):
@@ -33,8 +33,7 @@ def test_the_theorem_holds_at_every_step():
     """The plane is that of the strengths, 0 <= alpha <= C, the dual value never falls, and a mistake raises it by 1/2."""
     learner, before = Learner(), 0.0
     for slots, label in zip(*stream(), strict=True):
-        entries = np.empty(slots.size)
-        f, _ = outputs(learner.plane, learner.n, slots, entries)
+        f, _ = learner.vector(slots)
         learner.learn(slots, int(label))
         w, alpha = np.zeros(2**20), learner.kept.strengths[: learner.n_kept]
         for k in range(learner.n_kept):

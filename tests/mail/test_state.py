@@ -206,7 +206,7 @@ def test_new_features_are_found_in_kept_messages(folder, monkeypatch):
         taught(state, range(6))
     monkeypatch.setattr("halfspace.mail.state.VERSION", 99)
     monkeypatch.setattr("halfspace.mail.cache.VERSION", 99)
-    monkeypatch.setattr("halfspace.mail.state.features", lambda mail, **_: np.array([len(mail) % 100, 200], np.uint32))
+    monkeypatch.setattr("halfspace.mail.state.compiled_features", lambda mail, **_: np.array([len(mail) % 100, 200], np.uint32))
     with State(folder) as state:
         assert all(entry.features.size == 2 for _, entry in state.journal.rows())
         assert same(state.learner, replayed(state))

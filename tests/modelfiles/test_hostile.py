@@ -1,6 +1,7 @@
 """Files made to do harm, with a correct checksum, end in `ModelFileError`."""
 
 import contextlib
+import functools
 import json
 import os
 import random
@@ -9,7 +10,7 @@ import tracemalloc
 
 import numpy as np
 import pytest
-from fuzz.models import all_models
+from fuzz.models import all_models, ladders_and_encoders
 from fuzz.mutations import change_tree
 from sklearn.exceptions import NotFittedError
 
@@ -311,3 +312,77 @@ def test_weights_that_were_changed_do_not_verify(saved, parts_of, fitted, tmp_pa
     changed = hs.load(tmp_path / "changed")
     assert np.array_equal(changed.decision_function(X), -model.decision_function(X))
     assert not changed.certificate_.verify(X, y)
+
+
+@pytest.fixture(scope="module")
+def ladder(tmp_path_factory):
+    """Return a function that gives the bytes of a saved ladder by name, and its rows."""
+
+    @functools.cache
+    def save(name):
+        model, X, y = ladders_and_encoders()[name]
+        path = tmp_path_factory.mktemp("ladders") / "ladder.halfspace"
+        hs.save(model.fit(X, y), path)
+        return path.read_bytes(), X
+
+    return save
+
+
+def _infinite_example(file):
+    file.array(file.tree["fitted"]["estimator_"]["fitted"]["X_"])[0] = np.inf
+
+
+def _narrow_examples(file):
+    file.tree["fitted"]["estimator_"]["fitted"]["X_"].update({"from": 0, "shape": [12, 2]})
+
+
+def _encoder_for_a_winner(file):
+    file.tree["fitted"]["estimator_"] = file.tree["fitted"]["encoder_"]
+
+
+def _encoder_for_a_fold(file):
+    file.tree["fitted"]["fold_models_"][0] = file.tree["fitted"]["encoder_"]
+
+
+def _one_fold_less(file):
+    del file.tree["fitted"]["fold_models_"][0]
+
+
+def _one_row_more(file):
+    file.array(file.learnt("conformal_", "sizes"))[0] += 1
+
+
+def _flat_difficulty(file):
+    file.learnt("conformal_", "difficulty")["fields"]["weights"].update({"from": 0, "shape": [2, 1]})
+
+
+@pytest.mark.parametrize(
+    ("name", "change", "words"),
+    [
+        ("ladder of neighbours", _infinite_example, "X_ should be rows"),
+        ("ladder of neighbours", _narrow_examples, "knows other features"),
+        ("neighbours of numbers", _infinite_example, "X_ should be rows"),
+        ("ladder of numbers", _encoder_for_a_winner, "TableEncoder does not predict"),
+        ("ladder", _encoder_for_a_fold, "TableEncoder does not predict"),
+        ("ladder", _one_fold_less, "not of its folds"),
+        ("ladder", _one_row_more, "not of its folds"),
+        ("ladder of numbers", _one_fold_less, "not of its folds"),
+        ("ladder of numbers", _flat_difficulty, "not of its folds"),
+    ],
+)
+def test_ladders_whose_parts_do_not_agree_are_refused(name, change, words, ladder, parts_of, tmp_path):
+    """Examples that are no numbers or too narrow, a part that cannot predict, or scores of other folds: no model is made."""
+    file = parts_of(ladder(name)[0])
+    change(file)
+    refused(file.sealed(), tmp_path / "m", words)
+
+
+@pytest.mark.parametrize("name", ["ladder of neighbours", "neighbours of numbers"])
+def test_neighbours_take_rows_of_either_kind(name, ladder, parts_of, tmp_path):
+    """An encoder that gives sparse rows to neighbours with dense examples changes no prediction."""
+    raw, X = ladder(name)
+    file = parts_of(raw)
+    file.tree["fitted"]["encoder_"]["fitted"]["sparse_"] = True
+    (tmp_path / "a").write_bytes(raw)
+    (tmp_path / "b").write_bytes(file.sealed())
+    np.testing.assert_array_equal(hs.load(tmp_path / "a").predict(X), hs.load(tmp_path / "b").predict(X))

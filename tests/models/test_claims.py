@@ -212,7 +212,7 @@ def test_a_bound_on_a_budget_needs_equal_weights():
 @pytest.mark.parametrize("y", [TWO, THREE], ids=["two", "three"])
 def test_votes_are_those_of_all_mistakes(y):
     """Every mistake is in the ballot, by the row it was made on; a warm start on other data has none."""
-    model = fitted(hs.VotedPerceptron(max_iter=2, warm_start=True), y)
+    model = fitted(hs.VotedPerceptron(max_iter=2, warm_start=True, random_state=0), y)
     parts = getattr(model.certificate_, "parts", [model.certificate_])
     assert [part.ballot.rows.size for part in parts] == [part.mistakes for part in parts]
     assert sum(part.mistakes for part in parts) == np.sum(model.mistakes_)
@@ -246,7 +246,7 @@ def test_a_model_is_certified_on_rows_like_those_it_learnt_from(make):
 
 
 @pytest.mark.compiled
-@pytest.mark.parametrize("make", [lambda: hs.VotedPerceptron(max_iter=2, warm_start=True)])
+@pytest.mark.parametrize("make", [lambda: hs.VotedPerceptron(max_iter=2, warm_start=True, random_state=0)])
 @pytest.mark.parametrize("y", [TWO, THREE], ids=["two", "three"])
 def test_votes_of_several_fits_on_the_same_rows_are_all_tied(make, y):
     """Rows of the second fit's mistakes count among all, and the proof is that of the model that predicts."""

@@ -48,6 +48,17 @@ def test_the_relevant_column_is_found(regressor):
     assert regressor.transform(waves()[0]).shape == (120, 5)
 
 
+def test_noise_columns_are_left_out_of_a_wide_table():
+    """Of more than 128 columns, rounds leave out those of least relevance, until the two that matter are left."""
+    rng = np.random.default_rng(2)
+    X = rng.normal(size=(300, 150))
+    y = np.sin(2.0 * X[:, 3]) + np.square(X[:, 7]) > 1.0
+    model = hs.RelevanceKernelClassifier().fit(X, y)
+    assert set(np.argsort(-model.metric_)[:2]) == {3, 7}
+    assert np.count_nonzero(model.metric_) <= 0.6 * 0.6 * 150
+    assert model.verify(X, y)
+
+
 def test_left_out_outputs_are_those_of_refits(regressor, classifier):
     """Given metric and ridge, the output for a row left out is that of a machine fitted to the other rows."""
     for model, (X, y) in ((regressor, waves()), (classifier, rings())):

@@ -1,5 +1,8 @@
 """Exact leave-one-out errors: the bound holds, the count is that of n fits, and the certificate says so by itself."""
 
+from importlib import import_module
+from types import SimpleNamespace
+
 import numpy as np
 import pytest
 from scipy import sparse
@@ -116,9 +119,9 @@ def test_no_time_leaves_examples_undecided():
 @pytest.mark.parametrize(
     ("model", "says"),
     [
-        (hs.AdaTron(intercept="free"), "free"),
-        (hs.AdaTron(class_weight="balanced"), "balanced"),
-        (hs.KernelAdaTron(n_cells=2), "n_cells"),
+        (hs.AdaTron(intercept="free"), "with intercept='free'. Use intercept='clamped'"),
+        (hs.AdaTron(class_weight="balanced"), "with class_weight='balanced'. Give the weights as a table"),
+        (hs.KernelAdaTron(n_cells=2), "with n_cells. Use n_cells=None"),
         (hs.Perceptron(), "Perceptron"),
         (SVC(), "SVC"),
         (hs.AdaTron(C=np.inf), "finite C"),
@@ -142,3 +145,18 @@ def test_it_can_be_written_and_read():
         proof = hs.certificates.from_json(hs.leave_one_out(model, X, y).to_json())
         assert isinstance(proof.gap, kind)
         assert proof.verify(X, y)
+
+
+def test_the_clock_is_asked_before_each_refit(monkeypatch):
+    """At the end of the time nothing more is learnt: what was not reached is undecided."""
+    module, X, y = import_module("halfspace.questions.leave_one_out"), *cloud(30, 2, 4, apart=0.2)
+    every = hs.leave_one_out(hs.AdaTron(), X, y)
+    q = every.suspects.size
+    assert q > 3
+    for ticks, reached in (([0.0, 5.0], 0), ([0.0, 4.0, 5.0], 1), ([0.0, *[4.9] * q], q)):
+        clock = iter(ticks)
+        monkeypatch.setattr(module, "time", SimpleNamespace(perf_counter=lambda clock=clock: next(clock)))
+        learnt = []
+        monkeypatch.setattr(module, "_without", lambda i, *_, learnt=learnt: learnt.append(i) or module._taken(np.zeros(30), i))
+        hs.leave_one_out(hs.AdaTron(), X, y, max_time=5.0)
+        assert learnt == every.suspects[:reached].tolist()

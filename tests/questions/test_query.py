@@ -1,5 +1,9 @@
 """Which rows to label next: the least certain, spread out, with what follows from the labelled ones proved."""
 
+from importlib import import_module
+from inspect import signature
+from types import SimpleNamespace
+
 import numpy as np
 import pytest
 from scipy import sparse
@@ -94,3 +98,119 @@ def test_bad_parameters_are_refused(change, says):
         hs.audit([0, 1], [0])
     with pytest.raises(InputError, match="level"):
         hs.audit([0], [0], level=2.0)
+
+
+class Says:
+    """A classifier with these outputs, or probabilities, for the rows of a pool numbered by their first column."""
+
+    def __init__(self, values, *, proba=False, plane=False):
+        self.values = np.asarray(values)
+        setattr(self, "predict_proba" if proba else "decision_function", lambda X: self.values[X[:, 0].astype(int)])
+        if plane:
+            self.coef_ = np.ones((1, 2))
+
+    def predict(self, X):
+        return X[:, 0].astype(int)
+
+
+def numbered(n, *columns):
+    return np.column_stack([np.arange(n, dtype=float), *columns])
+
+
+def test_margins_are_distances_outputs_or_leads():
+    """Of a plane |f|/‖(x, 1)‖, of a function |f|, else the lead of the best class; unsure are |f| and leads below 1, or 0.5."""
+    pool, f = numbered(4, [2.0, 0.0, 1.0, 5.0]), np.array([-1.0, 0.999, -0.25, 3.0])
+    scores = np.array([[3.0, 1.0, 2.0], [0.0, 0.5, 0.25], [7.0, 7.0, 7.0], [0.0, 9.0, 1.0]])
+    shares = np.array([[0.75, 0.25, 0.0], [0.7, 0.25, 0.05], [0.2, 0.5, 0.3], [0.0, 1.0, 0.0]])
+    for model, expected, unsure in (
+        (Says(f), np.abs(f), 2),
+        (Says(f, plane=True), np.abs(f) / np.sqrt((pool**2).sum(axis=1) + 1.0), 2),
+        (Says(scores), [1.0, 0.25, 0.0, 8.0], 2),
+        (Says(shares, proba=True), [0.5, 0.45, 0.2, 1.0], 2),
+    ):
+        found = hs.query(model, pool, k=4)
+        assert found.rows.tolist() == found.predicted.tolist() == np.argsort(expected, kind="stable").tolist()
+        assert found.margins == pytest.approx(np.sort(expected), rel=1e-12)
+        assert (found.unsure, found.n_pool) == (unsure, 4)
+        assert [reason.partition("rank ")[2] for reason in found.reasons] == [f"{k} of 4" for k in (1, 2, 3, 4)]
+    assert hs.query(Says(f), pool, k=3, n_audit=9).audit_rows.tolist() == [3]
+    assert not hs.query(Says(f), pool, k=9, n_audit=9).audit_rows.size
+    tied = hs.query(Says([1.0, 1.0, 0.5, 1.0]), pool, k=4)
+    assert tied.rows[0] == 2
+    assert [reason.partition("rank ")[2] for reason in tied.reasons] == ["1 of 4", *["2 of 4"] * 3]
+
+
+def test_a_batch_is_the_farthest_first_order_of_the_near_half():
+    """Of the 3k nearest, but of no more than half the pool, each next is farthest from all taken; columns by their spread."""
+    questions, rng = import_module("halfspace.questions.query"), np.random.default_rng(2)
+    for n, k, candidates in ((7, 2, 4), (8, 2, 4), (20, 2, 6), (3, 3, 3), (9, 1, 3), (2, 1, 1), (40, 6, 18)):
+        pool = numbered(n, 7.0 * rng.standard_normal(n), np.full(n, 4.0))
+        margins = rng.permutation(n) / n
+        near = np.argsort(margins)[:candidates]
+        A = pool[near] / [pool[near, 0].std() or 1.0, pool[near, 1].std() or 1.0, 1.0]
+        taken = [0]
+        while len(taken) < k:
+            nearest = [min(((a - A[t]) ** 2).sum() for t in taken) for a in A]
+            taken.append(int(np.argmax(nearest)))
+        found = hs.query(Says(margins), pool, k=k)
+        assert set(found.rows.tolist()) == set(near[taken].tolist())
+    assert questions._smallest(np.array([2.0, 1.0, 1.0, 0.0, 1.0]), 4).tolist() == [3, 1, 2, 4]
+    assert questions._spread(np.ones((3, 1)), 3).tolist() == [0, 1, 2]
+    assert questions.WIDER == 3
+    defaults = signature(hs.query).parameters
+    assert [defaults[name].default for name in ("k", "n_audit", "random_state")] == [20, 0, 0]
+    random = hs.query(Says(np.ones(30)), numbered(30), k=10, strategy="random", n_audit=20)
+    assert len({*random.rows.tolist(), *random.audit_rows.tolist()}) == 30
+    assert np.isnan(random.margins).all()
+
+
+def test_audits_at_their_ends():
+    """No error has the lower end 0, nothing but errors the upper end 1; levels are between 0 and 1, and rows are needed."""
+    for errors, n, level in ((0, 1, 0.95), (1, 1, 0.95), (1, 3, 0.5)):
+        found = hs.audit(np.arange(n) < errors, np.zeros(n, dtype=bool), level=level)
+        assert (found.errors, found.n, found.level) == (errors, n, level)
+        tail = (1.0 - level) / 2.0
+        assert found.low == pytest.approx(0.0 if not errors else 1.0 - (1.0 - tail) ** (1.0 / n), rel=1e-9)
+        assert (found.high == 1.0) if errors == n else (binom.cdf(errors, n, found.high) == pytest.approx(tail))
+    assert signature(hs.audit).parameters["level"].default == 0.95
+    for wrong in (0.0, 1.0, 1):
+        with pytest.raises(InputError, match="level"):
+            hs.audit([0], [0], level=wrong)
+    for labels in ([], [[0, 1]]):
+        with pytest.raises(InputError, match="at least one"):
+            hs.audit(labels, labels)
+
+
+def test_what_is_asked_must_be_whole_numbers():
+    """k is at least 1, rows of the audit at least 0, and neither is True or a fraction."""
+    assert hs.query(MODEL, POOL, k=1, n_audit=0).rows.size == 1
+    for wrong in ({"k": True}, {"n_audit": True}, {"k": 1.5}, {"n_audit": 0.5}, {"k": 0}, {"n_audit": -1}):
+        with pytest.raises(InputError, match=next(iter(wrong))):
+            hs.query(MODEL, POOL, **wrong)
+    for wrong in (SimpleNamespace(predict=len), SimpleNamespace(decision_function=len), SimpleNamespace(predict_proba=len)):
+        with pytest.raises(InputError, match="decision_function or predict_proba"):
+            hs.query(wrong, POOL)
+
+
+def test_a_model_that_encodes_gets_the_pool_as_it_is():
+    """Any other gets the numbers that were checked; labelled rows are encoded as the pool is."""
+    seen = []
+
+    class Table(SimpleNamespace):
+        def decision_function(self, pool):
+            seen.append(pool)
+            return np.array([0.5, -2.0, 1.0])
+
+        def predict(self, pool):
+            return np.arange(len(pool))
+
+    words = ["one", "three", "sixteen"]
+    lengths = lambda pool: np.array([[float(len(word))] for word in pool])  # noqa: E731
+    found = hs.query(Table(encode=lengths), words, k=2, labelled=(["a", "bb", "ccccccccc"], [0, 0, 1]))
+    assert seen.pop() is words
+    assert found.rows.tolist() == [0, 2]
+    assert not found.forced
+    assert hs.query(Table(encode=lengths), ["x", "y", "a very long word"], k=3, labelled=(["", "bb", "cccc"], [0, 0, 1])).forced
+    hs.query(Table(), [[3], [5], [16]], k=2)
+    assert seen[-1].tolist() == [[3.0], [5.0], [16.0]]
+    assert isinstance(seen[-1], np.ndarray)

@@ -129,7 +129,7 @@ def test_many_epochs_of_small_data_are_one_call():
     X, y, *_ = two_clouds(40, 3, distance=1.0, random_state=0)
     hs.Perceptron(max_iter=10, random_state=0).fit(X, y)
     begin = time.perf_counter()
-    model = hs.Perceptron(max_iter=1000, random_state=0).fit(X, y)
+    model = hs.Perceptron(max_iter=1000, patience=None, random_state=0).fit(X, y)
     assert model.n_iter_ == model.history_["epoch"].size == 1000
     assert time.perf_counter() - begin < 0.2
 
@@ -146,10 +146,10 @@ def test_time_budget_holds():
     """max_time ends the run soon after it is spent, in the middle of an epoch if need be, with a true certificate."""
     X, y, *_ = two_clouds(300, 2, distance=1.0, random_state=0)
     with pytest.warns(hs.errors.NotSeparatedWarning, match="max_time=0.2"):
-        hs.Perceptron(max_iter=10**9, max_time=0.2, random_state=0).fit(X, y)
+        hs.Perceptron(max_iter=10**9, patience=None, max_time=0.2, random_state=0).fit(X, y)
     begin = time.perf_counter()
     with pytest.warns(hs.errors.NotSeparatedWarning, match="max_time"):
-        model = hs.Perceptron(max_iter=10**9, max_time=0.3, random_state=0).fit(X, y)
+        model = hs.Perceptron(max_iter=10**9, patience=None, max_time=0.3, random_state=0).fit(X, y)
     assert 0.3 <= time.perf_counter() - begin < 3.0
     assert model.outcome_.reason == "time budget spent"
     assert model.certificate_.verify(X, y)

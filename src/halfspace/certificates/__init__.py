@@ -5,6 +5,7 @@ from halfspace.certificates.baselines import ClassCounts, NeighbourErrors, Neigh
 from halfspace.certificates.components import PrincipalComponents
 from halfspace.certificates.groups import OneLabel, PerCell, PerClass, PerPair
 from halfspace.certificates.margins.bracket import KernelBracket, KeslerBracket, MarginBracket
+from halfspace.certificates.margins.centre import VersionSpaceCentre
 from halfspace.certificates.margins.gap import DualityGap, KernelGap
 from halfspace.certificates.margins.label_count import LabelCount
 from halfspace.certificates.margins.leave_one_out import LeaveOneOut
@@ -65,6 +66,7 @@ __all__ = [
     "SupportBounds",
     "TargetMean",
     "Verdict",
+    "VersionSpaceCentre",
     "check",
     "from_json",
 ]

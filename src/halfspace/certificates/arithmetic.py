@@ -30,6 +30,7 @@ __all__ = [
     "matching",
     "norm",
     "one_weight_each",
+    "plain_floats",
     "potentials_and_sums",
     "projected",
     "radius",
@@ -59,6 +60,8 @@ EXACT_ENTRIES = 200_000
 def as_rows(X: Matrix, y: Labels) -> tuple[Any, Labels]:
     """Check examples and labels handed to a checker: an array or CSR matrix of finite floats, one label per row."""
     rows = checked_rows(X)
+    if type(y) is np.ndarray and y.shape == rows.shape[:1]:
+        return rows, y
     labels = column_or_1d(y)
     check_consistent_length(rows, labels)
     return rows, labels
@@ -66,8 +69,16 @@ def as_rows(X: Matrix, y: Labels) -> tuple[Any, Labels]:
 
 def checked_rows(X: Matrix) -> Any:
     """Check examples handed to a checker: the numbers that a model would see, finite, sparse ones in canonical form."""
+    if plain_floats(X) and X.ndim == 2:
+        return X
     X = admitted(X, "verify")
     return check_array(X, accept_sparse="csr", dtype=[np.float64, np.float32], input_name="X")
+
+
+def plain_floats(array: Any) -> bool:
+    """Tell whether this is an array of finite floats, which scikit-learn's checks would return as it is."""
+    floats = type(array) is np.ndarray and array.dtype in (np.float64, np.float32) and array.size > 0
+    return floats and bool(np.isfinite(array).all())
 
 
 def signs(y: Labels, positive: Label) -> FloatArray:

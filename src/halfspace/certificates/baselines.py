@@ -254,7 +254,7 @@ def _left_out(X: Matrix, y: FloatArray, k: int, slack: float) -> float:
     """
     order, size, worst = np.argsort(y, kind="stable"), float(np.abs(y).max()), np.empty(y.size)
     for rows, distances, spare in _distances(X):
-        last, off = np.partition(distances, k - 1, axis=1)[:, k - 1], 2.0 * slack * spare
+        last, off = _last(distances, k), 2.0 * slack * spare
         near = distances <= (last + off)[:, None]
         means = np.tile(near @ y / k, (2, 1))
         unclear = np.flatnonzero(near.sum(axis=1) > k)
@@ -295,6 +295,12 @@ def _distances(X: Matrix) -> Iterator[tuple[slice, FloatArray, FloatArray]]:
         yield rows, distances, rounding * (squares[rows] + squares.max())
 
 
+def _last(distances: FloatArray, k: int) -> FloatArray:
+    """Return the k-th smallest distance of each row."""
+    found: FloatArray = np.partition(distances, k - 1, axis=1)[:, k - 1]
+    return found
+
+
 def _votes(voters: Any, target: IntArray) -> FloatArray:
     """Count the voters of each class, shape (n, K), of a mask of shape (n, m) and the class numbers (m,) of those it marks."""
     (rows, columns), K = np.nonzero(voters), int(target.max()) + 1
@@ -303,7 +309,7 @@ def _votes(voters: Any, target: IntArray) -> FloatArray:
 
 def _wins(distances: FloatArray, target: IntArray, own: IntArray, k: int, spare: FloatArray) -> Any:
     """Tell which rows keep their own class when every vote that a tie leaves open goes to its strongest rival."""
-    last = np.partition(distances, k - 1, axis=1)[:, k - 1]
+    last = _last(distances, k)
     sure = distances < (last - 2.0 * spare)[:, None]
     known = _votes(sure, target)
     open_votes = k - known.sum(axis=1)
@@ -311,7 +317,7 @@ def _wins(distances: FloatArray, target: IntArray, own: IntArray, k: int, spare:
     if_own_only = tied.sum(axis=1) == tied[np.arange(own.size), own]  # all that tie are of the own class
     mine = known[np.arange(own.size), own] + np.where(if_own_only, open_votes, 0.0)
     rivals = known.copy()
-    rivals[np.arange(own.size), own] = -1.0
+    rivals[np.arange(own.size), own] = -np.inf
     return mine > rivals.max(axis=1) + np.where(if_own_only, 0.0, open_votes)
 
 

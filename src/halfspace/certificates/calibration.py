@@ -99,7 +99,7 @@ def _softmax_curve(outputs: FloatArray, target: IntArray) -> Curve:
     def entropy(curve: Curve) -> float:
         p = np.maximum(curve.of_softmax(outputs), 1e-15)
         own = np.log(p[rows, target])
-        return -float(np.sum(own) + np.log(p).sum() / max(n, 1) - own.sum() / max(n, 1))  # a little of every class
+        return -float(np.sum(own) + np.log(p).sum() / n - own.sum() / n)  # a little of every class
 
     return _least(entropy, float(np.ptp(outputs, axis=1).mean()) if n else 0.0)
 

@@ -8,7 +8,7 @@ No array from a file reaches arithmetic or compiled code before it was compared 
 - "finite(K,D)", "int(m)": arrays of finite or whole numbers of any width, with a range or without. A letter stands for the
   same number in all fields, and is bound by the first array that has it.
 - "f8(K,D)", "i8(m)", "i4(n)", "b(q,K)": arrays of float64, int64, int32, truth values.
-- "rows(_m,d)": float32 or float64 rows, an array or a CSR matrix; a letter with _ counts within its record alone.
+- "rows(_m,d)": finite float32 or float64 rows, an array or a CSR matrix; a letter with _ counts within its record alone.
 - "finite8(K,D)": an array of float64 that are finite: what predicts.
 - "labels(n)": n labels; "distinct(c)": c >= 2 different ones; "names(d)": d texts; "=n": the whole number n.
 - "classes(K)": a tuple of K >= 2 different labels; "tuple(K) of label": a tuple of K labels, and so for any other kind.
@@ -24,6 +24,7 @@ or a witness that something recomputed depends on. "asked": a parameter of the q
 claim, which is checked for itself. "reported": what the run says of itself, which no data can confirm; it is printed apart.
 """
 
+import math
 import re
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import MISSING, dataclass
@@ -55,6 +56,7 @@ PATTERN = re.compile(
     r"(?P<kind>\w+)(?:\((?P<axes>[\w,]*)\))?(?: (?P<sign>>=?|in) (?P<low>-?\d+(?:e-?\d+)?)(?:\.\.(?P<high>\w+))?)?"
 )
 WIDTHS = {"f8": ("f", 8), "finite8": ("f", 8), "i8": ("i", 8), "i4": ("i", 4), "b": ("b", 1)}
+WHOLE, REAL = (int, np.integer), (int, float, np.integer, np.floating)
 NUMBERS = {"finite": "finite numbers", "real": "numbers", "number": "numbers", "int": "whole numbers"}
 SIMPLY = {float: "finite", int: "int", bool: "bool", str: "str", Kernel: "kernel", Any: "label"}
 
@@ -108,7 +110,7 @@ def check(spec: Any, value: Any, scope: Scope, where: str) -> None:
         kinds = get_args(spec) or (spec,)
         if not any(_is_record(kind, value, scope, where) for kind in kinds):
             _refuse(where, " or ".join(_short(kind) for kind in kinds), value)
-    elif not any(_is(one, value, scope, where) for one in spec.split(" | ")):
+    elif not _is_one_of(spec, value, scope, where):
         _refuse(where, spec, value)
 
 
@@ -137,14 +139,19 @@ def _is_record(kind: Any, value: Any, scope: Scope, where: str) -> bool:
         return value is None
     if not isinstance(value, Record) or value.key != kind.__name__:
         return False
+    check_fields(_declared(kind), value.fields, scope.inner(), f"{where}.{value.key}")
+    value.kind = kind
+    return True
+
+
+@cache
+def _declared(kind: Any) -> dict[str, Any]:
+    """Return the spec of every field of a class of records, with a ? before the name of those that have a default."""
     defaults = getattr(kind, "_field_defaults", None)
     if defaults is None:  # files of earlier versions lack what was added to a dataclass since, with a default
         plain = getattr(kind, "__dataclass_fields__", {})
         defaults = {name for name, one in plain.items() if one.default is not MISSING or one.default_factory is not MISSING}
-    declared = {f"?{name}" if name in defaults else name: spec for name, spec in specs(kind).items()}
-    check_fields(declared, value.fields, scope.inner(), f"{where}.{value.key}")
-    value.kind = kind
-    return True
+    return {f"?{name}" if name in defaults else name: spec for name, spec in specs(kind).items()}
 
 
 def check_fields(specs: Mapping[str, Any], fields: dict[str, Any], scope: Scope, where: str) -> None:
@@ -164,6 +171,26 @@ def _refuse(where: str, expected: str, value: Any) -> None:
     raise ModelFileError(msg)
 
 
+def _is_one_of(spec: str, value: Any, scope: Scope, where: str) -> bool:
+    """Tell whether a value is as one of the alternatives says."""
+    return any(_is(one, value, scope, where) for one in _alternatives(spec))
+
+
+@cache
+def _alternatives(spec: str) -> tuple[str, ...]:
+    return tuple(spec.split(" | "))
+
+
+@cache
+def _parsed(spec: str) -> re.Match[str]:
+    """Return the parts of a spec of numbers or of an array."""
+    found = PATTERN.fullmatch(spec)
+    if found is None:
+        msg = f"no such kind of value: {spec}"
+        raise AssertionError(msg)
+    return found
+
+
 def _is(spec: str, value: Any, scope: Scope, where: str) -> bool:
     """Tell whether a value is as one alternative says."""
     if spec in PLAINLY:
@@ -177,24 +204,20 @@ def _is(spec: str, value: Any, scope: Scope, where: str) -> bool:
         size, _, each = spec.removeprefix("tuple(").partition(") of ")
         sized = isinstance(value, tuple) and scope.agrees(size, len(value))
         return sized and all(_is(each, part, scope, where) for part in value)
-    found = PATTERN.fullmatch(spec)
-    if found is None:
-        msg = f"no such kind of value: {spec}"
-        raise AssertionError(msg)
+    found = _parsed(spec)
     return _is_number(found, value, scope) if found["axes"] is None else _is_array(found, value, scope)
 
 
 def _is_number(spec: re.Match[str], value: Any, scope: Scope) -> bool:
     """Tell whether this is a number of that kind, in range."""
-    kinds = int | np.integer if spec["kind"] == "int" else int | float | np.integer | np.floating
-    if not isinstance(value, kinds) or isinstance(value, bool):
+    if not isinstance(value, WHOLE if spec["kind"] == "int" else REAL) or isinstance(value, bool):
         return False
     if spec["kind"] in ("finite", "real"):
         try:
             number = float(value)
         except OverflowError:
             return False
-        if np.isnan(number) or (spec["kind"] == "finite" and np.isinf(number)):
+        if math.isnan(number) or (spec["kind"] == "finite" and math.isinf(number)):
             return False
     return _in_range(spec, value, value, scope)
 
@@ -216,7 +239,8 @@ def _is_array(spec: re.Match[str], value: Any, scope: Scope) -> bool:
     else:
         typed = isinstance(value, np.ndarray) and (value.dtype.kind, value.dtype.itemsize) == WIDTHS[kind]
     shaped = typed and len(value.shape) == len(axes) and all(map(scope.agrees, axes, value.shape))
-    if not shaped or (kind.startswith("finite") and not np.isfinite(value).all()):
+    finite = kind.startswith("finite") or kind == "rows"
+    if not shaped or (finite and not np.isfinite(value.data if sparse.issparse(value) else value).all()):
         return False
     return spec["low"] is None or value.size == 0 or _in_range(spec, value.min(), value.max(), scope)
 
@@ -321,6 +345,10 @@ def roles(kind: Any) -> dict[str, str]:
     return {name: [*getattr(hints[name], "__metadata__", ()), "proved", "proved"][1] for name in _names(kind)}
 
 
+SAID = {"slowest": "smallest rate", "fastest": "largest rate"}
+"""Names of fields that need more words where they are printed."""
+
+
 def reports(thing: Any) -> list[str]:
     """Return in words what the run says of itself, in a certificate, its theorem and its parts; a default says nothing.
 
@@ -356,6 +384,7 @@ def _in_a_report(name: str, value: Any, default: Any) -> list[str]:
         return []
     if isinstance(value, int | np.integer) and name.endswith("s"):
         return [f"{value:,} {name.removesuffix('s') if value == 1 else name}"]
+    name = SAID.get(name, name)
     return [f"{name} {value:,}" if isinstance(value, int | np.integer) else f"{name} {value:.4g}"]
 
 
@@ -370,7 +399,7 @@ def faults(thing: Any) -> list[str]:
     for name, spec in specs(kind).items():
         value = getattr(thing, name)
         if isinstance(spec, str):
-            fine = any(_is(one, value, scope, name) for one in spec.split(" | "))
+            fine = _is_one_of(spec, value, scope, name)
             expected = "" if fine else _in_words(spec, scope)
         else:
             fine = isinstance(value, spec)

@@ -145,7 +145,7 @@ def _knots(outputs: FloatArray, own: Labels) -> FloatArray:
     weight = np.where(own, 1.0 / max(own.sum(), 1), 1.0 / max((~own).sum(), 1))
     order = np.argsort(f, kind="stable")
     below = np.cumsum(weight[order])
-    places = np.searchsorted(below, below[-1] * (np.arange(KNOTS) + 0.5) / KNOTS).clip(max=f.size - 1)
+    places = np.searchsorted(below, below[-1] * (np.arange(KNOTS) + 0.5) / KNOTS)
     knots = np.unique(f[order][places])
     return knots if knots.size > 1 else np.array([f.min(), f.max()])
 

@@ -135,6 +135,8 @@ def _alike(value: Any, other: Any, size: float = 0.0) -> bool:
         return all(_alike(value[key], other[key], size) for key in value if key in other)
     if isinstance(value, list | tuple) and isinstance(other, list | tuple):
         return len(value) == len(other) and all(_alike(a, b, size) for a, b in zip(value, other, strict=True))
+    if isinstance(value, dict | list | tuple) or isinstance(other, dict | list | tuple):
+        return False
     if type(value) is type(other) and hasattr(value, "__dict__") and not callable(value) and not isinstance(value, np.ndarray):
         return _alike(vars(value), vars(other))
     a, b = np.asarray(value), np.asarray(other)

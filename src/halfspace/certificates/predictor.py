@@ -173,6 +173,12 @@ def _committee(learnt: Mapping[str, Any]) -> dict[str, Any]:
     return {role: learnt[name] for role, name in names.items()}
 
 
+def _bayes_point(learnt: Mapping[str, Any]) -> dict[str, Any]:
+    """Read the centre of a version space, and its members: a list, of a plane or function in each problem."""
+    found = _planes(learnt["_W"], learnt) if "_W" in learnt else _expansion(learnt)
+    return {**found, "members": learnt["members_"]}
+
+
 def _prototype_classes(learnt: Mapping[str, Any]) -> dict[str, Any]:
     labels = np.asarray(learnt["prototype_labels_"]).tolist()
     return {"prototypes": learnt["prototypes_"], "labels of prototypes": labels, "metric": learnt.get("omega_")}
@@ -357,6 +363,7 @@ def _voters(log: Mapping[str, Any], support: Any) -> _Kept:
 
 READERS: dict[str, Callable[[Mapping[str, Any]], dict[str, Any]]] = {
     "components_": _components,
+    "centre_error_": _bayes_point,
     "members_": _committee,
     "calibration_scores_": _novelty,
     "regressor_": _log_target,

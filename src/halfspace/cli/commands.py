@@ -357,6 +357,20 @@ def certify(**options: Any) -> None:
 
 
 @main.command(
+    runs="warm",
+    short_help="Compile ahead, once for this machine.",
+    example="halfspace warm\nNUMBA_CACHE_DIR=/var/cache/halfspace halfspace warm",
+)
+@as_object
+def warm(**options: Any) -> None:
+    """Compile what the commands use, in two processes, so that the first `fit` starts at once.
+
+    Compiled code is kept beside the package, or in the folder that NUMBA_CACHE_DIR names: set it where the package cannot be
+    written, such as in a container, and set it for later commands too.
+    """
+
+
+@main.command(
     runs="inspect",
     short_help="Show what a model file holds.",
     example="halfspace inspect model.halfspace",

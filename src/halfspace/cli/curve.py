@@ -17,6 +17,8 @@ from halfspace.tables import TableEncoder
 
 __all__ = ["run"]
 
+CARRYING = 0.5
+"""Seconds that carrying a curve on to a number of rows may take."""
 MOST = 2000
 """Rows that the curve is measured on, at most: more say little about the shape and take long."""
 
@@ -45,7 +47,9 @@ def run(
         said = sentences([*data.notes, *encoder.notes_])
         notes(said)
         counts = _sizes(at, int(data.rows.size))
-        curve = LearningCurve(AdaTron(C=C, tol=1e-3), n_repeats=repeats, max_time=seconds_left(max_time), random_state=seed)
+        left = seconds_left(max_time)
+        seconds = None if left is None else max(left - min(CARRYING * len(counts), 0.5 * left), 1e-3)
+        curve = LearningCurve(AdaTron(C=C, tol=1e-3), n_repeats=repeats, max_time=seconds, random_state=seed)
         curve.fit(X, y)
     found = [curve.predict(n) for n in counts]
     if plot:

@@ -2,6 +2,7 @@
 
 import sys
 import time
+from contextlib import ExitStack
 from types import TracebackType
 from typing import Any, Self, TextIO
 
@@ -14,14 +15,18 @@ from halfspace._typing import IntArray
 from halfspace.certificates import PrincipalComponents
 from halfspace.cli.frame import clean
 from halfspace.cli.text import proof_of, shortened, table
-from halfspace.ladder.values import Rung, renumbered
+from halfspace.ladder.values import Rung
 from halfspace.notes import sentences
+from halfspace.questions.separability import renumbered
 
 __all__ = ["Watch", "facts", "summary"]
 
 MOST_COLUMNS = 8
 HEADS = ("±", "seen", "fit", "support", "proof or reason")
 """Heads of the table after those of the rung and its score; "seen" is the score on rows learnt from."""
+
+
+COMPILING = "compiling, once for this machine (`halfspace warm` does it ahead)"
 
 
 class Watch:
@@ -33,8 +38,13 @@ class Watch:
         self._live: Live | None = None
         self._last: Any = None
         self._heard = 0.0
+        self._compiled = 0
+        self._listening = ExitStack()
 
     def __enter__(self) -> Self:
+        from halfspace._dispatch import hearing_compilations  # noqa: PLC0415  (those who only read a model need no Numba)
+
+        self._listening.enter_context(hearing_compilations(self._compiling))
         if self._stream.isatty():
             screen = Console(file=self._stream)
             self._live = Live(console=screen, transient=True, refresh_per_second=4, get_renderable=self._shown)
@@ -42,6 +52,7 @@ class Watch:
         return self
 
     def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None) -> None:
+        self._listening.close()
         if self._live is not None:
             self._live.stop()
 
@@ -57,6 +68,12 @@ class Watch:
                 f"{progress.title}: score {progress.score:.3f} after {progress.folds} folds, {progress.seconds:.1f} s in all"
             )
 
+    def _compiling(self) -> None:
+        """Count a function that is compiled; without a live line, say so once."""
+        self._compiled += 1
+        if self._compiled == 1 and self._live is None:
+            self._say(f"{COMPILING} ...")
+
     def _shown(self) -> Text:
         """Return the live line; its clock runs between one report and the next."""
         if self._last is None:
@@ -71,6 +88,8 @@ class Watch:
             parts.append(f"score {progress.score:.3f}")
         if progress.message:
             parts.append(clean(progress.message))
+        if self._compiled:
+            parts.append(f"{COMPILING}: {plural(self._compiled, 'function')}")
         spent = progress.seconds + since
         parts.append(f"{spent:.0f} s")
         if self._max_time is not None:

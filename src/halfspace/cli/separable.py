@@ -16,6 +16,7 @@ it: `TableEncoder` learns it anew from the same rows, so the checker need not tr
 
 import json
 import shlex
+import time
 from dataclasses import replace
 from typing import Any
 
@@ -31,10 +32,9 @@ from halfspace.cli.frame import Answer, notes, seconds_left
 from halfspace.cli.outputs import check_outputs, complete_file
 from halfspace.cli.reading import bytes_on_disk, labels, read_data
 from halfspace.files import Dataset
-from halfspace.ladder.values import renumbered
-from halfspace.notes import sentences
+from halfspace.notes import Note, sentences
 from halfspace.questions.chance import ByChance, separable_by_chance
-from halfspace.questions.separability import separability
+from halfspace.questions.separability import renumbered, separability
 from halfspace.tables import TableEncoder
 
 __all__ = ["run"]
@@ -78,7 +78,12 @@ def _answer(
     said = sentences([*data.notes, *encoder.notes_])
     notes(said)
     y = labels(data)
-    proofs = _decide(X, y, max_time)
+    proofs = _decide(X, y, max_time, complete=out is not None)
+    rest = np.unique(y).size - len(proofs) if len(proofs) > 1 else 0
+    if rest:
+        late = sentences([Note("no time", count=rest)])
+        notes(late)
+        said = [*said, *late]
     worth = _worth(X, y, proofs, permutations, max_time)
     several = PerClass(tuple(label for label, _ in proofs), tuple(proof for _, proof in proofs))
     certificate = proofs[0][1] if len(proofs) == 1 else several
@@ -104,17 +109,24 @@ def _answer(
     return Answer(body, _text(body, check))
 
 
-def _decide(X: Matrix, y: Labels, max_time: float | None) -> list[tuple[Label, Separability]]:
-    """Return a proof for two classes, or one for each class against the rest, which share the time left of the command's."""
+def _decide(X: Matrix, y: Labels, max_time: float | None, *, complete: bool) -> list[tuple[Label, Separability]]:
+    """Return a proof for two classes, or one for each class against the rest, which share the time left of the command's.
+
+    Classes are left out, from the third on, if even the beginning would end too late; not where a proof of all is asked for.
+    """
     classes = np.unique(y)
     if classes.size == 2:
         return [(classes.tolist()[1], separability(X, y, max_time=seconds_left(max_time)))]
     proofs: list[tuple[Label, Separability]] = []
+    shortest = np.inf
     for label in classes.tolist():
-        left = seconds_left(max_time)
+        began, left = time.perf_counter(), seconds_left(max_time)
+        if left is not None and len(proofs) > 1 and not complete and left <= shortest:
+            break
         proof = separability(X, y == label, max_time=left and left / (classes.size - len(proofs)))
         bracket = proof.bracket and replace(proof.bracket, positive=label)
         proofs.append((label, replace(proof, positive=label, bracket=bracket)))
+        shortest = min(shortest, time.perf_counter() - began)
     return proofs
 
 

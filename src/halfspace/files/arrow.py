@@ -9,7 +9,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
-from halfspace._memory import admit
+from halfspace._memory import admit, room
 from halfspace.files.kinds import concatenated, plain_schema, unique_names
 from halfspace.files.opening import OpenedFile, admit_columns, explained
 from halfspace.files.sampling import Piece
@@ -47,7 +47,8 @@ class TypedReader:
         """Yield the rows as tables of plain types."""
         fitting = max(1, min(batch_rows, CELLS // max(1, len(self.names))))
         for whole in self.batches(fitting):
-            step = max(1, whole.num_rows * PIECE // max(_written_out(whole), PIECE))
+            with explained(self.file.name, "readable"):
+                step = max(1, whole.num_rows * PIECE // max(_written_out(whole), PIECE))
             for first in range(0, whole.num_rows, step):
                 with explained(self.file.name, "readable"):
                     table = pa.Table.from_batches([whole.slice(first, step)]).rename_columns(self._stored.names)
@@ -68,7 +69,7 @@ def _written_out(batch: Any) -> int:
     """Return the bytes of a batch once its dictionaries are written out: a long word may stand in every row."""
     total = int(batch.nbytes)
     for column in batch.columns:
-        if pa.types.is_dictionary(column.type) and pa.types.is_string(column.dictionary.type):
+        if pa.types.is_dictionary(column.type) and pa.types.is_string(column.type.value_type):
             total += pc.sum(pc.binary_length(column.dictionary).cast(pa.int64()).take(column.indices)).as_py() or 0
     return total
 
@@ -82,16 +83,20 @@ class ParquetReader(TypedReader):
             self._texts = [field.name for field in parquet.schema_arrow if pa.types.is_string(field.type)]
             groups = [parquet.metadata.row_group(k) for k in range(parquet.metadata.num_row_groups)]
         self._row_bytes = max((group.total_byte_size / max(group.num_rows, 1) for group in groups), default=0.0)
-        pages = ((group.column(j).total_uncompressed_size for j in range(group.num_columns)) for group in groups)
-        largest = max((size for sizes in pages for size in sizes), default=0)
-        admit(file.name, 2 * largest, "its largest block of a column", "write it in smaller row groups")
+        if 2 * max((group.total_byte_size for group in groups), default=0) > room():
+            # Only then: pyarrow ends the process when asked for a column whose statistics contradict each other.
+            pages = ((group.column(j).total_uncompressed_size for j in range(group.num_columns)) for group in groups)
+            largest = max((size for sizes in pages for size in sizes), default=0)
+            admit(file.name, 2 * largest, "its largest block of a column", "write it in smaller row groups")
 
     def batches(self, batch_rows: int) -> Iterator[Any]:
-        """Yield record batches of at most so many rows."""
+        """Yield record batches of at most so many rows, each checked: a code may name a word that its dictionary lacks."""
         fitting = max(1, min(batch_rows, int(PIECE / max(self._row_bytes, 1.0))))
         options = {"memory_map": False, "read_dictionary": self._texts}
         with explained(self.file.name, "Parquet"), pq.ParquetFile(self.file.path, **options) as parquet:
-            yield from parquet.iter_batches(fitting)
+            for batch in parquet.iter_batches(fitting):
+                batch.validate(full=True)
+                yield batch
 
 
 class ArrowReader(TypedReader):

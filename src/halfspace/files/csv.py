@@ -176,8 +176,8 @@ def dialect_of(head: str, delimiters: str = DELIMITERS) -> Dialect:
     if _agreement(parsed[best]) == 0.0:
         best = "," if "," in parsed else delimiters[0]
     rows = parsed[best] or _rows(head, best)
-    fields = [MARKS.sub(r"\1", cell) for row in rows[1:] for cell in row]
-    comma = best == ";" and any(map(DECIMAL_COMMA.fullmatch, fields)) and not any(map(_has_decimal_point, fields))
+    fields = [MARKS.sub(r"\1", cell) for row in rows[1:] for cell in row] if best == ";" else []
+    comma = any(map(DECIMAL_COMMA.fullmatch, fields)) and not any(map(_has_decimal_point, fields))
     if comma:
         rows = [
             [cell.replace(".", "").replace(",", ".") if DECIMAL_COMMA.fullmatch(cell) else cell for cell in row] for row in rows
@@ -213,7 +213,7 @@ def _has_decimal_point(cell: str) -> bool:
 
 
 def _is_number(cell: str) -> bool:
-    return NUMBER.fullmatch(MARKS.sub(r"\1", cell)) is not None
+    return (NUMBER.fullmatch(cell) or NUMBER.fullmatch(MARKS.sub(r"\1", cell))) is not None  # most have no marks
 
 
 def is_header(rows: list[list[str]]) -> bool:

@@ -117,6 +117,14 @@ def _without_percent(text: Any) -> Any:
     return pc.replace_substring_regex(text, rf"{BLANK}%$", "")
 
 
+def _is_plain(text: Any) -> bool:
+    """Tell whether all values are numbers as machines write them, with a decimal point, or null."""
+    try:
+        return not pc.any(pc.is_nan(pc.cast(text, pa.float64()))).as_py()
+    except (pa.ArrowInvalid, pa.ArrowNotImplementedError):
+        return False
+
+
 def unmarked(text: Any) -> Any:
     """Return amounts without their currency, and debts in parentheses as negative numbers; other text as it is."""
     text = pc.replace_substring_regex(text, OWED, r"-\1")
@@ -303,6 +311,8 @@ class Columns:
 
     def cleaned(self, text: Any) -> Any:
         """Return numbers spelled plainly, whatever else there is as it is, and what is missing as null."""
+        if self._decimal == "." and _is_plain(text):  # a cast takes a tenth of the time
+            return text
         return _without_percent(self.respelled(unmarked(self.trim(text))))
 
     def in_day_first(self) -> tuple[str, ...]:

@@ -20,7 +20,7 @@ from typing import Any, BinaryIO, cast
 from halfspace._clock import seconds_left
 from halfspace._memory import admit
 from halfspace._paths import fault_of, sheet_of
-from halfspace._text import listed
+from halfspace._text import listed, shown
 from halfspace.errors import FileError, InputError
 
 __all__ = ["COLUMN_BYTES", "FORMATS", "OpenedFile", "admit_columns", "explained", "format_of", "on_disk", "opened"]
@@ -254,7 +254,7 @@ def _binary_format(file: OpenedFile, head: bytes) -> str:
         return "npz"
     office = any(entry.startswith(("[Content_Types]", "mimetype", "word/", "ppt/")) for entry in entries)
     what = "an office document, but no .xlsx workbook; save the table as .xlsx" if office else "a zip archive; unpack it first"
-    msg = f"{file.name}: is {what}. It holds {listed(sorted(entries))}."
+    msg = f"{file.name}: is {what}. It holds {listed(sorted(entries), show=shown)}."
     raise FileError(msg)
 
 

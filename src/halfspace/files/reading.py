@@ -12,6 +12,7 @@ from typing import Any, Protocol, cast
 import numpy as np
 from numpy.typing import NDArray
 
+from halfspace._clock import seconds_left
 from halfspace._memory import admit, bytes_of, memory_limit, room
 from halfspace._typing import IntArray, Labels, Matrix
 from halfspace.errors import FileError, InputError
@@ -36,6 +37,9 @@ COPIES, CELL_BYTES = 4, 32
 """Copies of a stored row while a file is read and split, and bytes of a value once rows are encoded and cut into folds."""
 FEWEST = 10
 """Rows that a sample must at least have."""
+CELLS, ROW_CELLS, ALWAYS = 8e6, 5, 10_000
+"""Values that are typed, encoded and cut into folds in a second, values that a row costs beside its own; and rows for which
+there is always time."""
 
 
 @dataclass(frozen=True)
@@ -314,6 +318,7 @@ class _Reading:
         self.file, self.kind, self.keep, self.task = file, kind, keep, task
         self.reader = _reader(file, kind)
         self.n_rows = self._held = 0
+        self._cells = 0.0  # values of a row
         self.whole = True
         self.asked: dict[str, Any] = {}
 
@@ -325,6 +330,7 @@ class _Reading:
                 again = [note.column for note in self.reader.notes if note.kind == "renamed" and note.detail == target]
                 column = column_named(target, self.reader.names, self.file.name, again if check else ())
             self._admit(piece)
+            self._in_time()
             self.keep.add(self.n_rows, piece, self._labelled(piece, column))
             self.n_rows += piece.X.shape[0]
             if isinstance(self.keep, Sample) and self.keep.is_full:
@@ -342,15 +348,22 @@ class _Reading:
         if not n:
             return
         if isinstance(self.keep, Sample):
-            cells = X.nnz / n if hasattr(X, "nnz") else max(columns, X.shape[1])
+            self._cells = cells = X.nnz / n if hasattr(X, "nnz") else max(columns, X.shape[1])
             row = COPIES * bytes_of(X) / n + CELL_BYTES * cells
             what = f"a sample of {FEWEST} rows of {cells:,.0f} values"
             admit(self.file.name, FEWEST * row + COLUMN_BYTES * columns, what, "leave columns out")
-            self.keep.restrict(int((room() - COLUMN_BYTES * columns) / row))
+            self.keep.restrict(int((room() - COLUMN_BYTES * columns) / row), "memory")
         else:
             self._held += bytes_of(X)
             what = f"reading it, of which {self.n_rows + n:,} rows are in memory,"
             admit(self.file.name, 2 * self._held, what, "give max_rows for a sample of its rows")
+
+    def _in_time(self) -> None:
+        """Refuse to go on reading once the time limit has passed: a sample of the first rows only would be none of the file."""
+        left = seconds_left() if self.n_rows else None
+        if left is not None and left <= 0.0:
+            msg = f"{self.file.name}: the time limit was reached while reading it, after {self.n_rows:,} rows; raise it."
+            raise FileError(msg)
 
     def _labelled(self, piece: Piece, column: str | None) -> NDArray[np.bool_]:
         """Tell which rows have a label, and go on finding out whether all labels are whole numbers."""
@@ -369,8 +382,10 @@ class _Reading:
 
     def _dataset(self, column: str | None, target: str | int | None, *, check: bool) -> Dataset:
         """Assemble what was kept."""
-        keep = self.keep
+        keep, left = self.keep, seconds_left()
         if isinstance(keep, Sample):
+            if left is not None:  # a quarter of it for what every row costs, however quick the method
+                keep.restrict(max(ALWAYS, int(0.25 * left * CELLS / (self._cells + ROW_CELLS))), "time")
             keep.prune()
         order, rows = keep.order(), keep.all_rows()
         if not keep.pieces:
@@ -447,8 +462,8 @@ class _Reading:
         if unlabelled:
             notes.append(Note("unlabelled", count=unlabelled, detail=f"{self.n_rows:,}"))
         if check and n_kept < self.keep.n_labelled:
-            kind = "sample" if not getattr(self.keep, "restricted", False) else "sample for memory"
-            notes.append(Note(kind, count=n_kept, detail=f"{self.keep.n_labelled:,}"))
+            lack = getattr(self.keep, "lack", "")
+            notes.append(Note(f"sample for {lack}" if lack else "sample", count=n_kept, detail=f"{self.keep.n_labelled:,}"))
         if target is not None and not self.reader.names:
             notes.append(Note("own labels", str(target), detail=self.file.name))
         return tuple(notes)

@@ -77,12 +77,12 @@ class Sample(Everything):
         self._random = np.random.default_rng(seed)
         self._keys: list[NDArray[np.float64]] = []
         self._limit = np.inf
-        self.restricted = False
+        self.lack = ""
 
-    def restrict(self, size: int) -> None:
-        """Keep no more than so many rows, of those that are stored too."""
-        self.restricted = self.restricted or size < self._size
-        self._size = min(self._size, size)
+    def restrict(self, size: int, lack: str) -> None:
+        """Keep no more than so many rows, of those that are stored too, for lack of memory or time."""
+        if size < self._size:
+            self._size, self.lack = size, lack
 
     def _wanted(self, first: int, labelled: Mask) -> Mask:
         del first

@@ -86,6 +86,7 @@ class Reader:
 
     def _parsed(self, text: bytes, line: int) -> tuple[Any, FloatArray]:
         """Parse whole lines, the first of which has number `line`."""
+        text = text.translate(BLANKS_TO_SPACES)  # or a control character would count as a label that is missing
         text = COMMENT.sub(b"", text) if b"#" in text else text
         if b"q" in text:
             text, n_queries = QUERY.subn(rb"\1", text)
@@ -108,7 +109,7 @@ class Reader:
     def _by_python(self, text: bytes, line: int) -> Lines:
         """Read what pyarrow could not; raise an error that names the first line that is wrong."""
         labels, values, indices, indptr = list[float](), list[float](), list[int](), [0]
-        for place, tokens in enumerate(map(bytes.split, text.translate(BLANKS_TO_SPACES).split(b"\n")), line):
+        for place, tokens in enumerate(map(bytes.split, text.split(b"\n")), line):
             if not tokens:
                 continue
             labels.append(self._number(tokens[0], "expected a label", place))

@@ -148,7 +148,7 @@ def column_named(target: str | int | None, names: tuple[str, ...], file: str, ag
 
     `again` holds the names given to further columns that the file calls by the name of the target: which one is meant?
     """
-    columns = listed(names, 20)
+    columns, again = listed(names, 20), [name for name in again if name in names]  # others hold nothing that can be used
     if target is None:
         msg = f"{file}: name the column to predict with --target (target=); the columns are: {columns}."
         raise FileError(msg)

@@ -232,7 +232,7 @@ class BaseLadder(Learnt, BaseEstimator):
         self.winner_, self.best_, self.evidence_ = winner.rung.name, best.rung.name, choice.evidence
         self.estimator_, self.learnt_ = winner.model, self.train_[winner.rows]
         self.out_of_fold_ = winner.outputs if training.watched.size == training.y.size else winner.outputs[:0]
-        self._calibrate(winner, training)
+        self._calibrate(winner, training, until)
         notes = self._about_classes(training, until)
         self.learning_curve_ = learning_curve(winner, training, until) if self.curve and reason == "converged" else ()
         self.test_result_, self.test_outputs_ = None, np.empty((0, *training.task.shape))
@@ -290,8 +290,8 @@ class BaseLadder(Learnt, BaseEstimator):
                 self._notes.append(Note("no novelty"))
         return None
 
-    def _calibrate(self, winner: Climbed, training: Training) -> None:
-        """Learn from the outputs for rows left out how to read them."""
+    def _calibrate(self, winner: Climbed, training: Training, until: float | None) -> None:
+        """Learn from the outputs for rows left out how to read them, from as many as there is time for."""
 
     def _about_classes(self, training: Training, until: float | None) -> list[Note]:  # noqa: ARG002
         """Find out what there is to know about classes; return notes on what could not be found."""
@@ -352,7 +352,13 @@ class BaseLadder(Learnt, BaseEstimator):
             msg = f"this {type(self).__name__} has kept no models of its folds, which answers with a guarantee need; see notes_"
             raise InputError(msg)
         method = "decision_function" if self.task == "classify" else "predict"
-        return np.stack([getattr(model, method)(Z) for model in self.fold_models_], axis=1)
+        answers = [np.asarray(getattr(model, method)(Z)) for model in self.fold_models_]
+        classes = vars(self).get("classes_", ())
+        expected = (Z.shape[0], len(classes)) if len(classes) > 2 else (Z.shape[0],)
+        if any(one.shape != expected or one.dtype.kind != "f" for one in answers):
+            msg = f"the models of the folds of this {type(self).__name__} do not answer for every row and class; fit it again"
+            raise InputError(msg)
+        return np.stack(answers, axis=1)
 
     def _refitted(self, winner: Climbed, training: Training, held: tuple[Any, Labels, Rows], until: float | None) -> Rung:
         """Let the winner learn from all rows, if there is time, and return its rung with what is new."""
@@ -449,15 +455,33 @@ class BaseLadder(Learnt, BaseEstimator):
     @classmethod
     def check_parts(cls, fitted: dict[str, Any], sizes: dict[str, int]) -> None:
         """Refuse parts that are fitted to different tables."""
-        encoder, winner = vars(fitted["encoder_"]), vars(fitted["estimator_"])
+        encoder = vars(fitted["encoder_"])
         if "scoring_" in fitted:
             measure_of(fitted["scoring_"], cls.task)
         if encoder.get("n_features_in_") != sizes["d"]:
             msg = f"{cls.__name__}: its parts are not fitted to the same table"
             raise ValueError(msg)
         width = len(encoder["columns_"]) if encoder["largest_"] is not None else encoder["groups_"][-1][2]
-        if winner.get("n_features_in_", width) != width:
-            msg = f"{cls.__name__}: the winner knows other features"
+        folds, kept = fitted.get("fold_models_", []), fitted.get("conformal_")
+        if not np.array_equal(vars(fitted["estimator_"]).get("classes_", ()), fitted.get("classes_", ())):
+            msg = f"{cls.__name__}: the winner knows other classes"
+            raise ValueError(msg)
+        for model in (fitted["estimator_"], *folds):
+            cls._check_model(model, width)
+        guarantee = Sets if cls.task == "classify" else Intervals
+        if kept is not None and not (isinstance(kept, guarantee) and kept.fits(len(folds), width)):
+            msg = f"{cls.__name__}: what its guarantees need is not of its folds"
+            raise ValueError(msg)
+
+    @classmethod
+    def _check_model(cls, model: Any, width: int) -> None:
+        """Refuse a model that cannot say anything about encoded rows of this width."""
+        examples = vars(model).get("X_")  # of nearest neighbours
+        if vars(model).get("n_features_in_", width if examples is None else examples.shape[1]) != width:
+            msg = f"{cls.__name__}: the winner, or the model of a fold, knows other features"
+            raise ValueError(msg)
+        if not hasattr(type(model), "decision_function" if cls.task == "classify" else "predict"):
+            msg = f"{cls.__name__}: a {type(model).__name__} does not predict what it does"
             raise ValueError(msg)
 
 

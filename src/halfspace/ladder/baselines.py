@@ -57,6 +57,11 @@ def _nearest(X: Matrix, choices: tuple[int, ...]) -> tuple[list[int], IntArray]:
     return possible, found
 
 
+def _as_examples(X: Matrix, examples: Matrix) -> Matrix:
+    """Return rows dense if the examples are: scikit-learn's trees take no sparse ones."""
+    return dense(X) if isinstance(examples, np.ndarray) and not isinstance(X, np.ndarray) else X
+
+
 def _errors(near: IntArray, target: IntArray, choices: list[int], K: int) -> list[int]:
     """Return how many examples the vote of their k nearest, classes of shape (n, k), gets wrong, for every choice of k."""
     errors, step = [0] * len(choices), max(1, VOTES // K)
@@ -134,7 +139,7 @@ class Neighbours(Certified, ClassifierMixin, BaseEstimator):
         """Return the shares of the votes, shape (n, K); for two classes their difference, shape (n,)."""
         model: Any = KNeighborsClassifier(n_neighbors=self.k_).fit(self.X_, self.target_)
         with few_threads(self.X_):
-            shares: FloatArray = model.predict_proba(X)
+            shares: FloatArray = model.predict_proba(_as_examples(X, self.X_))
         return shares[:, 1] - shares[:, 0] if self.classes_.size == 2 else shares
 
     def predict(self, X: Matrix) -> Labels:
@@ -223,7 +228,7 @@ class NeighbourMean(Certified, RegressorMixin, BaseEstimator):
         """Return the mean target of the nearest examples, shape (n,)."""
         model: Any = KNeighborsRegressor(n_neighbors=self.k_).fit(self.X_, self.target_)
         with few_threads(self.X_):
-            found: FloatArray = model.predict(X)
+            found: FloatArray = model.predict(_as_examples(X, self.X_))
         return found
 
     def to_graph(self, graph: Any, X: str) -> Any:

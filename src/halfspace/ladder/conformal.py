@@ -119,6 +119,12 @@ class Intervals:
     difficulty: Difficulty
     logarithm: bool = False
 
+    def fits(self, m: int, width: int) -> bool:
+        """Tell whether this is about m folds and rows of so many columns."""
+        f = self.difficulty.centre.shape[1]
+        features = f == 1 or (f == 1 + width and width <= MOST_COLUMNS)
+        return features and self.difficulty.weights.shape[1] == 2 * f and _are_of_folds(self.scores, self.sizes, m)
+
     @classmethod
     def of(cls, y: FloatArray, predictions: FloatArray, fold: IntArray, Z: Matrix, *, logarithm: bool = False) -> Self:
         """Score every row by the model that had not seen it.
@@ -199,6 +205,10 @@ class Sets:
     scores: Annotated[FloatArray, "finite8(_n)"]
     sizes: Annotated[IntArray, "i8(_m) >= 0"]
 
+    def fits(self, m: int, width: int) -> bool:  # noqa: ARG002  (as for intervals)
+        """Tell whether this is about m folds."""
+        return _are_of_folds(self.scores, self.sizes, m)
+
     @classmethod
     def of(cls, outputs: FloatArray, target: IntArray, fold: IntArray) -> Self:
         """Score every row by the model that had not seen it.
@@ -232,6 +242,11 @@ class Sets:
             lower = sum(np.searchsorted(part, _behind(outputs[block, k])) for k, part in enumerate(parts))
             found.append((lower < rank) | (lower == np.min(lower, axis=1, keepdims=True)))
         return np.concatenate(found) if found else np.zeros((0, 2 if outputs.ndim == 2 else outputs.shape[2]), dtype=bool)
+
+
+def _are_of_folds(scores: FloatArray, sizes: IntArray, m: int) -> bool:
+    """Tell whether there are scores for each of m >= 1 folds of these sizes."""
+    return 1 <= m == sizes.size and sum(sizes.tolist()) == scores.size
 
 
 def predictions_of(models: Sequence[Any], Z: Matrix, fold: IntArray) -> FloatArray:

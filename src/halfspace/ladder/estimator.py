@@ -1,5 +1,6 @@
 """The ladder of classes: baseline, perceptron, large margin, prototypes, kernel; the simplest that is as good wins."""
 
+import time
 from collections.abc import Callable
 from typing import Any, ClassVar
 
@@ -24,6 +25,8 @@ from halfspace.rows.labels import read_classes
 
 __all__ = ["Ladder"]
 
+CALIBRATED, LEAST_CALIBRATED = 50_000, 1_000
+"""Outputs that log-odds are fitted to in a second, and in any case."""
 TIED = 1e-4
 """Log-odds below this are no more than the end of a search: the first of two classes is as good as the second."""
 
@@ -226,12 +229,13 @@ class Ladder(ClassifierMixin, BaseLadder):
             self._notes.extend(notes)
         return task
 
-    def _calibrate(self, winner: Climbed, training: Training) -> None:
+    def _calibrate(self, winner: Climbed, training: Training, until: float | None) -> None:
         with undisturbed():
             y, outputs = training.y[training.watched], winner.outputs
             if winner.plan.name == training.task.baseline:  # the same for every row: what differs between folds says nothing
                 outputs = training.task.outputs(winner.model, training.X[training.watched])
-                self.out_of_fold_ = outputs[: self.out_of_fold_.shape[0]]
+            outputs = _thinned(outputs, until)
+            self.out_of_fold_ = outputs[: self.out_of_fold_.shape[0]]
             self.calibration_ = LogOdds.of(outputs, np.searchsorted(self.classes_, y))
             demand = self._demand()
             P = self.calibration_.probabilities(outputs)
@@ -317,8 +321,6 @@ class Ladder(ClassifierMixin, BaseLadder):
     def check_learnt(cls, fitted: dict[str, Any], sizes: dict[str, int]) -> None:
         """Refuse parts that are fitted to different tables, and probabilities that would not be any."""
         cls.check_parts(fitted, sizes)
-        if not np.array_equal(vars(fitted["estimator_"]).get("classes_"), fitted["classes_"]):
-            raise ValueError("Ladder: the winner knows other classes")
         fair = fitted["calibration_"]
         if isinstance(fair, LogOdds):
             sound = fair.sound(fitted["classes_"].size)
@@ -326,3 +328,18 @@ class Ladder(ClassifierMixin, BaseLadder):
             sound = all(0.0 < curve.slope < np.inf and 0.0 <= curve.noise < 1.0 for curve in fair)
         if not sound:
             raise ValueError("Ladder: its probabilities would not be any")
+
+
+def _thinned(outputs: FloatArray, until: float | None) -> FloatArray:
+    """Return outputs, shape (n,) or (n, K), with NaN for those that a calibration has no time for: half of what is left."""
+    if until is None:
+        return outputs
+    numbers = (*outputs.shape, 2)[1]
+    most = max(LEAST_CALIBRATED, int(0.5 * CALIBRATED * (until - time.perf_counter()) / numbers))
+    seen = np.flatnonzero(np.isfinite(outputs if outputs.ndim == 1 else outputs.sum(axis=1)))
+    if seen.size <= most:
+        return outputs
+    kept = seen[:: -(-seen.size // most)]
+    found = np.full_like(outputs, np.nan)
+    found[kept] = outputs[kept]
+    return found

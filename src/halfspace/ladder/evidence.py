@@ -18,6 +18,9 @@ Numbers    Squared errors have long tails, and few rows hardly reach the level b
            the number of rungs (Bonferroni), for rungs whose mean gain is positive. Two classes are judged so too, by their
            outputs, for rungs whose gain is above its standard error. Either test may find evidence; `python -m benchmarks
            noise` measures the level of both together.
+Centre     Columns are centred on all rows before they are cut into folds. With about as many inputs as rows, what a model says
+           of a fold's rows then has a fixed sum: one row of each fold tells nothing new. So many rows are taken off the
+           number that a test believes in (`lost`), and correlations are judged as if of half the rest.
 Passes     Repeated passes through the folds are averaged row by row before all this: they are no new evidence.
 Folds      A measure that is no mean over rows (the area under a ROC curve) has m scores, one per fold. Their differences have
            the variance  s² (1/m + 1/(n_splits - 1))  (Nadeau and Bengio, 2003, section 3: the rows tested on over those learnt
@@ -177,7 +180,7 @@ def constant_losses(measure: str, truth: Labels) -> FloatArray:
     return row_losses(measure, truth, np.full(truth.size, counts.argmax()))
 
 
-def compare_rows(losses: FloatArray, constant: FloatArray, level: float = LEVEL) -> Evidence:
+def compare_rows(losses: FloatArray, constant: FloatArray, level: float = LEVEL, lost: int = 0) -> Evidence:
     """Decide which rungs are better than a constant prediction, by the losses of rows that were not learnt from.
 
     Parameters
@@ -189,6 +192,8 @@ def compare_rows(losses: FloatArray, constant: FloatArray, level: float = LEVEL)
         Those of the best constant (`constant_losses`).
     level : float, default LEVEL
         One-sided level of the whole ladder.
+    lost : int, default 0
+        Rows that tell nothing new: the folds of a pass, where there are about as many inputs as rows.
 
     Examples
     --------
@@ -203,18 +208,18 @@ def compare_rows(losses: FloatArray, constant: FloatArray, level: float = LEVEL)
     gains = np.asarray(constant, dtype=np.float64) - np.atleast_2d(np.asarray(losses, dtype=np.float64))
     seen = np.isfinite(gains)
     n = seen.sum(axis=1)
-    if not gains.size or n.min() < 2:
+    if not gains.size or n.min() < 2 + lost:
         return Evidence(np.zeros(len(gains)), np.full(len(gains), np.inf), np.ones(len(gains)), level)
     gains = np.where(seen, gains, 0.0)
     mean = gains.sum(axis=1) / n
     centred = np.where(seen, gains - mean[:, None], 0.0)
     squares = (centred**2).sum(axis=1)
-    error = np.sqrt((squares + (gains**2).max(axis=1)) / (n * (n - 1.0)))
-    return Evidence(mean, error, _largest(mean, error, centred, int(n.min()) - 1), level)
+    error = np.sqrt((squares + (gains**2).max(axis=1)) / ((n - lost) * (n - 1.0)))
+    return Evidence(mean, error, _largest(mean, error, centred, int(n.min()) - 1 - lost), level)
 
 
 def compare_numbers(
-    losses: FloatArray, constant: FloatArray, predicted: FloatArray, y: FloatArray, least: float = 0.0
+    losses: FloatArray, constant: FloatArray, predicted: FloatArray, y: FloatArray, least: float = 0.0, lost: int = 0
 ) -> Evidence:
     """Decide which rungs predict numbers better than a constant: by their losses, or by their correlation with the targets.
 
@@ -228,6 +233,8 @@ def compare_numbers(
         The targets; of two classes 0 and 1.
     least : float, default 0.0
         Standard errors that the mean gain must be above for the correlation to count.
+    lost : int, default 0
+        As for `compare_rows`.
 
     Examples
     --------
@@ -237,13 +244,13 @@ def compare_numbers(
     >>> compare_numbers([(predicted - y) ** 2], constant_losses("rmse", y), [predicted], y).supported
     array([ True])
     """
-    by_rows = compare_rows(losses, constant)
-    p_values = np.array([_by_correlation(np.asarray(one, dtype=np.float64), y) for one in predicted]) * len(predicted)
+    by_rows = compare_rows(losses, constant, lost=lost)
+    p_values = np.array([_by_correlation(np.asarray(one, dtype=np.float64), y, lost) for one in predicted]) * len(predicted)
     p_values = np.where(by_rows.gains > np.maximum(least * by_rows.errors, 0.0), np.minimum(p_values, 1.0), 1.0)
     return by_rows._replace(p_values=np.minimum(by_rows.p_values, p_values))
 
 
-def _by_correlation(predicted: FloatArray, y: FloatArray) -> float:
+def _by_correlation(predicted: FloatArray, y: FloatArray, lost: int) -> float:
     """Return how often noise would be as correlated with the targets, shape (n,), as predictions are."""
     seen = np.isfinite(predicted)
     a, b, n = predicted[seen] - predicted[seen].mean(), y[seen] - y[seen].mean(), int(seen.sum())
@@ -251,6 +258,9 @@ def _by_correlation(predicted: FloatArray, y: FloatArray) -> float:
     if n < 3 or not size > 0.0:
         return 1.0
     r = min(float(a @ b) / size, 1.0 - 1e-12)
+    if lost:
+        half = 0.5 * (n - lost) - 2.0
+        return float(stats.t.sf(r * np.sqrt(half / (1.0 - r * r)), half)) if half > 0.0 else 1.0
     return float(stats.t.sf(r * np.sqrt((n - 2) / (1.0 - r * r)) / np.sqrt(2.0), n - 2))
 
 

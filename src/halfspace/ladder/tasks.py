@@ -222,5 +222,7 @@ def split(task: Task, y: Labels, share: float, seed: int, rows: Rows = Rows()) -
         test = next(task.folds(y, parts, seed, rows.group))[1] if parts > 1 else everyone[:0]
     else:
         test = task.held_out(y, share, seed)
-    train = np.setdiff1d(everyone, test)
+    learnt = np.ones(y.size, dtype=bool)
+    learnt[test] = False
+    train = everyone[learnt]
     return (train, test) if train.size and task.complete(y[train]) else (everyone, everyone[:0])

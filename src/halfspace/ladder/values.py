@@ -7,20 +7,19 @@ the mean of their losses; other measures have the middle 95 % of a thousand boot
 """
 
 from collections.abc import Iterable
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from typing import Annotated, Any, NamedTuple, Self
 
 import numpy as np
 from scipy import stats
 
-from halfspace._typing import FloatArray, IntArray, Label, Labels
-from halfspace.certificates import Separability
+from halfspace._typing import FloatArray, IntArray, Labels
 from halfspace.ladder.evidence import Evidence
 from halfspace.ladder.measures import MEASURES, Measure
 from halfspace.ladder.tasks import Task
 from halfspace.solvers.outcome import Outcome, Reason
 
-__all__ = ["NumberTest", "Progress", "Rung", "TestResult", "renumbered", "summarise_outcome", "summarise_result"]
+__all__ = ["NumberTest", "Progress", "Rung", "TestResult", "summarise_outcome", "summarise_result"]
 
 LEVEL = 0.95
 DRAWS = 1_000
@@ -213,14 +212,6 @@ class Progress(NamedTuple):
     seconds: float
     score: float
     message: str
-
-
-def renumbered(proofs: Iterable[tuple[Label, Separability]], rows: IntArray) -> list[tuple[Label, Separability]]:
-    """Return separability proofs about some rows with the row numbers of the file, shape (n,), for people to read."""
-    return [
-        (label, replace(proof, multipliers={int(rows[row]): share for row, share in proof.multipliers.items()}))
-        for label, proof in proofs
-    ]
 
 
 def summarise_result(

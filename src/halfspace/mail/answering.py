@@ -48,7 +48,7 @@ def shares_of(
     >>> shares_of([0, 1, 2, 3], 1, weights=[1.0, -1.0, 0.5, 0.0], advice=[0.0] * 4, counts=[1] * 4)
     [0.5, -0.5, 0.25, 0.0]
     """
-    rarities = [math.log(1.0 + (n + 1.0) / (counts[slot] + 1.0)) for slot in slots]
+    rarities = [math.log(n + counts[slot] + 2) - math.log(counts[slot] + 1) for slot in slots]
     length = math.sqrt(sum(rarity * rarity for rarity in rarities)) or 1.0
     root = math.sqrt(len(slots)) or 1.0
     g = sum(advice[slot] for slot in slots) / root

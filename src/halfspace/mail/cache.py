@@ -15,8 +15,8 @@ import numpy as np
 
 from halfspace.mail.extraction import VERSION
 from halfspace.mail.journal import Journal
-from halfspace.mail.learner import SETTINGS, Learner, Plane, outputs
-from halfspace.mail.weights import LAYOUT, MAGIC, SIZE, SLOTS, WeightsFile, boot
+from halfspace.mail.learner import SETTINGS, SLOT, Learner, Plane, logarithms, rarities
+from halfspace.mail.weights import HEADER, LAYOUT, MAGIC, SIZE, SLOTS, WeightsFile, boot
 
 __all__ = ["Cache", "Copy"]
 
@@ -36,12 +36,11 @@ def _counts_of(data: bytes) -> Any:
     return np.ascontiguousarray(planes.T).view(np.uint32).ravel()
 
 
-def _vector(n: int, counts: Any) -> Any:
+def _vector(logs: Any, n: int, counts: Any) -> Any:
     """Return the entries of a message that came after n others, from the counts of its slots then."""
-    m = counts.size
-    plane, entries = Plane(np.zeros(m, np.float32), np.zeros(m, np.float32), np.zeros(m, np.float32), counts), np.empty(m)
-    outputs(plane, n, np.arange(m, dtype=np.uint32), entries)
-    return entries.astype(np.float32)
+    entries = np.empty(counts.size)
+    length = rarities(logs, n, counts, entries)
+    return (entries / (length or 1.0)).astype(np.float32)
 
 
 class Kept(NamedTuple):
@@ -93,9 +92,10 @@ class Cache:
         """Put a file of a filter that has learnt nothing in the place of the one that is there."""
         part = path.with_name(f"{path.name}.part")
         with part.open("wb") as out:
-            out.truncate(SIZE)
-            out.seek(SIZE - 2 * 4 * SLOTS)
-            out.write(np.full(SLOTS, SETTINGS.start, np.float32).tobytes())
+            out.seek(HEADER)
+            empty = np.zeros(SLOTS, SLOT)
+            empty["squares"] = SETTINGS.start
+            out.write(empty.tobytes())
         file = WeightsFile(str(part), writing=True)
         file["magic"], file["layout"], file["extractor"], file["epoch"] = MAGIC, LAYOUT, VERSION, epoch
         file["boot"], file["end"] = boot(), SIZE
@@ -116,13 +116,14 @@ class Cache:
         """Take over what other processes have learnt: the plane is shared, the kept messages are read."""
         data = os.pread(self.file.number, self.file["end"] - SIZE, SIZE)
         strengths, rows, place = [], [], 0
+        logs = logarithms(2 * int(self.file.number_of("n")) + 3)
         for k in range(self.file["kept"]):
             strength, position, number, size = RECORD.unpack_from(data, place)
             strengths.append(strength)
             if k >= len(self._kept):
                 counts = data[place + RECORD.size : place + RECORD.size + size]
                 spam, slots = journal.known(number)
-                entries = _vector(position, _counts_of(counts))
+                entries = _vector(logs, position, _counts_of(counts))
                 rows.append((1 if spam else -1, position, slots, entries))
                 self._kept.append(Kept(number, SIZE + place, counts))
             place += RECORD.size + size

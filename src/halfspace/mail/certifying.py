@@ -13,7 +13,7 @@ from scipy import sparse
 
 from halfspace.certificates import Certificate, HamLoss, StreamMistakes
 from halfspace.mail.journal import Entry
-from halfspace.mail.learner import Learner, Settings, outputs
+from halfspace.mail.learner import Learner, Settings
 from halfspace.mail.promise import default_threshold
 
 __all__ = ["Replay", "replay"]
@@ -45,8 +45,7 @@ def replay(entries: Iterable[Entry], settings: Settings) -> Replay:
     learner, scores, labels, n_changed, mistakes = Learner(settings), list[float](), list[int](), 0, 0
     vectors: list[tuple[Any, Any]] = []
     for entry in entries:
-        label, vector = 1 if entry.spam else -1, np.empty(entry.features.size)
-        f, _ = outputs(learner.plane, learner.n, entry.features, vector)
+        label, (f, vector) = 1 if entry.spam else -1, learner.vector(entry.features)
         mistakes += label * f <= 0.0
         scores.append(learner.learn(entry.features, label))
         labels.append(label)

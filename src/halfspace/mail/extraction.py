@@ -14,18 +14,20 @@ from collections.abc import Callable, Iterable
 from functools import lru_cache
 
 from halfspace.mail.hashing import GROUPS, Numbers, keys_of, named_slots, slots_of
-from halfspace.mail.html import CAP, text_and_links
-from halfspace.mail.message import Message, as_text, read
+from halfspace.mail.html import CAP, PLAIN, text_and_links
+from halfspace.mail.message import Message, Part, as_text, read
 
-__all__ = ["ALL", "VERSION", "buffers_of", "features", "named_features"]
+__all__ = ["ALL", "VERSION", "address", "buffers_of", "domain_of", "features", "named_features"]
 
 ALL = GROUPS
-VERSION = 5
+VERSION = 6
 """Of the extractor: a filter's state belongs to one, and is learnt anew from the messages when it changes."""
 START, END = 1_500, 1_500
 """Bytes at the start and the end of a message whose overlapping fours count."""
 HEAD = 16
 """Bytes of a part that is not text whose overlapping fours count."""
+HOP_WORDS = 64
+"""Words of a Received line that count."""
 LINKS = 25
 """Different links of a message that count."""
 LIGHT = 250
@@ -36,28 +38,22 @@ LIGHT_WORDS = 150
 
 Tokens = list[bytes]
 
-_PRINTABLE = bytes(c if c > 32 and c != 127 else 32 for c in range(256))
-_WORD = bytes(c if (chr(c).isalnum() and c < 128) or c in b"$'-_" or c > 127 else 32 for c in range(256))
-_AROUND_NUMBERS = bytes(c if 48 <= c < 58 or c == 46 or (c > 64 and c not in b"[]") else 32 for c in range(256))
-_DATE = re.compile(
-    rb"(?:(\w{3})[a-z]*,?[ \t]+)?(\d{1,2})[ \t-]+(\w{3})[a-z]*[ \t-]+(\d{2,4})"
-    rb"[ \t]+(\d{1,2}):(\d\d)(?::(\d\d))?(?:[ \t]+([+-]\d{4}|[a-z]{1,5}))?"
-)
-_DELIMITERS = bytes(c if c > 32 and c not in b"<>\"',;:()" else 32 for c in range(256))
+PRINTABLE = bytes(c if c > 32 and c != 127 else 32 for c in range(256))
+WORD = bytes(c if (chr(c).isalnum() and c < 128) or c in b"$'-_" or c > 127 else 32 for c in range(256))
+AROUND_NUMBERS = bytes(c if 48 <= c < 58 or c == 46 or (c > 64 and c not in b"[]") else 32 for c in range(256))
+_TIME = re.compile(rb"(\d{1,2}):(\d\d)(?::\d\d)?")
+DELIMITERS = bytes(c if c > 32 and c not in b"<>\"',;:()" else 32 for c in range(256))
 _SHAPES = bytes(48 if 48 <= c < 58 else 65 if 65 <= c < 91 else 97 if 97 <= c < 123 else c for c in range(256))
-_URL = re.compile(rb"://([^\s\"'<>)\]]{1,300})")
-_BARE_URL = re.compile(rb"www\.([^\s\"'<>)\]]{1,300})")
 _ENCODED = re.compile(rb"=\?([^?\s]{1,40})\?([bq])\?([^?]{0,400})\?=(?:\s+(?==\?))?", re.IGNORECASE)
-_VERDICT = re.compile(rb"\b(spf|dkim|dmarc|arc|domainkeys|sender-id|iprev|auth)=([a-z]{2,12})")
-_MONTHS = {m: k for k, m in enumerate(b"jan feb mar apr may jun jul aug sep oct nov dec".split(), 1)}
-_DAYS = frozenset(b"mon tue wed thu fri sat sun".split())
-_SHORTENERS = frozenset(
-    b"bit.ly tinyurl.com t.co goo.gl ow.ly is.gd buff.ly cutt.ly rb.gy tiny.cc rebrand.ly snipurl.com".split()
-)
+VERDICTS = tuple(b"spf dkim dmarc arc domainkeys sender-id iprev auth".split())
+BETWEEN_VERDICTS = bytes(c if c > 32 and c not in b";,()" else 32 for c in range(256))
+MONTHS = tuple(b"jan feb mar apr may jun jul aug sep oct nov dec".split())
+DAYS = tuple(b"mon tue wed thu fri sat sun".split())
+SHORTENERS = tuple(b"bit.ly tinyurl.com t.co goo.gl ow.ly is.gd buff.ly cutt.ly rb.gy tiny.cc rebrand.ly snipurl.com".split())
 
 
 @lru_cache(maxsize=4096)
-def _domain(host: bytes) -> bytes:
+def domain_of(host: bytes) -> bytes:
     """Return the last two labels of a host name, three where the last but one is short, as in co.uk."""
     labels = host.strip(b".").split(b".")
     return b".".join(labels[-3:] if len(labels) > 2 and len(labels[-2]) < 4 and len(labels[-1]) < 3 else labels[-2:])
@@ -68,35 +64,44 @@ def _bucket(number: float) -> bytes:
     return b"%s%d" % (b"-" if number < 0 else b"", int(abs(number)).bit_length())
 
 
-def _address(value: bytes) -> tuple[bytes, bytes]:
+def address(value: bytes) -> tuple[bytes, bytes]:
     """Return the local part and the domain of the first address in a header value."""
-    local, _, domain = value.translate(_DELIMITERS).partition(b"@")
+    local, _, domain = value.translate(DELIMITERS).partition(b"@")
     return local.rpartition(b" ")[2].lower(), domain.partition(b" ")[0].lower()
 
 
-def _moment(value: bytes) -> tuple[int, tuple[bytes, ...]]:
-    """Return the seconds since 1970 that a date stands for, -1 if none, and its pieces."""
-    found = _DATE.search(value[-120:].lower())
-    if not found or found[3] not in _MONTHS:
-        return -1, ()
-    day, month, year = int(found[2]), _MONTHS[found[3]], int(found[4])
+def _moment(value: bytes) -> tuple[int, bytes, bytes, bytes]:
+    """Return the seconds since 1970 that a date stands for, -1 if none, its weekday, hour and zone."""
+    words = value[-120:].lower().replace(b",", b" ").split()
+    for i in range(3, len(words)):
+        day, name, year, time = words[i - 3 : i + 1]
+        found = _TIME.fullmatch(time)
+        if not (found and day.isdigit() and len(day) < 3 and name[:3] in MONTHS and year.isdigit() and 1 < len(year) < 5):
+            continue
+        zone = words[i + 1][:5] if i + 1 < len(words) else b""
+        offset = 0
+        if len(zone) == 5 and zone[:1] in (b"+", b"-") and zone[1:].isdigit():
+            offset = (int(zone[1:3]) * 60 + int(zone[3:])) * (-60 if zone[:1] == b"-" else 60)
+        seconds = _days(int(year), MONTHS.index(name[:3]), int(day)) * 86400 + int(found[1]) * 3600 + int(found[2]) * 60
+        weekday = words[i - 4] if i > 3 and words[i - 4].isalpha() else b""
+        return seconds - offset, weekday[:3], found[1], zone
+    return -1, b"", b"", b""
+
+
+def _days(year: int, month: int, day: int) -> int:
+    """Return the days since 1970 of a date, months counted from 0; years of two digits are those from 1970 on."""
     year += 1900 if 69 < year < 1000 else 2000 if year < 70 else 0
-    months = year * 12 + month - 3
-    days = 365 * (months // 12) + months // 48 - months // 1200 + months // 4800 + (months % 12 * 153 + 2) // 5 + day - 719469
-    zone = found[8] or b""
-    offset = 0
-    if zone[:1] in (b"+", b"-"):
-        offset = (int(zone[1:3]) * 60 + int(zone[3:5])) * (-60 if zone[:1] == b"-" else 60)
-    return days * 86400 + int(found[5]) * 3600 + int(found[6]) * 60 - offset, found.groups(b"")
+    months = year * 12 + month - 2
+    return 365 * (months // 12) + months // 48 - months // 1200 + months // 4800 + (months % 12 * 153 + 2) // 5 + day - 719469
 
 
 def _date(message: Message) -> Tokens:
     """Hour, weekday, zone, and how far the date is from the first and last hop."""
-    sent, pieces = _moment(message.first(b"date"))
+    sent, weekday, hour, zone = _moment(message.first(b"date"))
     if sent < 0:
         return [b"no-date"] if message.fields else []
-    tokens = [b"weekday:" + pieces[0], b"hour:" + pieces[4], b"zone:" + pieces[7]]
-    if pieces[0] and pieces[0] not in _DAYS:
+    tokens = [b"weekday:" + weekday, b"hour:" + hour, b"zone:" + zone]
+    if weekday and weekday not in DAYS:
         tokens.append(b"odd-weekday")
     hops = message.values(b"received")
     for name, hop in ((b"first", hops[-1:]), (b"last", hops[:1])):
@@ -109,19 +114,19 @@ def _date(message: Message) -> Tokens:
 def _path(message: Message) -> Tokens:
     """Count the hops; name the hosts, and what was handed over from which to which."""
     hops = message.values(b"received")
-    tokens = [b"hops:%d" % len(hops)] if message.fields else []
+    tokens, nameless = [b"hops:%d" % len(hops)] if message.fields else [], 0
     for k, hop in enumerate(reversed(hops[-12:])):
-        helo, name, by, how = _handed(hop.lower().split())
-        where = _domain(by)
+        helo, name, by, how = _handed(hop.lower().split()[:HOP_WORDS])
+        where = domain_of(by)
         tokens += [b"by:" + by, b"%d-by:%s" % (k, where), b"with:" + how]
         if not helo:
             tokens.append(b"%d-from-nobody" % k)
             continue
-        tokens += [b"helo:" + helo, b"helo-domain:" + _domain(helo), b"over:%s>%s" % (_domain(name or helo), where)]
-        tokens.append(b"from:" + _domain(name) if name else b"%d-nameless" % k)
-        if name and _domain(name) != _domain(helo):
+        tokens += [b"helo:" + helo, b"helo-domain:" + domain_of(helo), b"over:%s>%s" % (domain_of(name or helo), where)]
+        tokens.append(b"from:" + domain_of(name) if name else b"%d-nameless" % k)
+        nameless += not name
+        if name and domain_of(name) != domain_of(helo):
             tokens.append(b"%d-helo-unlike-name" % k)
-    nameless = sum(token.endswith(b"-nameless") for token in tokens)
     return [*tokens, b"nameless:%d/%d" % (nameless, len(hops))] if nameless else tokens
 
 
@@ -142,9 +147,9 @@ def _ip(message: Message) -> Tokens:
     """Prefixes of the numbers in the path, private or public."""
     tokens = []
     numbers = [(b"%d" % k, value) for k, value in enumerate(reversed(message.values(b"received")[-12:]))]
-    numbers += [(b"origin", value) for value in message.values(b"x-originating-ip")]
+    numbers += [(b"origin", value) for value in message.values(b"x-originating-ip")[:5]]
     for where, value in numbers:
-        for number in [word for word in value.translate(_AROUND_NUMBERS).split() if word.count(b".") == 3][:4]:
+        for number in [word for word in value.translate(AROUND_NUMBERS).split() if word.count(b".") == 3][:4]:
             a, b, c, d = number.split(b".")
             if a.isdigit() and b.isdigit() and c.isdigit() and d.isdigit() and len(number) < 16:
                 private = a in (b"10", b"127") or (a, b) == (b"192", b"168") or (a == b"172" and 16 <= int(b) < 32)
@@ -160,28 +165,37 @@ def _sender(message: Message) -> Tokens:
         value = message.first(field)
         if not value:
             continue
-        local, domain = said[field] = _address(value)
-        tokens += [b"%s:%s@%s" % (field, local, domain), b"%s-domain:%s" % (field, _domain(domain)), b"has-" + field]
+        local, domain = said[field] = address(value)
+        tokens += [b"%s:%s@%s" % (field, local, domain), b"%s-domain:%s" % (field, domain_of(domain)), b"has-" + field]
         tokens.append(b"%s-top:%s" % (field, domain.rpartition(b".")[2]))
         if field in (b"to", b"cc"):
             tokens.append(b"%s-many:%s" % (field, _bucket(value.count(b"@"))))
     writer = said.get(b"from", (b"", b""))
     for field in (b"sender", b"return-path", b"reply-to", b"message-id", b"to"):
         if field in said:
-            same = _domain(said[field][1]) == _domain(writer[1])
+            same = domain_of(said[field][1]) == domain_of(writer[1])
             tokens.append(field + (b"-like-from" if same else b"-unlike-from"))
     if writer[0]:
         tokens.append(b"digits:" + _bucket(sum(c < 58 for c in writer[0])))
-        name = _words(_unencoded(message.first(b"from")).split(b"<")[0])
-        tokens += [b"name:" + word for word in name.split()[:6]]
+        tokens += [b"name:" + word for word in name_of(message.first(b"from")).split()[:6]]
     tokens += [b"mailer:" + word for word in _words(message.first(b"x-mailer") or message.first(b"user-agent")).split()[:6]]
     return tokens
 
 
+def name_of(value: bytes) -> bytes:
+    """Return the words before the address in a field, parted by spaces."""
+    return _words(unencoded(value).split(b"<")[0])
+
+
 def _encoding(message: Message) -> Tokens:
+    """Name the shape of the message, its parts, and its fields."""
+    return [*of_parts(message.shape, message.parts), *(b"has:" + name for name, _ in message.fields)]
+
+
+def of_parts(shape: Tokens, parts: list[Part]) -> Tokens:
     """Character sets, transfer encodings, the shape of the message, and attachments by name, type and size."""
-    tokens = [b"shape:" + b",".join(message.shape[:8])[:60]]
-    for part in message.parts[:20]:
+    tokens = [b"shape:" + b",".join(shape[:8])[:60]]
+    for part in parts[:20]:
         charset, transfer = part.charset.encode("ascii", "replace"), part.transfer
         tokens += [
             b"type:" + part.kind,
@@ -198,39 +212,39 @@ def _encoding(message: Message) -> Tokens:
             ]
         if not part.kind.startswith(b"text/"):
             tokens.append(b"size:%s:%s" % (part.kind, _bucket(len(part.body))))
-    tokens += [b"has:" + name for name in {name for name, _ in message.fields}]
     return tokens
 
 
 def _links(links: Iterable[tuple[bytes, bytes]], message: Message) -> Tokens:
     """Hosts, shorteners, numbers as hosts, texts that name another host than the link leads to."""
     tokens, count = [], 0
-    writer = _domain(_address(message.first(b"from"))[1])
-    for target, text in dict.fromkeys(links):
-        kind, _, rest = target.lower().partition(b":")
+    writer = domain_of(address(message.first(b"from"))[1])
+    first: dict[bytes, bytes] = {}
+    for target, text in links:
+        first.setdefault(target, text)
+    for target, text in list(first.items())[:LINKS]:
+        kind, _, rest = target.partition(b":")
         if kind not in {b"http", b"https", b"ftp"}:
             tokens.append(b"kind:" + kind[:12])
             continue
         count += 1
-        if count > LINKS:
-            break
         authority, _, after = rest.lstrip(b"/").partition(b"/")
         host, _, port = authority.rpartition(b"@")[2].partition(b":")
-        domain = _domain(host)
+        domain = domain_of(host)
         tokens += [b"host:" + host, b"domain:" + domain, b"top:" + domain.rpartition(b".")[2]]
-        tokens += [b"at:" + piece for piece in after.translate(_WORD).split()[:6]]
+        tokens += [b"at:" + piece for piece in after.translate(WORD).split()[:6]]
         if b"@" in authority:
             tokens.append(b"user-in-link")
         if port:
             tokens.append(b"port:" + port)
         if host.replace(b".", b"").isdigit():
             tokens.append(b"number-as-host")
-        if domain in _SHORTENERS:
+        if domain in SHORTENERS:
             tokens.append(b"shortener")
         if writer:
             tokens.append(b"host-like-sender" if domain == writer else b"host-unlike-sender")
-        shown = _URL.search(text) or _BARE_URL.search(text)
-        if shown and _domain(shown[1].partition(b"/")[0]) != domain:
+        shown = PLAIN.search(text)
+        if shown and domain_of(shown[1].partition(b"/")[0]) != domain:
             tokens.append(b"text-unlike-target")
     return [*tokens, b"links:" + _bucket(count)] if count else tokens
 
@@ -240,21 +254,17 @@ def _authentication(message: Message) -> Tokens:
     tokens = []
     for field in (b"authentication-results", b"arc-authentication-results", b"x-original-authentication-results"):
         for value in message.values(field)[:5]:
-            tokens += [b"%s=%s" % verdict for verdict in _VERDICT.findall(value.lower())[:10]]
+            said = (word.partition(b"=") for word in value.lower().translate(BETWEEN_VERDICTS).split())
+            tokens += [b"%s=%s" % (name, verdict[:12]) for name, equals, verdict in said if equals and name in VERDICTS][:10]
     for value in message.values(b"received-spf")[:5]:
-        tokens.append(b"spf=" + value.lower().split(None, 1)[0][:12] if value else b"spf=")
-    tokens += [
-        b"signed:" + _domain(found[1])
-        for value in message.values(b"dkim-signature")[:3]
-        if (found := _SIGNED.search(value.lower()))
-    ]
+        tokens.append(b"spf=" + b"".join(value.lower().translate(BETWEEN_VERDICTS).split()[:1])[:12])
+    for value in message.values(b"dkim-signature")[:3]:
+        words = value.lower().translate(BETWEEN_VERDICTS).split()
+        tokens += [b"signed:" + domain_of(word[2:]) for word in words if word.startswith(b"d=")][:1]
     return tokens
 
 
-_SIGNED = re.compile(rb"\bd=([a-z0-9.-]{1,100})")
-
-
-def _unencoded(value: bytes) -> bytes:
+def unencoded(value: bytes) -> bytes:
     """Return a header value with its encoded words in UTF-8 and lower case."""
     if b"=?" not in value:
         return as_text(value, "")
@@ -272,7 +282,17 @@ def _unencoded(value: bytes) -> bytes:
 
 def _words(text: bytes) -> bytes:
     """Return text in lower case, words parted by spaces."""
-    return text.lower().translate(_WORD)
+    return text.lower().translate(WORD)
+
+
+def has_text(part: Part) -> bool:
+    """Tell whether a part is read as text."""
+    return not part.kind or part.kind.startswith((b"text/", b"message/"))
+
+
+def is_page(part: Part, text: bytes) -> bool:
+    """Tell whether a part is HTML."""
+    return part.kind == b"text/html" or b"<html" in text[:1000]
 
 
 def _texts(message: Message) -> tuple[list[bytes], list[tuple[bytes, bytes]]]:
@@ -280,16 +300,14 @@ def _texts(message: Message) -> tuple[list[bytes], list[tuple[bytes, bytes]]]:
     texts: list[bytes] = []
     links: list[tuple[bytes, bytes]] = []
     for part in message.parts:
-        if part.kind and not part.kind.startswith((b"text/", b"message/")):
+        if not has_text(part):
             continue
         text = as_text(part.body[:CAP], part.charset)
-        if part.kind == b"text/html" or b"<html" in text[:1000]:
+        if is_page(part, text):
             text, found = text_and_links(text)
             links += found
-        if b"://" in text:
-            links += [(b"http://" + rest, b"") for rest in _URL.findall(text)]
-        if b"www." in text:
-            links += [(b"http://www." + rest, b"") for rest in _BARE_URL.findall(text)]
+        if b"://" in text or b"www." in text:
+            links += [(b"http://" + rest, b"") for rest in PLAIN.findall(text)]
         texts.append(text)
     return texts, links
 
@@ -299,8 +317,8 @@ _HEADER_GROUPS: dict[str, Callable[[Message], Tokens]] = {
     "path": _path,
     "ip": _ip,
     "sender": _sender,
-    "encoding": _encoding,
     "authentication": _authentication,
+    "encoding": _encoding,
 }
 
 
@@ -318,34 +336,39 @@ def buffers_of(message: bytes, groups: Iterable[str] = ALL, *, light: bool = Fal
         if group not in wanted:
             buffers.append(b"")
         elif group == "links":
-            buffers.append(b" ".join(_links(links, found)).translate(_PRINTABLE))
+            buffers.append(b" ".join(_links(links, found)).translate(PRINTABLE))
         elif group == "words":
-            words = b" ".join(texts).translate(_WORD)
+            words = b" ".join(texts).translate(WORD)
             buffers.append(b" ".join(words.split(None, LIGHT_WORDS)[:LIGHT_WORDS]) if light else words)
         elif group == "pairs":
             buffers.append(b"+")
         elif group == "subject":
-            buffers.append(_unencoded(b" ".join(found.values(b"subject")[:3])).translate(_WORD))
+            buffers.append(unencoded(found.first(b"subject")).translate(WORD))
         else:
-            buffers.append(b" ".join(_HEADER_GROUPS[group](found)).translate(_PRINTABLE))
-    shown = next((part.body for part in found.parts if part.kind.startswith(b"text/") or not part.kind), b"")
-    shape = _ends(shown).translate(_SHAPES) if "shape" in wanted else b""
-    return buffers, shape, _ends(_readable(found)) if "grams" in wanted else b""
+            buffers.append(b" ".join(_HEADER_GROUPS[group](found)).translate(PRINTABLE))
+    shape = shape_of(found.parts) if "shape" in wanted else b""
+    return buffers, shape, ends_of(readable(found.raw, found.parts)) if "grams" in wanted else b""
 
 
-def _readable(message: Message) -> bytes:
+def shape_of(parts: list[Part]) -> bytes:
+    """Return the start and the end of the first text with letters and digits alike."""
+    shown = next((part.body for part in parts if part.kind.startswith(b"text/") or not part.kind), b"")
+    return ends_of(shown).translate(_SHAPES)
+
+
+def readable(raw: bytes, parts: list[Part]) -> bytes:
     """Return a message as it was received, but where parts are in base64, its header and what is in them.
 
     Of a part that is not text only the first bytes count: the rest is noise that would drown what tells it.
     """
-    if not any(part.transfer == b"base64" for part in message.parts):
-        return message.raw
-    head = message.raw[: message.raw.find(b"\n\n") + 1]
-    parts = (part.kind + b"\n" + (part.body if part.kind.startswith(b"text/") else part.body[:HEAD]) for part in message.parts)
-    return b"\n".join([head, *parts])
+    if not any(part.transfer == b"base64" for part in parts):
+        return raw
+    head = raw[: raw.find(b"\n\n") + 1]
+    shown = (part.kind + b"\n" + (part.body if part.kind.startswith(b"text/") else part.body[:HEAD]) for part in parts)
+    return b"\n".join([head, *shown])
 
 
-def _ends(text: bytes) -> bytes:
+def ends_of(text: bytes) -> bytes:
     """Return the start and the end of a text, so that padding at one of them leaves the other."""
     return text if len(text) <= START + END else text[:START] + text[-END:]
 

@@ -1,16 +1,16 @@
 """`MailFilter`: learns from each correction, scores, forgets exactly, explains, and says what it can promise."""
 
-import math
 import secrets
 from typing import Any, NamedTuple
 
 import numpy as np
 
 from halfspace.errors import InputError
+from halfspace.mail.answering import shares_of
 from halfspace.mail.calibration import Calibration
 from halfspace.mail.compiled import features
 from halfspace.mail.extraction import ALL, named_features
-from halfspace.mail.learner import SETTINGS, Learner, Settings, combined, outputs
+from halfspace.mail.learner import SETTINGS, Learner, Settings
 from halfspace.mail.promise import answer, default_threshold, needed, promised_threshold
 from halfspace.mail.proofs import Proofs, prove
 from halfspace.mail.words import in_words
@@ -174,13 +174,11 @@ class MailFilter:
     def explain(self, message: bytes, most: int = 10) -> Explanation:
         """Return the features that push the score of a message most each way, in words."""
         slots, plane = self.features(message), self.learner.plane
-        entries = np.empty(slots.size)
-        f, g = outputs(plane, self.learner.n, slots, entries)
-        advised = np.tanh(g / 4.0) / 2.0 / g if g else 0.0
-        shares = plane.weights[slots] * entries + plane.advice[slots] * (advised / math.sqrt(max(1, slots.size)))
+        weights, advice, counts = (array[slots].tolist() for array in (plane.weights, plane.advice, plane.counts))
+        shares = np.array(shares_of(range(slots.size), self.learner.n, weights, advice, counts))
         named = named_features(message, salt=self.salt, groups=self.groups, light=self.light)
         order = np.argsort(-shares, kind="stable")
         told = [(in_words(*named[int(slots[k])]), float(shares[k])) for k in order]
         return Explanation(
-            combined(f, g), [t for t in told[:most] if t[1] > 0], [t for t in told[: -most - 1 : -1] if t[1] < 0]
+            self.learner.score(slots), [t for t in told[:most] if t[1] > 0], [t for t in told[: -most - 1 : -1] if t[1] < 0]
         )

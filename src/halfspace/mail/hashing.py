@@ -23,7 +23,7 @@ LONGEST = 64
 WORD_LIMIT = 5_000
 """Words of a message that count."""
 
-GROUPS = ("date", "path", "ip", "sender", "encoding", "links", "authentication", "words", "pairs", "subject", "shape", "grams")
+GROUPS = ("date", "path", "ip", "sender", "authentication", "encoding", "links", "words", "pairs", "subject", "shape", "grams")
 """The groups of features: eight from the lectures, and ours."""
 WORDS, PAIRS, SUBJECT, SHAPE, GRAMS = (GROUPS.index(name) for name in ("words", "pairs", "subject", "shape", "grams"))
 

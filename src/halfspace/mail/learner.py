@@ -1,7 +1,7 @@
 """The learner of the mail filter: a large-margin plane learnt online, and a second opinion that may advise but not outvote.
 
 Problem   Messages arrive as sets of slots; the label of each is told after its score. A message's vector x has the entries
-          log(1 + (n + 1)/(df + 1)) at its slots, scaled to length 1, with the number n of messages and df of those with the
+          log(n + df + 2) - log(df + 1) at its slots, scaled to length 1, with the number n of messages and df of those with the
           slot as they were when it arrived: rare slots count for more, and every x is fixed once and for all.
 Rule      f(x) = w·x. If y f < `margin`, the message is kept and its strength becomes min(C, 1 - y f); then `replays` kept ones,
           drawn by the message's number, take an AdaTron step: alpha = min(C, max(0, alpha + 1 - E)), and w moves by the change.
@@ -24,6 +24,7 @@ import numpy as np
 from numba import njit
 
 from halfspace.mail.hashing import SLOT_BITS
+from halfspace.mail.inner import inner
 
 __all__ = ["Learner", "Settings"]
 
@@ -46,12 +47,33 @@ SETTINGS = Settings()
 
 
 class Plane(NamedTuple):
-    """What is learnt of each slot: the plane, the advice with its sums of squares, and in how many messages it was."""
+    """What is learnt of each slot: the plane, the advice with its sums of squares, and in how many messages it was.
+
+    The four numbers of a slot lie side by side in memory (`SLOT`): a slot is one place to fetch, not four.
+    """
 
     weights: Any
     advice: Any
     squares: Any
     counts: Any
+
+
+SLOT = np.dtype([("weights", "<f4"), ("advice", "<f4"), ("squares", "<f4"), ("counts", "<u4")])
+
+
+def plane_in(slots: Any) -> Plane:
+    """Return the four columns of an array of `SLOT`, not copied."""
+    return Plane._make(slots[name] for name in SLOT.names or ())
+
+
+def side_by_side(plane: Plane) -> Plane:
+    """Return a plane whose four numbers of a slot lie side by side: the same if it is one, else a copy."""
+    if all(column.strides == (SLOT.itemsize,) for column in plane):
+        return plane
+    found = plane_in(np.empty(plane.weights.size, SLOT))
+    for mine, other in zip(found, plane, strict=True):
+        mine[:] = other
+    return found
 
 
 class Kept(NamedTuple):
@@ -65,7 +87,7 @@ class Kept(NamedTuple):
     entries: Any
 
 
-@njit(cache=True, nogil=True)
+@inner
 def _draw(seed: Any, number: Any, k: Any) -> Any:
     """Return 64 random bits (SplitMix64) for choice k at a message."""
     z = np.uint64(seed) * np.uint64(0x9E3779B97F4A7C15) + np.uint64(number) * np.uint64(0xBF58476D1CE4E5B9)
@@ -76,32 +98,57 @@ def _draw(seed: Any, number: Any, k: Any) -> Any:
 
 
 @njit(cache=True, nogil=True)
-def outputs(plane: Any, n: Any, slots: Any, entries: Any) -> tuple[float, float]:
-    """Return f and g of a message, and leave its vector in `entries`."""
-    total, square, advice = 0.0, 0.0, 0.0
-    for j in range(slots.size):
-        slot = slots[j]
-        rarity = math.log(1.0 + (n + 1.0) / (plane.counts[slot] + 1.0))
-        entries[j] = rarity
-        square += rarity * rarity
-        total += plane.weights[slot] * rarity
-        advice += plane.advice[slot]
-    if slots.size == 0:
-        return 0.0, 0.0
-    length = math.sqrt(square)
-    for j in range(slots.size):
-        entries[j] /= length
-    return total / length, advice / math.sqrt(slots.size)
+def logarithms(size: Any) -> Any:
+    """Return the logarithms of the whole numbers below a size; that of 0 is 0."""
+    logs = np.zeros(size)
+    for k in range(1, size):
+        logs[k] = math.log(np.float64(k))
+    return logs
+
+
+@inner
+def rarity(logs: Any, n: Any, count: Any) -> float:
+    """Return how rare a slot is that `count` of n messages have had; more than n are none: somebody is writing."""
+    count = min(np.uint64(count), n)
+    return logs[count + n + np.uint64(2)] - logs[count + np.uint64(1)]
 
 
 @njit(cache=True, nogil=True)
+def rarities(logs: Any, n: Any, counts: Any, entries: Any) -> float:
+    """Write how rare slots are after n messages, from the number of these with each, and return the length of that vector."""
+    square = 0.0
+    for j in range(counts.size):
+        entry = rarity(logs, np.uint64(n), counts[j])
+        entries[j] = entry
+        square += entry * entry
+    return math.sqrt(square)
+
+
+@njit(cache=True, nogil=True)
+def potentials(plane: Any, logs: Any, n: Any, slots: Any, entries: Any) -> tuple[float, float, float]:
+    """Return f and g of a message and the length of its vector, which is left in `entries`, not yet divided by it."""
+    total, square, advice = 0.0, 0.0, 0.0
+    for j in range(slots.size):
+        slot = slots[j]
+        entry = rarity(logs, np.uint64(n), plane.counts[slot])
+        entries[j] = entry
+        square += entry * entry
+        total += plane.weights[slot] * entry
+        advice += plane.advice[slot]
+    if slots.size == 0:
+        return 0.0, 0.0, 1.0
+    length = math.sqrt(square)
+    return total / length, advice / math.sqrt(slots.size), length
+
+
+@inner
 def _move(plane: Any, slots: Any, entries: Any, change: Any) -> None:
     """Add a multiple of a message to the plane."""
     for j in range(slots.size):
         plane.weights[slots[j]] += change * entries[j]
 
 
-@njit(cache=True, nogil=True)
+@inner
 def _replay(plane: Any, kept: Any, k: Any, C: Any) -> None:
     """Take an AdaTron step on a kept message."""
     first, last = kept.starts[k], kept.starts[k + 1]
@@ -115,7 +162,7 @@ def _replay(plane: Any, kept: Any, k: Any, C: Any) -> None:
         kept.strengths[k] = alpha
 
 
-@njit(cache=True, nogil=True)
+@inner
 def _advise(plane: Any, slots: Any, y: Any, g: Any, rate: Any) -> None:
     """Take a step of logistic regression with AdaGrad's rates."""
     slope = (1.0 / (1.0 + math.exp(-min(30.0, max(-30.0, g)))) - (1.0 if y > 0 else 0.0)) / math.sqrt(max(1, slots.size))
@@ -127,15 +174,19 @@ def _advise(plane: Any, slots: Any, y: Any, g: Any, rate: Any) -> None:
 
 
 @njit(cache=True, nogil=True)
-def learn(plane: Any, kept: Any, n_kept: Any, n: Any, slots: Any, y: Any, settings: Any) -> tuple[float, float, int]:
-    """Learn message n; return f, g as they were before, and how many are kept now. `kept` must have room for it."""
+def learn(plane: Any, logs: Any, kept: Any, counts: Any, slots: Any, y: Any, settings: Any) -> tuple[float, float, int]:
+    """Learn a message; return f, g as they were before, and how many are kept now. `kept` must have room for it.
+
+    `counts`: how many messages were learnt before, and how many of them are kept.
+    """
+    n, n_kept = counts
     entries = np.empty(slots.size)
-    f, g = outputs(plane, n, slots, entries)
+    f, g, length = potentials(plane, logs, n, slots, entries)
     if y * f < settings.margin:
         first = kept.starts[n_kept]
         for j in range(slots.size):
             kept.slots[first + j] = slots[j]
-            kept.entries[first + j] = entries[j]
+            kept.entries[first + j] = entries[j] / length
         kept.starts[n_kept + 1] = first + slots.size
         kept.strengths[n_kept] = min(settings.C, max(0.0, 1.0 - y * f))
         kept.labels[n_kept] = y
@@ -174,10 +225,11 @@ class Learner:
     def __init__(self, settings: Settings = SETTINGS, plane: Plane | None = None) -> None:
         self.settings = settings
         if plane is None:
-            weights, advice, squares = (np.full(SLOTS, value, np.float32) for value in (0.0, 0.0, settings.start))
-            plane = Plane(weights, advice, squares, np.zeros(SLOTS, np.uint32))
-        self.plane = plane
+            plane = plane_in(np.zeros(SLOTS, SLOT))
+            plane.squares[:] = settings.start
+        self.plane = side_by_side(plane)
         self.n = self.n_kept = 0
+        self._logs = logarithms(4096)
         self.kept = Kept(
             np.zeros(0),
             np.zeros(0, np.int8),
@@ -189,15 +241,28 @@ class Learner:
 
     def score(self, slots: Any) -> float:
         """Return the score of a message, positive for spam, from its slots, shape (m,), uint32, sorted."""
-        f, g = outputs(self.plane, self.n, slots, np.empty(slots.size))
+        f, g, _ = potentials(self.plane, self._table(), self.n, slots, np.empty(slots.size))
         return combined(f, g)
+
+    def vector(self, slots: Any) -> tuple[float, Any]:
+        """Return f of a message and its vector, shape (m,), of length 1."""
+        entries = np.empty(slots.size)
+        f, _, length = potentials(self.plane, self._table(), self.n, slots, entries)
+        return f, entries / length
 
     def learn(self, slots: Any, label: int) -> float:
         """Learn a message, label 1 (spam) or -1 (ham), and return its score before."""
         self._make_room(slots.size)
-        f, g, self.n_kept = learn(self.plane, self.kept, self.n_kept, self.n, slots, label, self.settings)
+        counts = self.n, self.n_kept
+        f, g, self.n_kept = learn(self.plane, self._table(), self.kept, counts, slots, label, self.settings)
         self.n += 1
         return combined(f, g)
+
+    def _table(self) -> Any:
+        """Return the logarithms of all whole numbers that are needed."""
+        if 2 * self.n + 3 > self._logs.size:
+            self._logs = logarithms(4 * self.n)
+        return self._logs
 
     def _make_room(self, size: int) -> None:
         """Let the arrays of kept messages grow, by doubling."""
@@ -217,7 +282,7 @@ class Learner:
 
     @classmethod
     def from_arrays(cls, arrays: dict[str, Any], settings: Settings = SETTINGS) -> Self:
-        """Return the learner that `to_arrays` came from; it learns in the arrays of the plane that are handed in."""
+        """Return the learner that `to_arrays` came from; it learns in the plane that is handed in (see `Plane`)."""
         learner = cls(settings, Plane._make(arrays[name] for name in Plane._fields))
         learner.kept = Kept._make(arrays[f"kept_{name}"] for name in Kept._fields)
         learner.n, learner.n_kept = int(arrays["n"][0]), learner.kept.strengths.size

@@ -5,27 +5,31 @@ searches. A header block is split at line ends, a multipart body at its boundary
 raises, nothing is looked up on a network, and the work is linear in the size of the message, times the depth that is looked
 into.
 
-Limits  `SIZE` bytes of a message are read, `PARTS` parts of it, `DEPTH` levels of nesting, `VALUE` bytes of a header.
+Limits  `SIZE` bytes of a message are read, `PARTS` parts of it, `DEPTH` levels of nesting, `FIELDS` fields of a header, and
+        `VALUE` bytes of one.
 Forms   Line ends may be CRLF or LF, an mbox's "From " line is dropped, and so is our own header. Files without the empty line
         after their header (Enron), and texts without any header (SMS), are read too.
 """
 
 import binascii
 import re
+from collections.abc import Iterable
 from typing import NamedTuple
 
-__all__ = ["DEPTH", "PARTS", "SIZE", "Message", "Part", "as_text", "read"]
+__all__ = ["DEPTH", "FIELDS", "KNOWN", "PARTS", "SIZE", "VALUE", "Message", "Part", "as_text", "opened", "parts_of", "read"]
 
 SIZE = 262_144
 PARTS = 60
 DEPTH = 12
+FIELDS = 1_000
 VALUE = 4_096
 
 _FIELD = re.compile(rb"[!-9;-~]{1,80}:")
-_KNOWN = frozenset(
+KNOWN = tuple(
     b"subject from to received date message-id content-type mime-version return-path delivered-to reply-to sender x-mailer"
     b" content-transfer-encoding cc x-spam-status list-id dkim-signature authentication-results received-spf".split()
 )
+"""Fields of which a header has at least one."""
 _PARAMETERS = re.compile(
     rb'\b(boundary|charset|name|filename)\*?(?:0\*?)?=[ \t]*("[^"\n]{1,200}|[^\s;"]{1,200})', re.IGNORECASE
 )
@@ -85,22 +89,30 @@ def read(message: bytes) -> Message:
     >>> found.first(b"subject"), found.parts[0].body
     (b'hello', b'How are you?\n')
     """
-    raw = message[:SIZE].replace(b"\r\n", b"\n")
-    if raw.startswith((b"From ", b">From ")):
-        raw = raw[raw.find(b"\n") + 1 :]
+    raw = opened(message)
     fields, start = _header(raw)
-    if not any(name in _KNOWN for name, _ in fields):
-        fields, start = [], 0
     if any(name == _OURS for name, _ in fields):
-        head = _OUR_LINES.sub(b"", raw[:start])
-        raw, start = head + raw[start:], len(head)
-        fields = [field for field in fields if field[0] != _OURS]
+        raw = without_ours(raw, start)
+        fields, start = _header(raw)
+    if not any(name in KNOWN for name, _ in fields):
+        fields, start = [], 0
     named: dict[bytes, list[bytes]] = {}
     for name, value in fields:
         named.setdefault(name, []).append(value)
-    found = Message(fields, named, [], [], raw)
-    _walk(found, raw[start:])
-    return found
+    shape, parts = parts_of(fields, raw[start:])
+    return Message(fields, named, shape, parts, raw)
+
+
+def opened(message: bytes) -> bytes:
+    """Return the bytes of a message that are read, lines ended by LF, without an mbox's first line."""
+    raw = message[:SIZE]
+    raw = raw.replace(b"\r\n", b"\n") if b"\r" in raw else raw
+    return raw[raw.find(b"\n") + 1 :] if raw.startswith((b"From ", b">From ")) else raw
+
+
+def without_ours(raw: bytes, start: int) -> bytes:
+    """Return a message without the fields that we put into its header, which ends at `start`."""
+    return _OUR_LINES.sub(b"", raw[:start]) + raw[start:]
 
 
 def _header(text: bytes) -> tuple[list[tuple[bytes, bytes]], int]:
@@ -118,47 +130,43 @@ def _header(text: bytes) -> tuple[list[tuple[bytes, bytes]], int]:
                 fields[-1] = name, value + b" " + line.strip()[:VALUE]
         elif _FIELD.match(line):
             name, _, value = line.partition(b":")
-            fields.append((name.lower(), value[:VALUE].strip()))
+            if len(fields) < FIELDS:
+                fields.append((name.lower(), value[:VALUE].strip()))
         else:
             return fields, place
         place += len(line) + 1
     return fields, min(place + 1, len(text))
 
 
-def _walk(found: Message, body: bytes) -> None:
-    """Take the message apart, deepest level first come first served, without recursion."""
-    waiting = [(found.fields, body, 0)]
-    while waiting and len(found.shape) < PARTS:
+def parts_of(fields: Iterable[tuple[bytes, bytes]], body: bytes) -> tuple[list[bytes], list[Part]]:
+    """Return the types of all parts of a message, and its leaves, without recursion."""
+    shape: list[bytes] = []
+    parts: list[Part] = []
+    waiting = [(fields, body, 0)]
+    while waiting and len(shape) < PARTS:
         fields, body, depth = waiting.pop()
-        said = dict(reversed(fields))
+        said: dict[bytes, bytes] = {}
+        for name, value in fields:
+            said.setdefault(name, value)
         content = said.get(b"content-type", b"text/plain")
         kind = content.partition(b";")[0].strip().lower()[:80]
-        more = {name.lower(): value.strip(b'" \t') for name, value in _PARAMETERS.findall(content)}
-        found.shape.append(b"%d:%s" % (depth, kind))
+        more = {name.lower(): value.strip(b'" \t') for name, value in _PARAMETERS.findall(content)} if b"=" in content else {}
+        shape.append(b"%d:%s" % (depth, kind))
         inner = _inside(kind, more.get(b"boundary", b""), body) if depth < DEPTH else []
         if inner:
-            for text in reversed(inner[: PARTS - len(found.shape)]):
+            for text in reversed(inner[: PARTS - len(shape)]):
                 head, start = _header(text)
                 waiting.append((head, text[start:], depth + 1))
             continue
         transfer = said.get(b"content-transfer-encoding", b"").strip().lower()[:40]
         disposition = said.get(b"content-disposition", b"")
-        more = {n.lower(): v.strip(b'" \t') for n, v in _PARAMETERS.findall(disposition)} | more
-        charset, name = (
-            more.get(b"charset", b"").decode("ascii", "replace").lower(),
-            more.get(b"name", more.get(b"filename", b"")),
-        )
-        found.parts.append(
-            Part(
-                kind,
-                charset,
-                transfer,
-                name,
-                disposition.partition(b";")[0].strip().lower()[:40],
-                depth,
-                _decoded(transfer, body),
-            )
-        )
+        if disposition:
+            more = {n.lower(): v.strip(b'" \t') for n, v in _PARAMETERS.findall(disposition)} | more
+        charset = more.get(b"charset", b"").decode("ascii", "replace").lower()
+        name = more.get(b"name", more.get(b"filename", b""))
+        how = disposition.partition(b";")[0].strip().lower()[:40]
+        parts.append(Part(kind, charset, transfer, name, how, depth, _decoded(transfer, body)))
+    return shape, parts
 
 
 def _inside(kind: bytes, boundary: bytes, body: bytes) -> list[bytes]:

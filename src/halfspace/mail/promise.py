@@ -16,7 +16,7 @@ from collections.abc import Sequence
 __all__ = ["allowed", "answer", "default_threshold", "needed", "promised_threshold"]
 
 CONFIDENCE = 0.95
-ENOUGH = 20
+ENOUGH = 5
 UNSURE = -0.1
 """Scores above this and not above the threshold are neither ham nor spam."""
 
@@ -57,11 +57,11 @@ def promised_threshold(ham_scores: Sequence[float], eps: float, confidence: floa
 
 
 def default_threshold(ham_scores: Sequence[float]) -> float:
-    """Return the 99 % rank of past ham scores, at least 0; 0 for fewer than 20.
+    """Return the 99 % rank of past ham scores, at least 0; 0 for fewer than 5.
 
     Examples
     --------
-    >>> default_threshold([-1.0] * 10), default_threshold([-1.0] * 95 + [0.25] * 5)
+    >>> default_threshold([0.5] * 4), default_threshold([-1.0] * 95 + [0.25] * 5)
     (0.0, 0.25)
     """
     n = len(ham_scores)

@@ -8,7 +8,7 @@ from scipy import sparse
 
 from halfspace.certificates import DualityGap, HamLoss, StreamMistakes
 from halfspace.errors import InputError
-from halfspace.mail.learner import SETTINGS, SLOTS, Learner, Settings, outputs
+from halfspace.mail.learner import SETTINGS, SLOTS, Learner, Settings
 
 __all__ = ["Proofs", "prove"]
 
@@ -54,8 +54,7 @@ def prove(log: Sequence[tuple[Any, int, float]], threshold: float | None = None,
         raise InputError("prove expects a filter that has learnt something; this one has not")
     learner, mistakes, vectors = Learner(settings), 0, []
     for slots, label, _ in log:
-        entries = np.empty(slots.size)
-        f, _ = outputs(learner.plane, learner.n, slots, entries)
+        f, entries = learner.vector(slots)
         mistakes += label * f <= 0.0
         vectors.append(entries.astype(np.float32).astype(np.float64))
         learner.learn(slots, label)

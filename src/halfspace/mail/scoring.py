@@ -11,12 +11,12 @@ def score(slots: Sequence[int], n: int, weights: Sequence[float], advice: Sequen
 
     Examples
     --------
-    >>> score([1, 2], 10, weights=[0.0, 1.0, 1.0], advice=[0.0, 0.0, 0.0], counts=[0, 5, 5])
-    1.4142135623730951
+    >>> round(score([1, 2], 10, weights=[0.0, 1.0, 1.0], advice=[0.0, 0.0, 0.0], counts=[0, 5, 5]), 12)
+    1.414213562373
     """
     total = square = advised = 0.0
     for slot in slots:
-        rarity = math.log(1.0 + (n + 1.0) / (counts[slot] + 1.0))
+        rarity = math.log(n + counts[slot] + 2) - math.log(counts[slot] + 1)
         square += rarity * rarity
         total += weights[slot] * rarity
         advised += advice[slot]

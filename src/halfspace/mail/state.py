@@ -25,8 +25,8 @@ import numpy as np
 
 from halfspace.mail.answering import PROMISES, READABLE, reasons, shares_of, threshold_in, top_of
 from halfspace.mail.cache import Cache, Copy
-from halfspace.mail.compiled import features
-from halfspace.mail.extraction import ALL, VERSION, named_features
+from halfspace.mail.compiled import features as compiled_features
+from halfspace.mail.extraction import ALL, VERSION, features, named_features
 from halfspace.mail.header import unstamped, value_of
 from halfspace.mail.identity import identity
 from halfspace.mail.journal import Entry, Journal
@@ -130,8 +130,10 @@ class State:
         return self._cache.learner
 
     def features(self, message: bytes) -> Any:
-        """Return the features of a message."""
-        return features(message, salt=self.salt, light=self.light)
+        """Return the features of a message: compiled where that will be used again, else by the standard library."""
+        if self._stays:
+            return compiled_features(message, salt=self.salt, light=self.light)
+        return np.frombuffer(features(message, salt=self.salt, light=self.light), np.uint32)
 
     def score(self, message: bytes, *, header: bool = False, ham_loss: float | None = None) -> str:
         """Return the answer about a message as our header field has it.
@@ -204,7 +206,8 @@ class State:
         for message in messages:
             clean = unstamped(message)
             key = identity(message, self.salt)
-            batch.append(Entry(key, spam, math.nan, self.features(clean), clean if self._keep else None))
+            slots = compiled_features(clean, salt=self.salt, light=self.light)
+            batch.append(Entry(key, spam, math.nan, slots, clean if self._keep else None))
             if len(batch) == BATCH:
                 yield len(batch), self._train(batch)
                 batch = []
@@ -390,7 +393,8 @@ class State:
     def _renew(self) -> None:
         """Find the features of kept messages anew when a new version finds others; void the weights if it learns otherwise."""
         if self.journal.about("extractor") != VERSION:
-            found = [(number, self.features(message)) for number, message in self.journal.messages() if message is not None]
+            kept = [(number, message) for number, message in self.journal.messages() if message is not None]
+            found = [(k, compiled_features(message, salt=self.salt, light=self.light)) for k, message in kept]
             self.journal.replace_features(found, VERSION)
         if self.journal.about("learner") != repr(SETTINGS):
             self.journal.about("epoch", self.journal.epoch() + 1)

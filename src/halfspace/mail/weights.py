@@ -6,7 +6,7 @@ Unequal counters in a file that nobody writes were left by a killed process: the
 the place of the old. So they are if the machine went down before the mapped pages were on the disk.
 
     4,096 bytes   whole numbers (`FIELDS`), then the filter's own numbers (`NUMBERS`)
-    16 MB         four arrays of 2^20: weights, advice, its squares, counts
+    16 MB         of each of 2^20 slots four numbers, side by side: weight, advice, its square, count
     the rest      the kept messages (`halfspace.mail.cache`)
 """
 
@@ -16,7 +16,7 @@ import os
 __all__ = ["FIELDS", "HEADER", "LAYOUT", "MAGIC", "NUMBERS", "SIZE", "SLOTS", "WeightsFile", "boot"]
 
 MAGIC = int.from_bytes(b"halfmail", "little")
-LAYOUT = 1
+LAYOUT = 2
 HEADER = 4096
 SLOTS = 1 << 20
 SIZE = HEADER + 4 * 4 * SLOTS
@@ -78,11 +78,10 @@ class WeightsFile:
             self._numbers[NUMBERS.index(name)] = value
 
     def arrays(self) -> "tuple[memoryview[float], memoryview[float], memoryview[float], memoryview[int]]":
-        """Return the arrays: weights, advice, its squares, counts."""
-        first, second, third, last = (
-            memoryview(self.map)[start : start + 4 * SLOTS] for start in range(HEADER, SIZE, 4 * SLOTS)
-        )
-        return first.cast("f"), second.cast("f"), third.cast("f"), last.cast("I")
+        """Return the arrays: weights, advice, its squares, counts, each every fourth number of the file."""
+        numbers = memoryview(self.map)[HEADER:SIZE]
+        reals, counts = numbers.cast("f"), numbers.cast("I")
+        return reals[::4], reals[1::4], reals[2::4], counts[3::4]
 
     def whole(self) -> bool:
         """Tell whether the file is one of ours, and neither a killed writer nor a crash of the machine left it half changed."""

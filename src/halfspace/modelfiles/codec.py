@@ -25,6 +25,7 @@ from halfspace.modelfiles.container import TYPES
 __all__ = ["Decoder", "Encoder"]
 
 DEEPEST = 60
+SIMPLE = (bool, str, float)
 FLOATS = {"inf": float("inf"), "-inf": float("-inf"), "nan": float("nan")}
 STEEPEST = 1000
 """Largest degree, order or exponent of a kernel: computing time grows with it."""
@@ -219,7 +220,7 @@ class Decoder:
 
     def __init__(self, arrays: dict[str, Any]) -> None:
         self.arrays = arrays
-        self.tags: dict[str, tuple[set[str], set[str], Any]] = {
+        tags: dict[str, tuple[set[str], set[str], Any]] = {
             "@float": (set(), set(), lambda node, _: FLOATS[node["@float"]]),
             "@tuple": (set(), set(), lambda node, depth: tuple(self._value(part, depth) for part in _listed(node["@tuple"]))),
             "@dict": (set(), set(), self._dict),
@@ -234,6 +235,7 @@ class Decoder:
             "@record": ({"fields"}, set(), self._record),
             "@model": ({"params", "fitted"}, set(), self._model),
         }
+        self.tags = {tag: ({tag, *needed}, {tag, *needed, *allowed}, decode) for tag, (needed, allowed, decode) in tags.items()}
 
     def decode(self, node: Any) -> Any:
         """Return the object of a node of the tree."""
@@ -249,7 +251,7 @@ class Decoder:
         """Return the value of a node; records are made only where a model declares them."""
         if depth > DEEPEST:
             damaged("it is nested too deeply")
-        if node is None or isinstance(node, bool | str | float):
+        if node is None or isinstance(node, SIMPLE):
             return node
         if isinstance(node, int):
             return node if -(1 << 63) <= node < 1 << 64 else damaged("a whole number has more than 64 bits")
@@ -259,7 +261,7 @@ class Decoder:
         if tag not in self.tags:
             damaged(f"{tag!r} is no kind of value")
         needed, allowed, decode = self.tags[tag]
-        if not needed | {tag} <= set(node) <= needed | allowed | {tag}:
+        if not needed <= node.keys() <= allowed:
             damaged(f"a value of kind {tag} has the fields {sorted(node)}")
         return decode(node, depth + 1)
 

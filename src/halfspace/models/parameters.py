@@ -3,7 +3,7 @@
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
-from functools import cache, cached_property
+from functools import cache, cached_property, lru_cache
 from numbers import Real
 from typing import Any
 
@@ -34,6 +34,7 @@ __all__ = [
     "check_common",
     "is_count",
     "is_ready",
+    "own_parameters",
     "read_caps",
     "read_examples",
     "read_matrix",
@@ -44,6 +45,7 @@ __all__ = [
     "require_number",
     "require_switch",
     "restored_on_error",
+    "seeds_of",
     "usable_rows",
 ]
 
@@ -64,6 +66,31 @@ PROVED = 2.5e8
 """Entries that are read in a second when a proof is made, where the machine is slow."""
 SMALLEST, LARGEST = 1e-290, 1e150
 """The largest squared length of all examples is between these: beyond, squares or products with weights would be lost."""
+
+
+@cache
+def _parameter_names(kind: type) -> tuple[str, ...]:
+    """Return the names of the parameters of a class of estimators; to ask takes a while, so it is done once."""
+    return tuple(kind._get_param_names())  # type: ignore[attr-defined]  # noqa: SLF001  (what `get_params` asks)
+
+
+def own_parameters(estimator: Any) -> dict[str, Any]:
+    """Return the parameters of an estimator by name, as `get_params(deep=False)` does."""
+    kind: Any = type(estimator)
+    return {name: getattr(estimator, name) for name in _parameter_names(kind)}
+
+
+def seeds_of(random_state: Any, count: int) -> list[int]:
+    """Draw seeds for so many problems; a generator from a number takes long to make, so what it draws is kept."""
+    if type(random_state) is int:
+        return list(_drawn(random_state, count))
+    drawn: list[int] = check_random_state(random_state).randint(np.iinfo(np.int32).max, size=count).tolist()
+    return drawn
+
+
+@lru_cache(64)
+def _drawn(seed: int, count: int) -> tuple[int, ...]:
+    return tuple(check_random_state(seed).randint(np.iinfo(np.int32).max, size=count).tolist())
 
 
 def require(estimator: Any, name: str, expected: str, *, holds: bool) -> None:
@@ -120,7 +147,7 @@ def require_switch(estimator: Any, name: str) -> None:
 
 def check_common(estimator: Any) -> None:
     """Refuse what cannot be used among the parameters that many estimators share: bias, budget, switches, threads, chance."""
-    has = estimator.get_params(deep=False)
+    has = own_parameters(estimator)
     if "intercept_scaling" in has:
         require_number(estimator, "intercept_scaling")
     for name in has.keys() & {"shuffle", "warm_start", "ratchet"}:
@@ -135,8 +162,11 @@ def check_common(estimator: Any) -> None:
         )
     verbose = estimator.verbose
     require(estimator, "verbose", "a whole number >= 0", holds=isinstance(verbose, int | np.integer) and int(verbose) >= 0)
+    seed = has.get("random_state")
+    if seed is None or (type(seed) is int and 0 <= seed < 1 << 32):
+        return
     try:
-        check_random_state(has.get("random_state"))
+        check_random_state(seed)
     except ValueError as error:
         msg = f"The 'random_state' parameter of {type(estimator).__name__} must be None, a seed or a RandomState: {error}."
         raise InputError(msg) from error
@@ -149,7 +179,7 @@ def _is_whole(value: Any) -> bool:
 
 def budget_of(estimator: Any, began: float, proof: float = 0.0) -> Budget:
     """Return the budget of a fit that was called at `began`, and whose proof has to read `proof` entries, again and again."""
-    has = estimator.get_params(deep=False)
+    has = own_parameters(estimator)
     limit = has.get("max_time")
     return Budget(int(has.get("max_iter", 1)), None if limit is None else float(limit), began=began, reserve=proof / PROVED)
 
@@ -207,6 +237,12 @@ def read_matrix(estimator: Any, X: Matrix, y: Any = "no_validation", *, reset: b
     if isinstance(X, np.ndarray) and X.dtype.kind in "mM":
         msg = f"{type(estimator).__name__}: X holds {X.dtype}, not numbers. Turn dates into numbers first."
         raise InputError(msg)
+    if not reset and not rules and isinstance(y, str) and is_ready(estimator, X):
+        return X
+    if reset and rules.keys() <= {"multi_output", "y_numeric"} and _plain(X, y):
+        estimator.n_features_in_ = X.shape[1]
+        vars(estimator).pop("feature_names_in_", None)
+        return X if isinstance(y, str) else (X, y)
     try:
         X = admitted(X, type(estimator).__name__)
         return validate_data(
@@ -215,6 +251,19 @@ def read_matrix(estimator: Any, X: Matrix, y: Any = "no_validation", *, reset: b
     except OverflowError as error:
         msg = f"{type(estimator).__name__}: X holds numbers too large for floating point. Scale the features."
         raise InputError(msg) from error
+
+
+def _plain(X: Any, y: Any) -> bool:
+    """Tell whether scikit-learn's checks would return examples and labels as they are: arrays without names, X of floats.
+
+    Labels or targets are numbers here, none missing.
+    """
+    rows = type(X) is np.ndarray and X.ndim == 2 and X.dtype in FLOATS and bool(X.flags.c_contiguous) and X.size > 0
+    if not rows or (isinstance(y, str) and y == "no_validation"):
+        return rows
+    if type(y) is not np.ndarray or y.shape != X.shape[:1]:
+        return False
+    return y.dtype.kind in "iu" or (y.dtype in FLOATS and bool(np.isfinite(y).all()))
 
 
 def is_ready(estimator: Any, X: Matrix) -> bool:
@@ -231,12 +280,15 @@ def _in_c_order(X: Matrix) -> bool:
     return isinstance(X, np.ndarray) and bool(X.flags.c_contiguous)
 
 
-def usable_rows(X: Matrix, clamp: float, owner: str) -> tuple[View, FloatArray]:
-    """Return the view of X and its squared norms, shape (n,); refuse NaN, infinity, and values too large."""
-    view = view_of(X, clamp)
+def usable_rows(X: Matrix, clamp: float | None, owner: str) -> tuple[View, FloatArray]:
+    """Return the view of X, clamped unless that is None, and its squared norms, shape (n,); refuse what cannot be used.
+
+    That is NaN, infinity, and values too large.
+    """
+    view = view_of(X, clamp or 0.0)
     q = squared_norms(view)
     _refuse_unusable(X, q, owner)
-    return view, q
+    return view.rows if clamp is None else view, q
 
 
 def _refuse_unusable(X: Matrix, q: FloatArray, owner: str) -> None:
@@ -268,15 +320,17 @@ def admit_problems(estimator: Any, X: Matrix, K: int) -> None:
     admit(type(estimator).__name__, 8.0 * K * (per_example * n + per_feature * d), f"{problems} of {n:,} x {d:,}", remedy, X)
 
 
-def read_examples(estimator: Any, X: Matrix, y: Labels, clamp: float) -> Examples:
+def read_examples(estimator: Any, X: Matrix, y: Labels, clamp: float | None) -> Examples:
     """Check examples and labels for a fit from scratch, and set the scikit-learn attributes that describe them.
+
+    The view is clamped unless that is None, as in `usable_rows`.
 
     The pass over many rows that measures them and looks for NaN runs beside the first epoch, in a thread of its own; a rule
     that reads the norms calls `inspection` first, the others after the first epoch.
     """
     owner = type(estimator).__name__
     X, y = read_matrix(estimator, X, y, reset=True)
-    view = view_of(X, clamp)
+    view = view_of(X, clamp or 0.0)
     classes, target = read_classes(y, owner)
     admit_problems(estimator, X, 1 if classes.size == 2 else classes.size)
     q = np.empty(target.size)
@@ -286,9 +340,9 @@ def read_examples(estimator: Any, X: Matrix, y: Labels, clamp: float) -> Example
     def inspection() -> None:
         filled.result()
         _refuse_unusable(X, q, owner)
-        refuse_vanishing(X, q, clamp, owner)
+        refuse_vanishing(X, q, clamp or 0.0, owner)
 
-    return Examples(X, y, view, classes, target, q, clamp, inspection)
+    return Examples(X, y, view.rows if clamp is None else view, classes, target, q, clamp or 0.0, inspection)
 
 
 def read_caps(Cs: Any, owner: str) -> list[float]:

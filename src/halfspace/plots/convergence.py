@@ -91,10 +91,12 @@ class MistakeBoundDisplay:
 
     Parameters
     ----------
-    mistakes, overlap, length : ndarray, shape (1 + epochs,)
-        Mistakes so far, w·w*/‖w*‖ and ‖w‖, at the start and after each epoch.
+    mistakes, overlap, length : ndarray, shape (m,)
+        Mistakes so far, w·w*/‖w*‖ and ‖w‖: at the start and after each epoch, or after each mistake.
     kappa, radius : float
         Certified margin and radius.
+    theorem : Novikoff
+        What bounds the curves: rates, margin and the length of the start.
 
     Examples
     --------
@@ -104,6 +106,10 @@ class MistakeBoundDisplay:
     >>> display = MistakeBoundDisplay.from_estimator(hs.Perceptron(random_state=0).fit(toy.X, toy.y))
     >>> bool((display.overlap >= display.kappa * display.mistakes - 1e-9).all())
     True
+    >>> model = hs.Perceptron(eta0=0.1, margin=0.2, random_state=0).fit(toy.X, toy.y)
+    >>> display = MistakeBoundDisplay.from_estimator(model, toy.X, toy.y)  # mistake by mistake
+    >>> bool((display.length**2 <= display.theorem.most_square(display.mistakes, display.radius) + 1e-9).all())
+    True
     """
 
     mistakes: FloatArray
@@ -111,30 +117,52 @@ class MistakeBoundDisplay:
     length: FloatArray
     kappa: float
     radius: float
+    theorem: Novikoff = Novikoff()  # noqa: RUF009  (a tuple)
 
     @classmethod
-    def from_estimator(cls, estimator: Any, *, ax: Any = None) -> Self:
-        """Draw the proof of a fitted two-class `Perceptron` that converged."""
+    def from_estimator(cls, estimator: Any, X: Any = None, y: Any = None, *, ax: Any = None) -> Self:
+        """Draw the proof of a fitted two-class `Perceptron` that converged: epoch by epoch, or given its examples by mistakes.
+
+        Parameters
+        ----------
+        estimator : Perceptron
+            Of any rate, margin and start.
+        X, y : arrays, optional
+            The examples given to `fit`, for a point after every mistake (`Perceptron.proof_curves`).
+        ax : matplotlib axes, optional
+            Where to draw.
+        """
         bracket = getattr(estimator.certificate_, "bracket", None)
-        plain = getattr(estimator.certificate_, "theorem", None) == Novikoff()
-        if bracket is None or bracket.lower <= 0 or not plain or not hasattr(estimator, "coef_"):
-            msg = "MistakeBoundDisplay needs a two-class Perceptron (rate 1, margin 0, from zero) that separated its examples."
+        theorem = getattr(estimator.certificate_, "theorem", None)
+        if bracket is None or bracket.lower <= 0 or not isinstance(theorem, Novikoff) or not hasattr(estimator, "coef_"):
+            msg = "MistakeBoundDisplay needs a two-class Perceptron that separated its examples."
             raise InputError(msg)
-        course = estimator.history_
+        if X is not None:
+            curves = estimator.proof_curves(X, y)
+            t, length = np.arange(curves.overlap.size, dtype=float), np.sqrt(curves.square)
+            return cls(t, curves.overlap, length, curves.kappa, curves.radius, theorem).plot(ax)
+        course, began = estimator.history_, estimator.certificate_.theorem.start
+        if began:
+            msg = "MistakeBoundDisplay needs the examples, from_estimator(model, X, y), where a fit does not start from zero."
+            raise InputError(msg)
         from_zero = [
             np.append(0.0, column) for column in (course["mistakes"], course["overlap"], np.sqrt(course["squared_norm"]))
         ]
-        return cls(from_zero[0], from_zero[1], from_zero[2], bracket.lower, bracket.radius).plot(ax)
+        return cls(from_zero[0], from_zero[1], from_zero[2], bracket.lower, bracket.radius, theorem).plot(ax)
 
     def plot(self, ax: Any = None) -> Self:
         """Draw on the axes given, or on new ones; `ax_` and `figure_` hold them."""
         ax = place(self, ax)
         t = np.linspace(0, max(self.mistakes.max(), 1.0), 200)
-        ax.plot(t, self.radius * np.sqrt(t), color="#b2182b", linestyle="--", label=r"$R\sqrt{t}$: the most $\|w\|$ can be")
-        ax.plot(t, self.kappa * t, color="#2166ac", linestyle="--", label=r"$\kappa t$: the least $w\cdot w^*$ can be")
+        most, least = np.sqrt(self.theorem.most_square(t, self.radius)), self.theorem.least_overlap(t, self.kappa)
+        plain = self.theorem == Novikoff()
+        high, low = (r"$R\sqrt{t}$: the", r"$\kappa t$: the") if plain else ("the", "the")
+        ax.plot(t, most, color="#b2182b", linestyle="--", label=rf"{high} most $\|w\|$ can be")
+        ax.plot(t, least, color="#2166ac", linestyle="--", label=rf"{low} least $w\cdot w^*$ can be")
         ax.plot(self.mistakes, self.length, color="#b2182b", marker=".", label=r"$\|w\|$")
         ax.plot(self.mistakes, self.overlap, color="#2166ac", marker=".", label=r"$w\cdot w^*$")
         ax.set_xlabel("mistakes t")
-        ax.set_title(f"They must cross before t = (R/κ)² = {(self.radius / self.kappa) ** 2:,.0f}", fontsize=10)
+        bound = self.theorem.bound(self.radius, self.kappa)
+        ax.set_title(f"They must cross before t = {'(R/κ)² = ' if plain else ''}{bound:,.0f}", fontsize=10)
         ax.legend(fontsize=8)
         return self

@@ -15,11 +15,14 @@ shows.
 """
 
 import time
+import warnings
+from contextlib import nullcontext
 from dataclasses import dataclass
 from typing import Any, Self
 
 import numpy as np
 from sklearn.base import BaseEstimator, clone
+from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils.validation import check_is_fitted
 
 from halfspace._typing import FloatArray, IntArray, Labels, Matrix
@@ -94,7 +97,8 @@ class LearningCurve(BaseEstimator):  # type: ignore[misc]  # (scikit-learn's cla
     n_sizes : int, default 8
         Sizes between a twelfth and four fifths of the rows.
     max_time : float, optional
-        Time limit in seconds; at least three repeats are made.
+        Time limit in seconds. At least three repeats are made; an estimator with a `max_time` of None gets its share for each
+        fit, so that they end in time.
     random_state : int or None, default 0
         Random seed.
 
@@ -136,6 +140,7 @@ class LearningCurve(BaseEstimator):  # type: ignore[misc]  # (scikit-learn's cla
 
     def fit(self, X: Matrix, y: Labels) -> Self:
         """Measure the curve on rows X, shape (n, d), with labels y, shape (n,)."""
+        began = time.perf_counter()
         for name, least in (("n_repeats", 3), ("n_sizes", 4)):
             value = getattr(self, name)
             if isinstance(value, bool) or not isinstance(value, int | np.integer) or value < least:
@@ -146,15 +151,18 @@ class LearningCurve(BaseEstimator):  # type: ignore[misc]  # (scikit-learn's cla
         if n < FEWEST or np.unique(y).size < 2:
             msg = f"LearningCurve needs at least {FEWEST} rows of at least two classes. Got {n} rows of {np.unique(y).size}."
             raise InputError(msg)
-        until = time.perf_counter() + (np.inf if self.max_time is None else float(self.max_time))
+        until = began + (np.inf if self.max_time is None else float(self.max_time))
         self.sizes_ = np.unique(np.geomspace(max(n // 12, 8), 0.8 * n, self.n_sizes).astype(np.int64))
         self.n_features_in_, self.n_rows_ = int(X.shape[1]), n
         rng = np.random.default_rng(self.random_state)
         wrong, told, means = np.zeros((n, self.sizes_.size)), np.zeros((n, self.sizes_.size)), []
+        longest = 0.0
         for repeat in range(int(self.n_repeats)):
-            if repeat >= 3 and time.perf_counter() >= until:
+            now = time.perf_counter()
+            if repeat >= 3 and now + longest >= until:
                 break
-            means.append(self._repeat(X, y, _order(y, rng), wrong, told))
+            means.append(self._repeat(X, y, _order(y, rng), wrong, told, (until - now) / max(3 - repeat, 1)))
+            longest = max(longest, time.perf_counter() - now)
         self.n_repeats_ = len(means)
         e = np.where(told > 0, wrong / np.maximum(told, 1.0), np.nan)
         self.errors_ = np.nanmean(e, axis=0)
@@ -164,12 +172,15 @@ class LearningCurve(BaseEstimator):  # type: ignore[misc]  # (scikit-learn's cla
         self.standard_errors_ = np.sqrt(self.covariance_.diagonal())
         return self
 
-    def _repeat(self, X: Matrix, y: Labels, order: IntArray, wrong: FloatArray, told: FloatArray) -> FloatArray:
+    def _repeat(self, X: Matrix, y: Labels, order: IntArray, wrong: FloatArray, told: FloatArray, seconds: float) -> FloatArray:
         """Learn from the first rows of an order, at every size; count wrong answers on the others, and return their shares."""
-        shares = np.empty(self.sizes_.size)
+        shares, model = np.empty(self.sizes_.size), clone(self.estimator)
+        if np.isfinite(seconds) and model.get_params().get("max_time", 0.0) is None:
+            model.set_params(max_time=max(seconds / self.sizes_.size, 1e-3))
         for k, m in enumerate(self.sizes_.tolist()):
             own, others = order[:m], order[m:]
-            missed = clone(self.estimator).fit(X[own], y[own]).predict(X[others]) != y[others]
+            with _quietly(seconds):
+                missed = clone(model).fit(X[own], y[own]).predict(X[others]) != y[others]
             wrong[others, k] += missed
             told[others, k] += 1.0
             shares[k] = missed.mean()
@@ -224,6 +235,13 @@ class LearningCurve(BaseEstimator):  # type: ignore[misc]  # (scikit-learn's cla
         rest = self.errors_ - a[:, None] - b[:, None] * Phi[:, 1]
         logs = -0.5 * np.einsum("ij,jk,ik->i", rest, inverse, rest) + np.log(cell)
         return logs, a + b * fall(self.n_rows_), a + b * fall(n)
+
+
+def _quietly(seconds: float) -> Any:
+    """Keep fits with a limit from warning, one by one, that they were stopped by it."""
+    if np.isfinite(seconds):
+        return warnings.catch_warnings(action="ignore", category=ConvergenceWarning)
+    return nullcontext()
 
 
 def _order(y: Labels, rng: np.random.Generator) -> IntArray:

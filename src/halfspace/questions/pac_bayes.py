@@ -4,7 +4,7 @@ from typing import Any
 
 import numpy as np
 from scipy.optimize import brentq
-from scipy.special import ndtr, xlogy
+from scipy.special import ndtr, rel_entr
 
 from halfspace._typing import FloatArray, Labels, Matrix
 from halfspace.certificates.arithmetic import as_rows, potentials_and_sums, squares
@@ -75,4 +75,4 @@ def _inverse(share: float, most: float) -> float:
 
 def _kl(q: float, p: float) -> FloatArray:
     """Return the divergence of two coins."""
-    return np.asarray(xlogy(q, q / p) + xlogy(1.0 - q, (1.0 - q) / (1.0 - p)))
+    return np.asarray(rel_entr(q, p) + rel_entr(1.0 - q, 1.0 - p))

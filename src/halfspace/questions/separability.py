@@ -2,7 +2,7 @@
 
 import time
 import warnings
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from dataclasses import replace
 from numbers import Real
 from typing import Any
@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 from sklearn.base import BaseEstimator
 
-from halfspace._typing import Label, Labels, Matrix
+from halfspace._typing import IntArray, Label, Labels, Matrix
 from halfspace.certificates.arithmetic import combination
 from halfspace.certificates.margins.bracket import MarginBracket
 from halfspace.certificates.margins.separability import Separability
@@ -22,7 +22,7 @@ from halfspace.rows.views import entries_per_row
 from halfspace.solvers.exact.separating import Finding, Signed, search, wide_search
 from halfspace.solvers.run import Budget
 
-__all__ = ["read_intercept", "separability"]
+__all__ = ["read_intercept", "renumbered", "separability"]
 
 WIDE, SMALL = 3000, 20_000_000
 """More inputs than this, unless the examples have few entries (stored or not), are left to the perceptron alone."""
@@ -180,3 +180,11 @@ def _bracket(found: Finding, X: Matrix, y: Labels, clamp: float, positive: Label
     """Measure what is known of the best margin, with a lower side that claims no more than was proved."""
     measured = MarginBracket.measure(X, y, weights=found.weights, strengths=found.strengths, clamp=clamp, positive=positive)
     return replace(measured, lower=min(measured.lower, 0.0))
+
+
+def renumbered(proofs: Iterable[tuple[Label, Separability]], rows: IntArray) -> list[tuple[Label, Separability]]:
+    """Return separability proofs about some rows with the row numbers of the file, shape (n,), for people to read."""
+    return [
+        (label, replace(proof, multipliers={int(rows[row]): share for row, share in proof.multipliers.items()}))
+        for label, proof in proofs
+    ]

@@ -13,6 +13,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from sklearn.base import BaseEstimator
 
+from halfspace._memory import admit
 from halfspace._typing import FloatArray, Label, Labels, Matrix
 from halfspace.certificates.margins.separability import Separability
 from halfspace.certificates.rational import dense_rows
@@ -22,22 +23,19 @@ from halfspace.kernels import Kernel, as_kernel
 from halfspace.models.parameters import read_matrix
 from halfspace.questions.separability import separability
 from halfspace.rows.labels import read_classes
-from halfspace.rows.views import view_of
-from halfspace.solvers.exact.separating import Signed, search
 from halfspace.solvers.exact.spherical_polygon import corners
-from halfspace.solvers.sampling.billiard import billiard
+from halfspace.solvers.run import Budget, run
+from halfspace.solvers.sampling.cone import Cone, Drawing, bytes_of_cone
 from halfspace.solvers.sampling.splitting import log_share_of_sphere
 
 __all__ = ["Informative", "LogVolume", "SphericalPolygon", "VersionSpace"]
 
 OWNER = type("VersionSpace", (BaseEstimator,), {})
 """In whose name scikit-learn's checks speak."""
-BURN_IN, CENTRE, BATCHES = 100, 2000, 20
-"""Members left out at first; for the centre; batches for standard errors."""
+CENTRE, BATCHES = 2000, 20
+"""Members for the centre; batches for standard errors."""
 LEVEL = 20_000
 """Members for each level of the volume, over the number of weights."""
-RANK = 1e-10
-"""Directions of a kernel's space below this share of the longest are left out."""
 
 
 class LogVolume(NamedTuple):
@@ -130,32 +128,23 @@ class VersionSpace:
             raise InputError(msg)
         self.intercept, self.clamp = intercept, float(intercept == "clamped")
         signs = np.where(target == 1, 1.0, -1.0)
+        n, d = self.X.shape
+        needed = bytes_of_cone(n, n if kernel is not None else d + 1, CENTRE, kernel=kernel is not None)
+        admit("VersionSpace", needed, f"the walls of {n:,} x {d:,}", "give fewer rows or columns", self.X)
         if kernel is None:
-            self.kernel, self._basis = None, None
+            self.kernel = None
             self.A = signs[:, None] * _clamped(self.X, self.clamp)
-            self._walls = self.A
+            self._cone = Cone(self.A)
         else:
             self.kernel = as_kernel(kernel).resolved(self.X)
             K = self.kernel.exact(self.X) + self.clamp
-            values, vectors = np.linalg.eigh(K)
-            long = values > RANK * values[-1]
-            roots = np.sqrt(values[long])
-            self.A, self._walls = signs[:, None] * K, signs[:, None] * vectors[:, long] * roots
-            self._basis = vectors[:, long] / roots
+            self.A, self._cone = signs[:, None] * K, Cone.of_kernel(K, signs)
         self._rng = np.random.default_rng(random_state)
-        self._G = self._walls @ self._walls.T
-        self._at = self._member(signs)
-        self._warm = False
-
-    def _member(self, signs: FloatArray) -> FloatArray:
-        """Return some member, proved to be one."""
-        rows = np.ascontiguousarray(self._walls * signs[:, None])
-        found = search(Signed(rows, view_of(rows), signs, 0.0), lambda: False)
+        found = self._cone.enter(signs)
         if not found.margin > 0.0:
             why = "proved by multipliers" if found.multipliers else "too thin to be found in floats"
             msg = f"VersionSpace: no plane agrees with all labels ({why}), so there is none; `separability` says more."
             raise InputError(msg)
-        return found.weights / np.linalg.norm(found.weights)
 
     def sample(self, n: int = 1000) -> FloatArray:
         """Return random members, uniform on the version space, each proved inside in rational arithmetic.
@@ -172,32 +161,16 @@ class VersionSpace:
         ndarray, shape (n, D)
             Weights of length 1, the bias last if there is one. Of a kernel: coefficients of the examples.
         """
-        kept: list[FloatArray] = []
-        missing = int(n)
-        if not self._warm:
-            self._at, self._warm = self._drawn(BURN_IN)[-1], True
-        for _ in range(20):
-            members = self._shown(self._drawn(max(missing, 1)))
-            members = members[~outside(self.A, members)]
-            kept.append(members)
-            missing -= len(members)
-            if missing <= 0:
-                return np.concatenate(kept)[: int(n)]
-        msg = (
-            "VersionSpace: too thin to draw members that are inside it without rounding. Scale the columns, or take fewer rows."
-        )
-        raise InputError(msg)
-
-    def _drawn(self, n: int) -> FloatArray:
-        """Return the next members in the billiard's coordinates."""
-        drawn = billiard(self._walls, self._G, self._at, n, self._rng)
-        self._at = drawn[-1]
-        return drawn
-
-    def _shown(self, drawn: FloatArray) -> FloatArray:
-        """Return members of length 1 as weights, or as coefficients."""
-        unit: FloatArray = drawn / np.linalg.norm(drawn, axis=1, keepdims=True)
-        return unit if self._basis is None else unit @ self._basis.T
+        drawing = Drawing(self._cone, max(int(n), 1), self._rng, lambda members: outside(self.A, members))
+        done = run(drawing, Budget(1 << 62))
+        if done.outcome.reason == "interrupted":
+            raise KeyboardInterrupt
+        if not done.outcome.converged:
+            msg = "VersionSpace: too thin to draw members that are inside it without rounding. "
+            msg += "Scale the columns, or take fewer rows."
+            raise InputError(msg)
+        members: FloatArray = done.state.members(int(n))
+        return members
 
     @cached_property
     def _centre(self) -> tuple[FloatArray, float]:
@@ -221,8 +194,8 @@ class VersionSpace:
     @cached_property
     def log_volume(self) -> LogVolume:
         """Logarithm of the version space's share of the whole sphere, with its standard error, by splitting."""
-        size = int(np.clip(LEVEL // self._at.size, 200, 4000))
-        return LogVolume(*log_share_of_sphere(self._walls, self._at, size, self._rng))
+        size = int(np.clip(LEVEL // self._cone.at.size, 200, 4000))
+        return LogVolume(*log_share_of_sphere(self._cone.walls, self._cone.at, size, self._rng))
 
     def share(self, X: Matrix, n: int = 1000) -> FloatArray:
         """Return the share of n random members that say the positive class, shape (m,), for examples X, shape (m, d)."""

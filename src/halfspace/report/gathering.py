@@ -14,8 +14,8 @@ from halfspace._typing import IntArray, Labels, Matrix
 from halfspace.errors import InputError
 from halfspace.ladder.mislabelled import find_mislabelled
 from halfspace.ladder.preparing import input_groups
-from halfspace.ladder.values import renumbered
 from halfspace.notes import Note, sentences
+from halfspace.questions.separability import renumbered
 from halfspace.report import outputs
 from halfspace.report.claims import claim, command
 from halfspace.report.findings import Balance, Contradictions, Findings, Ranking

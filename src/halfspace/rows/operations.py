@@ -12,7 +12,7 @@ from scipy.linalg.blas import dsyrk
 from halfspace._dispatch import compiled
 from halfspace._typing import FloatArray, IntArray, View
 from halfspace.rows.threads import in_chunks
-from halfspace.rows.views import CSR, Clamped, axpy, dot, entries_per_row, n_columns, n_rows, sqnorm
+from halfspace.rows.views import CSR, Clamped, axpy, dot, entries_per_row, n_columns, n_rows, sqnorm, writable
 
 __all__ = ["fill_squared_norms", "gathered", "gram", "outputs", "potentials", "sparsified", "squared_norms", "take"]
 
@@ -35,7 +35,7 @@ def _squared_norms(X: View, out: FloatArray, start: int, stop: int) -> None:
 
 def outputs(X: View, W: FloatArray) -> FloatArray:
     """Return the outputs of weights W, shape (K, D), on the rows of a view, shape (n, K)."""
-    out = np.empty((n_rows(X), W.shape[0]))
+    W, out = writable(W), np.empty((n_rows(X), W.shape[0]))
     in_chunks(lambda start, stop: _outputs(X, W, out, start, stop), n_rows(X), entries_per_row(X))
     return out
 

@@ -9,7 +9,7 @@ from typing import NamedTuple, Self
 
 import numpy as np
 
-from halfspace._dispatch import compiled
+from halfspace._dispatch import compiled, compiled_inside
 from halfspace._typing import FloatArray, IntArray
 
 __all__ = ["Geometric", "Harmonic", "Orders", "write_order"]
@@ -35,7 +35,7 @@ class Orders(NamedTuple):
     """
 
     rows: IntArray  # (n,) what is put in order
-    block: int  # how many rows stay together; 1 shuffles them one by one, 0 leaves them as they are
+    block: int  # how many rows stay together; 1 shuffles them one by one, 0 leaves them as they are, -1 draws with replacement
     seed: int = 0
 
     @classmethod
@@ -69,6 +69,11 @@ class Orders(NamedTuple):
             block = 1
         return cls(np.arange(n), block, seed)
 
+    @classmethod
+    def drawn(cls, n: int, seed: int) -> Self:
+        """Draw n rows at random in every epoch, with replacement: some come twice and some not at all."""
+        return cls(np.arange(n), -1, seed)
+
     def at(self, epoch: int) -> IntArray:
         """Return the rows in the order of an epoch, shape (n,)."""
         order = np.empty_like(self.rows)
@@ -83,7 +88,7 @@ def _sorted_by_class(target: IntArray) -> bool:
     return bool(changes < 0.5 * (1.0 - float(share @ share)))
 
 
-@compiled
+@compiled_inside
 def _mixed(z: int) -> int:
     """Scramble 64 bits; without a word of 64 bits (JIT off) the products are cut to one."""
     z = ((z ^ (z >> 30)) * 0xBF58476D1CE4E5B9) & WORD
@@ -91,14 +96,14 @@ def _mixed(z: int) -> int:
     return z ^ (z >> 31)
 
 
-@compiled
+@compiled_inside
 def _below(limit: int, key: int, count: int) -> np.int64:
     """Return random number `count` of the sequence `key`, from 0 to limit - 1; limits are below 2^32."""
     z = _mixed((key + int(np.uint64(count + 1)) * GOLDEN) & WORD)
     return np.int64(((z >> 32) * int(np.uint64(limit))) >> 32)
 
 
-@compiled
+@compiled_inside
 def _shuffle(order: IntArray, key: int) -> None:
     """Fisher and Yates's shuffle."""
     for i in range(order.size - 1, 0, -1):
@@ -121,17 +126,22 @@ def write_order(orders: Orders, epoch: int, out: IntArray) -> None:
     if block == 1:
         _shuffle(out, key)
         return
+    if block < 0:
+        for i in range(n):
+            out[i] = rows[_below(n, key, i)]
+        return
     first = _below(block, key, n)
     blocks = (n - first) // block
-    places = np.arange(blocks)
+    places = out[n - blocks :]  # each is read before it is written over
+    for b in range(blocks):
+        places[b] = b
     _shuffle(places, key)
-    at = 0
-    for b in places:
-        for i in range(first + b * block, first + (b + 1) * block):
-            out[at] = rows[i]
-            at += 1
-    for i in range(first):
-        out[at + i] = rows[i]
+    for b in range(blocks):
+        begin = first + places[b] * block
+        for i in range(block):
+            out[b * block + i] = rows[begin + i]
+    for i in range(n - blocks * block):
+        out[blocks * block + i] = rows[i if i < first else blocks * block + i]
 
 
 class Harmonic(NamedTuple):

@@ -12,7 +12,7 @@ from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import contextmanager
 from functools import cache
-from typing import Any, TypeVar
+from typing import Any, ClassVar, TypeVar
 
 import numpy as np
 from joblib import cpu_count, effective_n_jobs
@@ -105,7 +105,7 @@ def each(work: Callable[[int], None], n: int, step: int, size: int) -> None:
 
 def n_workers(n_jobs: int | None, count: int) -> int:
     """Return how many threads work on `count` problems; `n_jobs` as in scikit-learn, with None for all cores."""
-    return max(1, min(effective_n_jobs(-1 if n_jobs is None else n_jobs), count))
+    return 1 if count <= 1 else max(1, min(effective_n_jobs(-1 if n_jobs is None else n_jobs), count))
 
 
 def side_by_side(
@@ -164,12 +164,18 @@ def libraries() -> ThreadpoolController:
     return ThreadpoolController()
 
 
+@cache
+def _blas() -> list[Any]:
+    """Return the BLAS libraries, found once: to ask one for its threads, or to set them, takes microseconds."""
+    return [library for library in libraries().lib_controllers if library.user_api == "blas"]
+
+
 class _Alone:
     """How many callers want BLAS in one thread: the first sets that, the last one gives the threads back."""
 
     lock = threading.Lock()
     callers = 0
-    limit: Any = None
+    before: ClassVar[list[tuple[Any, int]]] = []
 
 
 @contextmanager
@@ -182,11 +188,14 @@ def one_blas_thread() -> Iterator[None]:
     with _Alone.lock:
         _Alone.callers += 1
         if _Alone.callers == 1:
-            _Alone.limit = libraries().limit(limits=1, user_api="blas")
+            _Alone.before = [(library, count) for library in _blas() if (count := library.get_num_threads()) != 1]
+            for library, _ in _Alone.before:
+                library.set_num_threads(1)
     try:
         yield
     finally:
         with _Alone.lock:
             _Alone.callers -= 1
             if _Alone.callers == 0:
-                _Alone.limit.restore_original_limits()
+                for library, count in _Alone.before:
+                    library.set_num_threads(count)

@@ -8,7 +8,8 @@ A dense view is the array itself (C order, float32 or float64; sums are float64)
 buffers. `Gram` holds a kernel matrix, and the weights are the outputs f(x_j) of all examples: `dot` reads one of them, `axpy`
 adds a row of the matrix. *The kernel trick is a data type.* A method that asks for the length of its weights calls
 `sqlength(X, w, alpha, y)`, which in a kernel's space needs the strengths. `Clamped` adds the clamped input, a constant column
-that is never stored: the last weight is the bias. `Shifted` adds a bias that belongs to no weight.
+that is never stored: the last weight is the bias. With a clamped input of 0 it adds none, so that a fit without a bias runs the
+code compiled for one with it. `Shifted` adds a bias that belongs to no weight.
 
 Invariant: an operation loops over the columns of the row, never over the weights, so `w` may be longer than the row.
 """
@@ -35,6 +36,7 @@ __all__ = [
     "sqlength",
     "sqnorm",
     "view_of",
+    "writable",
 ]
 
 
@@ -58,7 +60,7 @@ class Gram(NamedTuple):
 
 
 class Clamped(NamedTuple):
-    """The rows of another view, each with one more column that always holds `scale`."""
+    """The rows of another view, each with one more column that always holds `scale`, or as they are if that is 0."""
 
     rows: Any
     scale: float
@@ -228,7 +230,7 @@ def _(X: View) -> int:
 
 @n_columns.register(Clamped)
 def _(X: View) -> int:
-    return n_columns(X.rows) + 1
+    return n_columns(X.rows) + (1 if X.scale != 0.0 else 0)
 
 
 # ---------------------------------------------------------------- a bias that belongs to no weight
@@ -276,7 +278,7 @@ class _Memory:
         self.__array_interface__ = {**array.__array_interface__, "data": (array.ctypes.data, False)}
 
 
-def _writable(array: Any) -> Any:
+def writable(array: Any) -> Any:
     """See a read-only array (a memory map, say) as writable: views are never written to, and Numba would compile anew."""
     return array if array.flags.writeable else np.asarray(_Memory(array))
 
@@ -285,10 +287,10 @@ def _unsigned(indices: Any, largest: int = 2**64) -> Any:
     """See the same bytes as unsigned numbers; hold 64 bits in 32 where those will do, as Numba would compile anew for 64."""
     if indices.dtype.itemsize == 8 and largest < 2**32:
         return indices.astype(np.uint32)
-    return _writable(indices).view(np.uint32 if indices.dtype.itemsize == 4 else np.uint64)
+    return writable(indices).view(np.uint32 if indices.dtype.itemsize == 4 else np.uint64)
 
 
-def view_of(X: Matrix, clamp: float = 0.0) -> View:
+def view_of(X: Matrix, clamp: float | None = None) -> View:
     """Make the view of a checked matrix, without copying it where that can be avoided.
 
     Parameters
@@ -296,8 +298,8 @@ def view_of(X: Matrix, clamp: float = 0.0) -> View:
     X : ndarray or scipy.sparse matrix, shape (n, d)
         Finite float32 or float64 values. Not copied when dense in C order, or CSR without duplicate entries (64-bit column
         numbers are, where 32 bits will do). Other orders are: a row of a column-ordered array touches a cache line per entry.
-    clamp : float, default 0.0
-        Value of the clamped input; 0 for none.
+    clamp : float, optional
+        Value of the clamped input, for a `Clamped` view; in one with a clamp of 0 there is no such input.
 
     Returns
     -------
@@ -315,14 +317,14 @@ def view_of(X: Matrix, clamp: float = 0.0) -> View:
         matrix = X.tocsr()
         matrix = matrix if matrix.has_canonical_format else canonical(matrix, "view_of")
         numbers, starts = (_unsigned(part, max(matrix.shape[1], matrix.nnz)) for part in (matrix.indices, matrix.indptr))
-        rows = CSR(_writable(matrix.data), numbers, starts, int(matrix.shape[1]))
+        rows = CSR(writable(matrix.data), numbers, starts, int(matrix.shape[1]))
     else:
-        rows = _writable(np.ascontiguousarray(X))
-    return Clamped(rows, float(clamp)) if clamp else rows
+        rows = writable(np.ascontiguousarray(X))
+    return rows if clamp is None else Clamped(rows, float(clamp))
 
 
 def entries_per_row(X: View) -> float:
     """Return the mean number of stored entries in a row: what one presentation reads."""
     if isinstance(X, Clamped):
-        return entries_per_row(X.rows) + 1.0
+        return entries_per_row(X.rows) + (X.scale != 0.0)
     return X.data.size / max(n_rows(X), 1) if isinstance(X, CSR) else float(n_columns(X))

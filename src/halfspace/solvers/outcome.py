@@ -13,6 +13,7 @@ Reason = Literal[
     "time budget spent",
     "rounding limit reached",
     "proved inseparable",
+    "no progress",
     "interrupted",
     "stopped by callback",
     "diverged",

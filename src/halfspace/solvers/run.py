@@ -21,7 +21,21 @@ import numpy as np
 from halfspace.rows.threads import alone, n_workers, one_blas_thread, side_by_side
 from halfspace.solvers.outcome import Outcome, Reason
 
-__all__ = ["PIECE", "Budget", "Course", "Method", "Progress", "Run", "Shares", "ended", "in_pieces", "run", "run_all", "steps"]
+__all__ = [
+    "PIECE",
+    "SMALL",
+    "Budget",
+    "Course",
+    "Method",
+    "Progress",
+    "Run",
+    "Shares",
+    "ended",
+    "in_pieces",
+    "run",
+    "run_all",
+    "steps",
+]
 
 PIECE = 1 << 23
 """Entries to read in a step, between two looks at the clock: under ten milliseconds."""
@@ -153,6 +167,9 @@ class Course:
 
     def _keep_snapshots(self, first: int, arrays: Any) -> None:
         room = min(self.SNAPSHOTS, int(self.ROOM // max(arrays[0].nbytes, 1)))
+        if self.snapshot_stride == 1 and 1 < len(self.snapshots) + len(arrays) <= room:
+            self.snapshots.extend(zip(range(first, first + len(arrays)), arrays.copy(), strict=True))
+            return
         for k in range(len(arrays)) if room > 1 else ():
             if (first + k) % self.snapshot_stride == 0:
                 self.snapshots.append((first + k, arrays[k].copy()))

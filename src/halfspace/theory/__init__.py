@@ -10,15 +10,18 @@ from halfspace.theory.counting import count, separable_share
 from halfspace.theory.curves import generalisation_error, learning_curve
 from halfspace.theory.maximal_stability import stability, support_share
 from halfspace.theory.storage import capacity
+from halfspace.theory.streams import compression_bound, stream_bound
 from halfspace.theory.version_space import log_volume
 
 __all__ = [
     "capacity",
+    "compression_bound",
     "count",
     "generalisation_error",
     "learning_curve",
     "log_volume",
     "separable_share",
     "stability",
+    "stream_bound",
     "support_share",
 ]

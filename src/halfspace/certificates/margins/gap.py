@@ -128,7 +128,7 @@ class Enclosure(Certificate, abstract=True):
     def _caps(self, n: int) -> FloatArray:
         """Return C s_i for all examples; an example without weight has cap 0, also for C = inf."""
         s = self.sample_weight
-        return np.full(n, self.C) if s is None else np.where(s > 0, self.C * s, 0.0)
+        return np.full(n, self.C) if s is None else np.multiply(s, self.C, out=np.zeros(n), where=s > 0)
 
     def confirm(self, X: Matrix, y: Labels) -> Verdict:
         """Recompute both values and the bounds on the strengths."""

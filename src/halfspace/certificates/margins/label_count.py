@@ -5,7 +5,8 @@ Count      Planes separate at most  C(n, r) = 2 Σ_{k<r} binom(n - 1, k)  of the
            theorem 1). If r = n, all of them.
 Lower side Floats are whole numbers times powers of 2, so an odd prime p has a residue for each, and a minor that is not 0
            modulo p is not 0: the rank modulo p is at most the rank. Elimination modulo p = 2^23 - 15 is exact in float64, as
-           sums of 64 products of residues of at most p/2 are below 2^53.
+           sums of 64 products of residues of at most p/2 are below 2^53. Before that floats try: where A Aᵀ has a Cholesky
+           factor with more than all rounding taken off its diagonal, its rank is full (`surely_full_rank`).
 Upper side The smaller number of rows and inputs, unless the rank was computed in whole numbers (small tables).
 """
 
@@ -19,11 +20,11 @@ from scipy import sparse
 from scipy.special import gammaln, logsumexp
 
 from halfspace._typing import FloatArray, IntArray, Labels, Matrix
-from halfspace.certificates.arithmetic import checked_rows
+from halfspace.certificates.arithmetic import EPS, checked_rows
 from halfspace.certificates.base import Unlabelled, Verdict
 from halfspace.certificates.rational import whole
 
-__all__ = ["LabelCount", "log_share", "modular_rank"]
+__all__ = ["LabelCount", "log_share", "modular_rank", "surely_full_rank"]
 
 PRIME = (1 << 23) - 15
 BLOCK = 64
@@ -124,6 +125,8 @@ def _ranks(X: Matrix, *, intercept: bool) -> tuple[int, int]:
     """Return a lower and an upper side of the rank of (X, 1)."""
     n, D = X.shape[0], X.shape[1] + intercept
     least, some = min(n, D), min(n, D) + SPARE
+    if surely_full_rank(_dense(X[:some], D, some)):
+        return least, least
     rank = modular_rank(_dense(X[:some], D, some))
     if rank < least and float(n) * D * least <= LARGEST:
         rank = modular_rank(_dense(X, D, D))
@@ -140,6 +143,30 @@ def _dense(X: Matrix, D: int, columns: int) -> FloatArray:
     part = X[:, : max(columns - constant, 0)]
     part = np.asarray(part.toarray() if sparse.issparse(part) else part, dtype=np.float64)
     return np.hstack([np.ones((X.shape[0], constant)), part])
+
+
+def surely_full_rank(A: FloatArray) -> bool:
+    """Tell whether floats prove that a matrix has as much rank as rows or columns; if not, nothing is known.
+
+    With rows and columns scaled by powers of 2, which changes no rank, G = A Aᵀ is off by at most (D + 1) u tr G in length, and
+    a Cholesky factor of it by (n + 1) u tr G (Rump 2006): if G less a few times these has a factor, A Aᵀ is positive definite.
+
+    Examples
+    --------
+    >>> surely_full_rank(np.array([[0.1, 0.2], [0.3, 0.7]])), surely_full_rank(np.array([[0.1, 0.2], [0.3, 0.6]]))
+    (True, False)
+    """
+    A = A if A.shape[0] <= A.shape[1] else A.T
+    for axis in (0, 1):
+        largest = np.abs(A).max(axis=axis, initial=0.0, keepdims=True)
+        A = np.ldexp(A, -np.frexp(np.where(largest > 0.0, largest, 1.0))[1])
+    G = A @ A.T
+    shift = 4.0 * (sum(A.shape) + 10) * EPS * float(np.trace(G))
+    try:
+        np.linalg.cholesky(G - shift * np.eye(len(G)))
+    except np.linalg.LinAlgError:
+        return False
+    return bool(len(G)) and bool(np.isfinite(shift))
 
 
 def modular_rank(A: FloatArray) -> int:

@@ -50,12 +50,19 @@ class Novikoff(NamedTuple):
     margin: Annotated[float, "finite >= 0", "reported"] = 0.0
     start: Annotated[float, "finite >= 0", "reported"] = 0.0
 
+    def least_overlap(self, t: Any, kappa: float) -> Any:
+        """Return the least w·w* can be after t mistakes, for w* of length 1 with margin `kappa`."""
+        return self.slowest * kappa * t - self.start
+
+    def most_square(self, t: Any, radius: float) -> Any:
+        """Return the most ‖w‖² can be after t mistakes on examples of length at most `radius`."""
+        return self.start**2 + t * (self.fastest**2 * radius**2 + 2.0 * self.fastest * self.margin)
+
     def bound(self, radius: float, kappa: float) -> float:
         """Return the most mistakes on examples of length at most `radius` with margin `kappa`; infinite if kappa <= 0."""
-        if kappa <= 0.0:
-            return np.inf
         with np.errstate(all="ignore"):
-            slowest, fastest, R, k = np.float64(self.slowest), np.float64(self.fastest), np.float64(radius), np.float64(kappa)
+            slowest, fastest, R = np.float64(self.slowest), np.float64(self.fastest), np.float64(radius)
+            k = np.float64(max(kappa, 0.0))
             growth = (fastest / slowest) ** 2 * (R / k) ** 2 + 2.0 * (fastest / slowest) * (self.margin / slowest / k / k)
             most = float(growth + 2.0 * self.start / slowest / k)
         return most if np.isfinite(most) else np.inf
@@ -83,11 +90,9 @@ class PassiveAggressiveBound(NamedTuple):
 
     def bound(self, radius: float, kappa: float) -> float:
         """Return the most mistakes on examples of length at most `radius` with margin `kappa`; infinite if kappa <= 0."""
-        if kappa <= 0.0:
-            return np.inf
         with np.errstate(all="ignore"):
             squared = np.square(np.float64(radius)) + self.softness
-            most = float(max(squared, 1.0 / np.float64(self.cap)) * np.square(self.start + 1.0 / np.float64(kappa)))
+            most = float(max(squared, 1.0 / np.float64(self.cap)) * np.square(self.start + 1.0 / np.float64(max(kappa, 0.0))))
         return most if np.isfinite(most) else np.inf
 
 

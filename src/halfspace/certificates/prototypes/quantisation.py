@@ -43,7 +43,7 @@ import numpy as np
 from scipy import sparse
 
 from halfspace._typing import FloatArray, IntArray, Labels, Matrix
-from halfspace.certificates.arithmetic import EPS, as_rows, in_range, some_weight
+from halfspace.certificates.arithmetic import EPS, checked_rows, in_range, some_weight
 from halfspace.certificates.base import Unlabelled, Verdict
 from halfspace.errors import InputError
 
@@ -112,7 +112,7 @@ class Quantisation(Unlabelled):
 
         With `spectral=False`, and where it would take more than about a second, the lower bound is 0.
         """
-        X, _ = as_rows(X, np.zeros(X.shape[0]))
+        X = checked_rows(X)
         W = np.asarray(prototypes, dtype=np.float64)  # the model's own memory: a changed model is not proved
         s = None if sample_weight is None else np.array(sample_weight, dtype=np.float64)
         if W.ndim != 2 or W.shape[1] != X.shape[1]:
@@ -250,7 +250,8 @@ def own_squares(differences: FloatArray) -> tuple[FloatArray, FloatArray]:
 
 def nearest(block: FloatArray, W: FloatArray) -> IntArray:
     """Return the nearest of the prototypes W, shape (K, d), for every row of a block, shape (m,); of equal ones the first."""
-    centre = np.median(W, axis=0)  # not the mean, which one prototype far away would move
+    ordered, K = np.sort(W, axis=0), W.shape[0]
+    centre = 0.5 * (ordered[(K - 1) // 2] + ordered[K // 2])  # the median: one prototype far away would move the mean
     low, high = _expanded(block - centre, W - centre)
     labels: IntArray = low.argmin(axis=1)
     possible = ~(low > high.min(axis=1, keepdims=True))  # also where a sum overflowed

@@ -30,6 +30,8 @@ __all__ = ["KernelRidgeCells", "KernelRidgeClasses", "KernelRidgeGap", "class_ta
 
 CLOSE = 1e-9
 """Relative difference that two sums of the same numbers may have."""
+MANY = 5
+"""Targets of which only the least and the largest error are told."""
 CLOSE_LEFT_OUT = 1e-6
 """Relative difference that leave-one-out errors, which go through an inverse, may have; more on badly conditioned matrices."""
 
@@ -100,12 +102,15 @@ class KernelRidgeGap(Certificate):
             f"objective {value:.6g}, at most {gap:.2g} above the least; left out, root mean square {np.sqrt(error):.4g}"
             for value, gap, error in zip(self.objective, self.gap, self.left_out_error, strict=True)
         ]
+        if len(lines) > MANY:
+            about = f"relative gap of all together {self.relative_gap:.2g}; {_left_out(self.left_out_error)}"
+            return f"{len(lines)} targets; {about}"
         return lines[0] if len(lines) == 1 else "\n".join(f"target {k}: {line}" for k, line in enumerate(lines))
 
     @property
     def relative_gap(self) -> float:
-        """The widest gap of a target, relative to its objective; 0 if that is 0."""
-        return float((self.gap / np.where(self.objective > 0.0, self.objective, np.inf)).max())
+        """The gap of all targets together, relative to their objective; 0 if that is 0."""
+        return _relative(self.gap.sum(), self.objective.sum())
 
     @classmethod
     def measure(
@@ -258,6 +263,17 @@ class KernelRidgeGap(Certificate):
         return scale, max(CLOSE_LEFT_OUT, 64.0 * EPS * spread)
 
 
+def _relative(gap: float, objective: float) -> float:
+    """Return a gap relative to an objective, 0 if that is 0."""
+    return float(gap / objective) if objective > 0.0 else 0.0
+
+
+def _left_out(squares: FloatArray) -> str:
+    """Return mean squared residuals of examples left out, shape (m,), in words: of many targets the least and the largest."""
+    errors = [f"{error:.4g}" for error in np.sqrt(np.sort(squares) if squares.size > MANY else squares)]
+    return f"left out, root mean square {f'{errors[0]} to {errors[-1]}' if len(errors) > MANY else ', '.join(errors)}"
+
+
 def _grown(found: _Measured, scale: FloatArray, tolerance: float) -> tuple[FloatArray, FloatArray]:
     """Return the residuals of examples left out, shape (n, m), and how far rounding may have moved each."""
     left_out = scale[:, None] * found.residuals
@@ -290,9 +306,14 @@ class KernelRidgeCells(PerCell):
     """
 
     def __str__(self) -> str:
-        error = np.sqrt(self.left_out_error)
-        left_out = f"left out, root mean square {', '.join(f'{value:.4g}' for value in error)}"
-        return f"{len(self.parts)} cells, each with its proof; widest relative gap {self.relative_gap:.2g}; {left_out}"
+        about = f"relative gap of all together {self.relative_gap:.2g}; {_left_out(self.left_out_error)}"
+        return f"{len(self.parts)} cells, each with its proof; {about}"
+
+    @property
+    def relative_gap(self) -> float:
+        """The gap of all cells together, relative to their objective: in a cell of one class alone both are rounding."""
+        parts: Any = self.parts
+        return _relative(sum(part.gap.sum() for part in parts), sum(part.objective.sum() for part in parts))
 
     @property
     def left_out_error(self) -> FloatArray:
@@ -398,7 +419,7 @@ class KernelRidgeClasses(Certificate):
 
     @property
     def relative_gap(self) -> float:
-        """The widest gap of a function, relative to its objective."""
+        """The gap of all functions together, relative to their objective."""
         part: Any = self.part
         return float(part.relative_gap)
 

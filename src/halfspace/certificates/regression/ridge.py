@@ -34,6 +34,7 @@ from halfspace.certificates.arithmetic import (
     matching,
     norm,
     one_weight_each,
+    plain_floats,
     row_outputs,
     scaled,
     signs,
@@ -61,6 +62,8 @@ def read_targets(X: Matrix, y: Labels | None, kind: str) -> tuple[Any, FloatArra
         msg = f"a {kind} is about examples with targets: verify(X, y) needs the targets y"
         raise InputError(msg)
     rows = checked_rows(X)
+    if plain_floats(y) and y.dtype == np.float64 and y.shape[0] == rows.shape[0]:
+        return rows, y.reshape(y.shape[0], -1)
     targets = check_array(admitted(y, "verify", "y"), ensure_2d=False, dtype=np.float64, input_name="y")
     check_consistent_length(rows, targets)
     return rows, targets.reshape(targets.shape[0], -1)

@@ -11,7 +11,7 @@ import numpy as np
 from numba import types
 from numba.extending import overload
 
-from halfspace._dispatch import compiled_as_written, open_function
+from halfspace._dispatch import compiled_as_written, only_inlined, open_function
 
 __all__ = ["Bare", "Exp2", "ExpRoot", "Power", "bend", "exp2", "exp2_inplace"]
 
@@ -81,6 +81,9 @@ def _exp2_double(z: Any) -> Any:
 @overload(exp2, strict=False, inline="always")
 def _choose_exp2(z: Any) -> Any:
     return _exp2_single if z is types.float32 else _exp2_double
+
+
+only_inlined(_choose_exp2)
 
 
 @compiled_as_written

@@ -18,12 +18,13 @@ import numpy as np
 from numba import config
 from scipy import sparse
 
-from halfspace._dispatch import compiled_as_written
+from halfspace._dispatch import compiled_as_written, compiled_inside_as_written
 from halfspace._typing import FloatArray, IntArray, Matrix
 from halfspace.kernels.fast.activations import Bare, Exp2, ExpRoot, Power, bend
 from halfspace.kernels.fast.manhattan import fill_manhattan
 from halfspace.kernels.fast.microkernel import ROWS, columns_of, panel_product
 from halfspace.rows.threads import each
+from halfspace.rows.views import writable
 
 __all__ = ["Group", "Prepared", "combined", "fill", "prepare", "single_error", "times", "values"]
 
@@ -65,7 +66,7 @@ def _pack(U: Any, rows: Any, width: int, out: Any) -> None:
                     panel[k * width + q] = 0
 
 
-@compiled_as_written
+@compiled_inside_as_written
 def _products(left: Any, right: Any, d: int, corner: Any, width: int, tile: Any) -> None:
     """Fill a tile with the products of the rows and columns in corner = (first row, last row, first column, last column)."""
     top, bottom, begin, end = corner
@@ -75,21 +76,21 @@ def _products(left: Any, right: Any, d: int, corner: Any, width: int, tile: Any)
             panel_product(left, r * d * ROWS, right, c * d * width, d, tile, at, TILE_COLUMNS)
 
 
-@compiled_as_written
+@compiled_inside_as_written
 def _bend_row(shape: Any, t: Any, a: Any, b: Any, out: Any) -> None:
     for j in range(t.size):
         out[j] = bend(shape, t[j], a, b[j])
 
 
-@compiled_as_written
+@compiled_inside_as_written
 def _add_row(shape: Any, t: Any, a: Any, coefficient: Any, b: Any, out: Any) -> None:
     for j in range(t.size):
         out[j] += coefficient * bend(shape, t[j], a, b[j])
 
 
 @compiled_as_written
-def _fill(shape: Any, d: int, left: Any, a: Any, right: Any, b: Any, out: Any) -> None:
-    """Write the kernel values of the rows of one piece and the first b.size columns."""
+def _fill(shape: Any, d: int, left: Any, a: Any, right: Any, b: Any, out: Any, top: int, edge: int) -> None:
+    """Write the kernel values of the rows and columns of one piece, whose corner of `out` is (top, edge)."""
     n, m, width = a.size, b.size, 64 // left.itemsize
     tile = np.empty(TILE_ROWS * TILE_COLUMNS, left.dtype)
     for begin in range(0, m, TILE_COLUMNS):
@@ -99,7 +100,8 @@ def _fill(shape: Any, d: int, left: Any, a: Any, right: Any, b: Any, out: Any) -
             _products(left, right, d, (first, last, begin, end), width, tile)
             for i in range(first, last):
                 at = (i - first) * TILE_COLUMNS
-                _bend_row(shape, tile[at : at + end - begin], a[i], b[begin:end], out[i, begin:end])
+                row = out[top + i, edge + begin : edge + end]
+                _bend_row(shape, tile[at : at + end - begin], a[i], b[begin:end], row)
 
 
 @compiled_as_written
@@ -176,7 +178,7 @@ def prepare(kernel: Any, X: Matrix, dtype: Any, centre: FloatArray | None = None
     shape, factor, movable = form
     if centre is None:
         centre = np.asarray(X.mean(axis=0), dtype=np.float64).ravel() if movable else np.zeros(X.shape[1])
-    dense = np.ascontiguousarray(X.toarray() if sparse.issparse(X) else X)
+    dense = writable(np.ascontiguousarray(X.toarray() if sparse.issparse(X) else X))
     U, a = np.empty(dense.shape, dtype=dtype), np.empty(dense.shape[0], dtype=dtype)
 
     def work(first: int) -> None:
@@ -219,8 +221,7 @@ def values(
         first, begin = corners[k]
         last = min(first + PIECE, n)
         end = min(begin + SPAN, last if symmetric else m)
-        part = out[first:last, begin:end]
-        _fill(P.shape, d, left[first * d :], a[first:last], right[begin * d :], b[begin:end], part)
+        _fill(P.shape, d, left[first * d :], a[first:last], right[begin * d :], b[begin:end], out, first, begin)
 
     each(work, len(corners), 1, n * m * d)
     if symmetric:

@@ -39,6 +39,7 @@ from halfspace.models.parameters import (
     require_choice,
     require_number,
     restored_on_error,
+    seeds_of,
     usable_rows,
 )
 from halfspace.models.progress import Reporter
@@ -246,7 +247,7 @@ class KernelAdaTron(KernelPlaneMixin, ClassifierMixin, CallbackSupportMixin, Bas
             )
             gram = LazyGram(kernel, data.X, data.clamp, seconds=budget.left())
             reporter = Reporter(self, X, y, lambda: self._so_far(kernel, data, tasks, reporter), int(self.max_iter) + 1)
-            seeds = check_random_state(self.random_state).randint(np.iinfo(np.int32).max, size=len(tasks)).tolist()
+            seeds = seeds_of(self.random_state, len(tasks))
             known = "_solved" in before and np.array_equal(before["classes_"], self.classes_)
             starts = before["_solved"].starts(tasks, gram.n) if known else [None] * len(tasks)
             solved = claims.solve(gram, tasks, seeds, starts, budget, workers, reporter)

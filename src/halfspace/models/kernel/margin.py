@@ -25,7 +25,7 @@ from halfspace.solvers.kernel.machine import KernelAnswer, KernelMachine, Kernel
 from halfspace.solvers.kernel.sweep import KernelSweep
 from halfspace.solvers.linear.soft_margin import balanced
 from halfspace.solvers.outcome import Outcome
-from halfspace.solvers.run import Budget, Course, Progress, Run, run, run_all
+from halfspace.solvers.run import SMALL, Budget, Course, Progress, Run, run, run_all
 
 __all__ = ["Claims", "KernelPlan", "Solved", "Work", "expanded", "fitting"]
 
@@ -70,7 +70,7 @@ class Solved(NamedTuple):
 
     def lengths(self) -> FloatArray:
         """Return ‖f‖ for every task, shape (K,)."""
-        squares = [float(a.b @ (t.sign - np.nan_to_num(a.h))) for t, a in zip(self.tasks, self.answers, strict=True)]
+        squares = [float(a.b @ np.where(a.b != 0, t.sign - a.h, 0.0)) for t, a in zip(self.tasks, self.answers, strict=True)]
         return np.sqrt(np.maximum(squares, 0.0))
 
     def starts(self, tasks: list[Task], n: int) -> list[FloatArray | None]:
@@ -108,7 +108,7 @@ def fitting(owner: str, data: Examples, n_jobs: int | None, most: int, *, pairs:
         "use multi_class='ovr'" if pairs and K > 2 else "merge rare classes, or give fewer rows" if K > 2 else "give fewer rows"
     )
     admit(owner, held + SQUARE_BYTES * min(n, ENOUGH) ** 2, what, remedy, data.X)
-    spare, workers = room(data.X) - held, n_workers(n_jobs, problems)
+    spare, workers = room(data.X) - held, n_workers(n_jobs, 1 if n * n < SMALL else problems)
     while workers > 1 and SQUARE_BYTES * workers * min(n, 4 * ENOUGH) ** 2 > spare:
         workers -= 1
     return workers, min(most, int(np.sqrt(spare / (SQUARE_BYTES * workers))))
@@ -206,10 +206,10 @@ class Claims(NamedTuple):
         draft = KernelGap.draft(self.kernel, np.abs(answer.b), plan.C, weight, bias, self.clamp, task.positive)
         if self._too_coarse(task.rows):
             return draft.measured(self._part(task.rows), task.sign)
-        E = np.where(task.s > 0, task.sign * (task.sign - answer.h + answer.bias), np.inf)
+        E = np.where(task.s > 0, task.sign * (task.sign - answer.h + answer.bias), 1e300)
         own = size.of(task.rows)
         error = answer.error / SLACK + 32 * EPS * float(np.abs(answer.b).sum()) * own.radius**2  # of the compiled exponential
-        return draft.claim(own, task.sign, np.nan_to_num(E, posinf=1e300), error=error)
+        return draft.claim(own, task.sign, E, error=error)
 
     def _part(self, rows: IntArray) -> Matrix:
         """Return some of the examples; of a precomputed matrix, their rows and columns."""

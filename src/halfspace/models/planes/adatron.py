@@ -8,7 +8,6 @@ from typing import Any, ClassVar, Self
 import numpy as np
 from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.callback import CallbackSupportMixin, with_callbacks
-from sklearn.utils import check_random_state
 
 from halfspace._typing import FloatArray, Labels, Matrix
 from halfspace.certificates.margins.bracket import MarginBracket
@@ -32,6 +31,7 @@ from halfspace.models.parameters import (
     require_choice,
     require_number,
     restored_on_error,
+    seeds_of,
 )
 from halfspace.models.planes.large_margin import Fitting, prove_inseparable
 from halfspace.models.planes.prediction import PlaneMixin
@@ -211,7 +211,7 @@ class AdaTron(PlaneMixin, ClassifierMixin, CallbackSupportMixin, BaseEstimator):
         data, K = fitting.data, len(tasks)
         self._fitted_clamp, self.classes_, C = data.clamp, data.classes, float(self.C)
         problems = [fitting.problem(task, C) for task in tasks]
-        seeds = check_random_state(self.random_state).randint(np.iinfo(np.int32).max, size=K).tolist()
+        seeds = seeds_of(self.random_state, K)
         plan = Plan(0.95 * self.tol, self.rate, self.solver == "sweep", self.intercept == "free")
         starts = fitting.starts(problems, before, free=plan.free)
         self._W = np.zeros((K, data.X.shape[1] + bool(data.clamp)))

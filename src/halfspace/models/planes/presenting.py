@@ -4,19 +4,19 @@ import time
 import warnings
 from collections.abc import Iterator
 from copy import deepcopy
+from functools import partial
 from typing import Any, ClassVar, Self
 
 import numpy as np
 from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.callback import CallbackSupportMixin, with_callbacks
-from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted
 
 from halfspace._typing import FloatArray, IntArray, Labels, Matrix
 from halfspace.certificates import Certificate, KeslerBracket, MarginBracket, MistakeBound, Novikoff, PerClass
 from halfspace.certificates.arithmetic import combination, vanishes_exactly
 from halfspace.certificates.margins.bracket import Sides, rivals_only
-from halfspace.errors import NotSeparatedWarning
+from halfspace.errors import InputError, NotSeparatedWarning
 from halfspace.models.parameters import (
     Examples,
     budget_of,
@@ -26,6 +26,7 @@ from halfspace.models.parameters import (
     require_choice,
     require_number,
     restored_on_error,
+    seeds_of,
     usable_rows,
 )
 from halfspace.models.planes.prediction import PlaneMixin, StreamMixin, shared
@@ -37,8 +38,9 @@ from halfspace.rows.views import entries_per_row
 from halfspace.solvers.outcome import Outcome
 from halfspace.solvers.rules.presenting import Presenting, Training, copied, overlaps
 from halfspace.solvers.rules.rosenblatt import Rosenblatt
-from halfspace.solvers.rules.sweep import EPOCH, SEED, Forget, State, Task, start
+from halfspace.solvers.rules.sweep import EPOCH, PRESENTED, SEED, Forget, State, Task, start
 from halfspace.solvers.run import Budget, Course, Progress, Run, ended, run, steps
+from halfspace.theory import stream_bound
 
 __all__ = ["PresentingClassifier"]
 
@@ -61,13 +63,18 @@ class PresentingClassifier(PlaneMixin, StreamMixin, ClassifierMixin, CallbackSup
         "_state": State,
         "_memory": Forget,
         "_began": "f8(K,D)",
+        "?criterion_": "number | f8(K)",
+        "?_once": "bool",
     }
 
     eta0: float = 1.0
     margin: float = 0.0
     shuffle: bool = False
+    replacement: bool = False
     random_state: Any = None
+    patience: int | None = None
     verbose: int
+    n_features_in_: int
     _state: State
     _memory: Any
     _began: FloatArray
@@ -102,6 +109,18 @@ class PresentingClassifier(PlaneMixin, StreamMixin, ClassifierMixin, CallbackSup
     def _enough(self, data: Examples, s: FloatArray) -> Any:
         """Return a function of the state that tells whether it will do; None to go on until nothing changes."""
         return None
+
+    def _promised(self, data: Examples, s: FloatArray, state: State, k: int, each: float) -> bool:
+        """Tell whether the theorem, by the margin still possible, may allow at most `max_iter` more epochs of `each`."""
+        every = slice(None) if self._native else slice(k, k + 1)
+        total, began = float(state.alpha[every].sum()), self._began[every]
+        if total <= 0.0:
+            return True
+        alpha = rivals_only(state.alpha, data.target) if self._native else state.alpha[every]
+        upper = float(np.linalg.norm(state.W[every] - began)) / float(alpha.sum())
+        radius = data.radius * (np.sqrt(2.0) if self._native else 1.0)
+        most = self._theorem(s, float(np.linalg.norm(began))).bound(radius, upper * (1.0 + 1e-9))
+        return bool(most - int(state.mistakes[every].sum()) <= each * getattr(self, "max_iter", 1))
 
     def _explained(self, outcome: Outcome) -> Outcome:
         """Add what the certificate knows, and a remedy, to why the run stopped."""
@@ -156,7 +175,7 @@ class PresentingClassifier(PlaneMixin, StreamMixin, ClassifierMixin, CallbackSup
         """
         began = time.perf_counter()
         data, method, training = self._prepare(X, y)
-        for name in {"certificate_", "outcome_", "history_", "n_iter_"} & vars(self).keys():
+        for name in {"certificate_", "criterion_", "outcome_", "history_", "n_iter_", "_once"} & vars(self).keys():
             delattr(self, name)
         budget, course, at = self._budget(began, data), Course(method.columns), Progress(0, 0, training, 0.0)
         for at in steps(method, training, budget, every=1):
@@ -179,8 +198,9 @@ class PresentingClassifier(PlaneMixin, StreamMixin, ClassifierMixin, CallbackSup
         entries, n = entries_per_row(data.view), data.y.size
         orders = Orders.in_order(n)
         if self.shuffle:
-            drawn = check_random_state(self.random_state).randint(np.iinfo(np.int32).max)
-            orders = Orders.shuffled(n, entries, data.target, int(resumed[0].clock[SEED]) if resumed else int(drawn))
+            drawn = seeds_of(self.random_state, 1)[0]
+            seed = int(resumed[0].clock[SEED]) if resumed else drawn
+            orders = Orders.drawn(n, seed) if self.replacement else Orders.shuffled(n, entries, data.target, seed)
         rule = self._rule()
         if entries * n < OVERLAPPED or not isinstance(rule, Rosenblatt):  # the one rule that reads no norms
             data.inspection()
@@ -198,6 +218,8 @@ class PresentingClassifier(PlaneMixin, StreamMixin, ClassifierMixin, CallbackSup
             remembering=self._remembering,
             prove=prove,
             enough=self._enough(data, s),
+            patience=None if self.replacement or np.ptp(s) > 0.0 else self.patience,  # which counts every mistake alike
+            promised=partial(self._promised, data, s),
             inspect=data.inspection,
             claim=lambda training: self._certify(data, *self._answer(), s, training.proofs),
         )
@@ -242,6 +264,7 @@ class PresentingClassifier(PlaneMixin, StreamMixin, ClassifierMixin, CallbackSup
         data.inspection()
         self._settle(data.X, method.task, end.state)
         self.n_iter_ = end.rounds
+        self._once = int(self._state.clock[PRESENTED]) <= data.y.size and not self.replacement
         self.history_ = overlaps(end, self._answer()[0])
         self.mistakes_ = self._mistakes()
         self.certificate_ = method.certify(end.state)
@@ -258,6 +281,9 @@ class PresentingClassifier(PlaneMixin, StreamMixin, ClassifierMixin, CallbackSup
             return Outcome("converged", f"Converged: epoch {epoch} brought no mistake, so none will come.")
         if outcome.reason == "proved inseparable":
             return Outcome(outcome.reason, f"Proved inseparable in epoch {epoch}: the weights came back to where they were.")
+        if outcome.reason == "no progress":
+            waited = f"for {self.patience} epochs none had fewer mistakes than the best before"
+            return Outcome(outcome.reason, f"Stopped in epoch {epoch} without progress: {waited}.")
         if outcome.reason == "diverged":
             return Outcome("diverged", "The weights overflowed.", "Use a smaller eta0, or scale the features.")
         return outcome
@@ -287,7 +313,7 @@ class PresentingClassifier(PlaneMixin, StreamMixin, ClassifierMixin, CallbackSup
             state.clock[EPOCH:SEED] = 0
         else:
             state = start(task, self._first_weights((positive.size, X.shape[1] + bool(self._clamp))))
-            self._began, self._memory = state.W.copy(), None
+            self._began, self._memory, self._once = state.W.copy(), None, True
         method = Presenting(self._rule(), task, Orders.in_order(target.size), native=self._native)
         memory = self._remembering(state) if self._memory is None else self._memory
         training = method.start((state, self._remembering(state, memory)))
@@ -298,9 +324,44 @@ class PresentingClassifier(PlaneMixin, StreamMixin, ClassifierMixin, CallbackSup
         self._settle(X, task, training)
         self.mistakes_, self.n_iter_ = self._mistakes(), 1
         self.outcome_ = Outcome("passes done", f"{int(state.clock[0]):,} examples of a stream, each seen once.")
-        for name in {"certificate_", "history_"} & vars(self).keys():
+        for name in {"certificate_", "criterion_", "history_"} & vars(self).keys():
             delattr(self, name)
         return self
+
+    def _widen(self, extra: int) -> None:
+        """Make room for more features, which have had the value 0 so far."""
+        if not isinstance(self._memory, Forget):
+            msg = (
+                f"{type(self).__name__} remembers earlier weights, which cannot grow: give the Learner all `features` at once."
+            )
+            raise InputError(msg)
+        at, none = self.n_features_in_, np.zeros(extra)
+        wider = {name: np.insert(W, [at] * extra, none, axis=1) for name, W in (("W", self._state.W), ("began", self._began))}
+        self._state, self._began = self._state._replace(W=wider["W"]), wider["began"]
+        self.n_features_in_ = at + extra
+
+    def stream_bound(self, delta: float = 0.05) -> float:
+        """Bound the mean error on new examples of the weights that a stream went through (online to batch).
+
+        Mistakes per example plus sqrt(2 ln(1/delta)/n), with probability 1 - delta over a stream of independent examples, each
+        seen once: `halfspace.theory.stream_bound`. It is about weights picked at random among those that answered; with more
+        than two classes it counts the mistakes of all planes.
+
+        Parameters
+        ----------
+        delta : float, default 0.05
+            Probability that the bound fails; 1 for the mean of mistakes alone.
+
+        Returns
+        -------
+        float
+            The bound, at most 1.
+        """
+        check_is_fitted(self)
+        if not getattr(self, "_once", False):
+            msg = f"{type(self).__name__}.stream_bound is about examples seen once: use partial_fit, or fit with max_iter=1."
+            raise InputError(msg)
+        return stream_bound(int(np.sum(self.mistakes_)), int(self._state.clock[PRESENTED]), delta)
 
     # ------------------------------------------------------------ proofs
     def _certify(
@@ -313,6 +374,7 @@ class PresentingClassifier(PlaneMixin, StreamMixin, ClassifierMixin, CallbackSup
         """
         scores, W = outputs(data.view, W), shared(W)
         terms = sum(data.X.shape) + int(self._state.updates.sum())
+        self.criterion_ = self._criterion(data, scores)
         mistakes, began = self._state.mistakes, np.linalg.norm(self._began, axis=1)
         if self._native:
             joint = self._joint_bracket(data, scores, W, alpha, terms)
@@ -328,6 +390,16 @@ class PresentingClassifier(PlaneMixin, StreamMixin, ClassifierMixin, CallbackSup
                 bracket = MarginBracket.claim(sides, strengths=alpha[k], **common)
             parts.append(self._claim(int(mistakes[k]), bracket, s, float(began[k])))
         return parts[0] if len(parts) == 1 else PerClass(tuple(data.classes.tolist()), tuple(parts))
+
+    def _criterion(self, data: Examples, scores: FloatArray) -> float | FloatArray:
+        """Return the perceptron criterion Σ max(0, -y f) of outputs (n, K): a number, or one per class for one-vs-rest."""
+        if self._native:
+            everyone, rivals = np.arange(data.y.size), scores.copy()
+            rivals[everyone, data.target] = -np.inf
+            return float(np.maximum(rivals.max(axis=1) - scores[everyone, data.target], 0.0).sum())
+        wrong = np.where(data.target[:, None] == data.positive, -scores, scores)
+        sums: FloatArray = np.maximum(wrong, 0.0).sum(axis=0)
+        return float(sums[0]) if sums.size == 1 else sums
 
     def _sides(self, data: Examples, number: int, scores: FloatArray, w: FloatArray, k: int, total: float, terms: int) -> Sides:
         """Return both sides of the bracket of one problem."""

@@ -166,7 +166,7 @@ class PrototypeClassifier(Certified, ClassifierMixin, CallbackSupportMixin, Base
         began = time.perf_counter()
         self._check_parameters()
         before = dict(vars(self))
-        data = read_examples(self, X, y, 0.0)
+        data = read_examples(self, X, y, None)
         self._admit(data)
         data.inspection()
         s = example_weights(self.class_weight, sample_weight, data.classes, data.target, type(self).__name__)
@@ -317,7 +317,7 @@ class PrototypeClassifier(Certified, ClassifierMixin, CallbackSupportMixin, Base
     def _take_in(self, X: Matrix, y: Labels, classes: Labels, *, first: bool) -> Self:
         """Present checked rows in order; the first rows of a class become its prototypes."""
         owner = type(self).__name__
-        view, q = usable_rows(X, 0.0, owner)
+        view, q = usable_rows(X, None, owner)
         target = class_numbers(y, classes, owner)
         s = example_weights(self.class_weight, None, classes, target, owner)
         if first:
@@ -378,7 +378,7 @@ class PrototypeClassifier(Certified, ClassifierMixin, CallbackSupportMixin, Base
         check_is_fitted(self)
         if not is_ready(self, X):
             X = read_matrix(self, X, reset=False)
-        view, _ = usable_rows(X, 0.0, type(self).__name__)
+        view, _ = usable_rows(X, None, type(self).__name__)
         return self._predictor().outputs(view, self.classes_.size)
 
     def predict(self, X: Matrix) -> Labels:

@@ -175,7 +175,7 @@ class IsotropicMixture(Certified, DensityMixin, CallbackSupportMixin, BaseEstima
         self._check_parameters()
         old = self._mixture() if self.warm_start and hasattr(self, "prototypes_") else None
         given, X = X, read_matrix(self, X, reset=True)
-        view, _ = _checks.usable_rows(X, 0.0, type(self).__name__)
+        view, _ = _checks.usable_rows(X, None, type(self).__name__)
         s, rng = row_weights(self, X, sample_weight), check_random_state(self.random_state)
         given_weights, kept = s, self._affordable(s, X.shape[1], began, rng)
         if kept is not None:
@@ -271,7 +271,7 @@ class IsotropicMixture(Certified, DensityMixin, CallbackSupportMixin, BaseEstima
         """Return responsibilities and log densities of new rows."""
         check_is_fitted(self)
         X = X if _checks.is_ready(self, X) else read_matrix(self, X, reset=False)
-        return responsibilities(_checks.usable_rows(X, 0.0, type(self).__name__)[0], self._mixture())
+        return responsibilities(_checks.usable_rows(X, None, type(self).__name__)[0], self._mixture())
 
     def responsibilities(self, X: Matrix) -> FloatArray:
         """Return how much of each row of X, shape (n, d), belongs to each prototype, shape (n, K); rows sum to 1."""

@@ -10,7 +10,7 @@ from weakref import WeakKeyDictionary
 
 import numpy as np
 from scipy import sparse
-from sklearn import cluster
+from sklearn import cluster, config_context
 from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, ClusterMixin, TransformerMixin
 from sklearn.callback import CallbackSupportMixin, with_callbacks
 from sklearn.utils import check_random_state
@@ -284,7 +284,9 @@ class KMeans(Certified, ClassNamePrefixFeaturesOutMixin, TransformerMixin, Clust
                 if one_by_one:
                     best, reason, cut = self._best_in_time(X, y, sample_weight, began)
                 else:
-                    best, reason, cut = self._scikit(X, sample_weight).fit(X, sample_weight=sample_weight), None, False
+                    seeded = self.random_state is None or is_count(self.random_state) or self.random_state == 0
+                    with config_context(skip_parameter_validation=isinstance(self.init, str) and seeded):  # all are checked
+                        best, reason, cut = self._scikit(X, sample_weight).fit(X, sample_weight=sample_weight), None, False
             except InputError:
                 raise
             except ValueError as error:
@@ -328,7 +330,7 @@ class KMeans(Certified, ClassNamePrefixFeaturesOutMixin, TransformerMixin, Clust
         if self.init == "sample":
             return "random"
         X = read_matrix(self, X, reset=True)
-        view, _ = usable_rows(X, 0.0, type(self).__name__)
+        view, _ = usable_rows(X, None, type(self).__name__)
         return farthest_first(view, row_weights(self, X, sample_weight), int(self.n_clusters))
 
     def _best_in_time(self, X: Matrix, y: Any, sample_weight: Any, began: float) -> tuple[Any, Reason | None, bool]:
@@ -379,7 +381,8 @@ class KMeans(Certified, ClassNamePrefixFeaturesOutMixin, TransformerMixin, Clust
                 msg = "this KMeans is not fitted, or a copy that no longer knows its data: call fit(X) or certify(X)"
                 raise AttributeError(msg)
             X, s = _LEARNT_FROM[self]
-            _require_unchanged(self, read_matrix(self, X, reset=False), s)
+            X = read_matrix(self, X, reset=False)
+            _require_unchanged(self, X, s)
             self.certify(X, s)
             del _LEARNT_FROM[self]
         return cast("Quantisation", self._certificate)

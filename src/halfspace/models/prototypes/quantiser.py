@@ -108,7 +108,7 @@ class Quantiser(
         self._check_parameters()
         before = dict(vars(self))
         X = read_matrix(self, X, reset=True)
-        view, q = usable_rows(X, 0.0, type(self).__name__)
+        view, q = usable_rows(X, None, type(self).__name__)
         refuse_vanishing(X, q, 0.0, type(self).__name__)
         n = X.shape[0]
         require_rows(self, n)
@@ -202,7 +202,7 @@ class Quantiser(
         self._check_parameters()
         first = not hasattr(self, "prototypes_")
         X = read_matrix(self, X, reset=first)
-        view, _ = usable_rows(X, 0.0, type(self).__name__)
+        view, _ = usable_rows(X, None, type(self).__name__)
         if not first:
             W = self.prototypes_
         elif isinstance(self.init, str):
@@ -235,7 +235,7 @@ class Quantiser(
         """Check rows, and return them and their view."""
         check_is_fitted(self, "prototypes_")
         X = read_matrix(self, X, reset=False)
-        return X, usable_rows(X, 0.0, type(self).__name__)[0]
+        return X, usable_rows(X, None, type(self).__name__)[0]
 
     def predict(self, X: Matrix) -> IntArray:
         """Return the number of the nearest prototype of each row; of equally near ones the first.

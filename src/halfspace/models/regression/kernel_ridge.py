@@ -58,7 +58,7 @@ class KernelRidgeModel(Certified, RegressionMixin, BaseEstimator):
             msg = f"{cls.__name__}: its numbers are not one for each target"
             raise ValueError(msg)
 
-    cells_per_machine: ClassVar[int] = 1
+    cells_per_machine: ClassVar[float] = 1.0
     """Cells are so many times smaller than the largest machine may be."""
 
     kernel_rows: int
@@ -121,7 +121,7 @@ class KernelRidgeModel(Certified, RegressionMixin, BaseEstimator):
         seed = int(rng.randint(1 << 30))
         by_cell, centres = [used], None
         if used.size > most:
-            mean = max(8, most // self.cells_per_machine)  # examples of a cell
+            mean = max(8, int(most / self.cells_per_machine))  # examples of a cell
             centres, found = cut(kernel.coordinates(data.X[used]), -(-used.size // mean), seed, least=min(FEWEST, mean // 4))
             by_cell = np.split(used[np.argsort(found, kind="stable")], np.cumsum(np.bincount(found))[:-1])
         self._solve(data, kernel, by_cell, centres)

@@ -284,15 +284,20 @@ class LinearRegression(Certified, RegressionMixin, MultiOutputMixin, RegressorMi
 
     @cached_property
     def standard_errors_(self) -> FloatArray:  # noqa: D102  (described above, with the other attributes)
-        check_is_fitted(self)
+        self._require_spreads()
         noise, (spread, _) = np.atleast_1d(self.noise_variance_), self._spreads()
         return np.asarray(np.sqrt(noise[:, None] * spread[: self.n_features_in_]).reshape(self.coef_.shape))
 
     @cached_property
     def intercept_standard_error_(self) -> Any:  # noqa: D102
-        check_is_fitted(self)
+        self._require_spreads()
         found = np.sqrt(np.atleast_1d(self.noise_variance_) * self._spreads()[1])
         return float(found[0]) if self.coef_.ndim == 1 else found
+
+    def _require_spreads(self) -> None:
+        """Refuse to say what a model that is not fitted does not know."""
+        if "_spreads" not in vars(self):
+            check_is_fitted(self)
 
     def _forget_data(self) -> None:
         """Compute what is made late, and let go of the examples that it is made from."""
@@ -343,11 +348,12 @@ class LinearRegression(Certified, RegressionMixin, MultiOutputMixin, RegressorMi
 
 def _checked_spreads(data: Regression, fit: RidgeFit) -> Callable[[], Spreads]:
     """Return a function for the spreads of the weights (D,) and of the constant; it refuses examples that were changed."""
-    seen: FloatArray = data.design.outputs(fit.W)
+    tall = data.design.tall  # asked for at once, before anyone can change the examples
+    seen: FloatArray = np.empty(0) if tall else data.design.outputs(fit.W)
 
     @cache
     def spreads() -> Spreads:
-        if not np.allclose(data.design.outputs(fit.W), seen, rtol=1e-9, atol=1e-9 * float(np.abs(seen).max())):
+        if not tall and not np.allclose(data.design.outputs(fit.W), seen, rtol=1e-9, atol=1e-9 * float(np.abs(seen).max())):
             msg = "LinearRegression: X was changed in place since the fit, so its standard errors are not known. Fit again."
             raise InputError(msg)
         with one_blas_thread():

@@ -198,8 +198,11 @@ def _exact(work: _Set, strengths: FloatArray) -> dict[int, Fraction]:
     return {}
 
 
-def _settle(work: _Set, xi: FloatArray, late: Callable[[], bool]) -> _Settled:
-    """Decide the working set: by non-negative least squares, or else by the simplex method in rational arithmetic."""
+def _settle(work: _Set, xi: FloatArray, late: Callable[[], bool], *, exact: bool) -> _Settled:
+    """Decide the working set: by non-negative least squares, or else by the simplex method in rational arithmetic.
+
+    Not `exact`, for rows that are rounded themselves: floats find a plane, or nothing is known.
+    """
     D = work.A.shape[1]
     members, strengths = np.argsort(-xi, kind="stable")[: 10 * D + 100], xi
     while D <= EXACT_INPUTS and not late():
@@ -207,8 +210,10 @@ def _settle(work: _Set, xi: FloatArray, late: Callable[[], bool]) -> _Settled:
             strengths, residual = _nearest(work.B, members)
         except RuntimeError:  # it went in circles
             break
-        if np.linalg.norm(residual) < 1e-6 and (found := _exact(work, strengths)):
-            return _Settled(strengths, multipliers=found)
+        if np.linalg.norm(residual) < 1e-6:
+            found = _exact(work, strengths) if exact else {}
+            if found or not exact:
+                return _Settled(strengths, multipliers=found)
         E = work.B @ -residual[:-1]
         wrong = np.setdiff1d(np.flatnonzero(E <= 0.0), members)
         if wrong.size == 0:
@@ -220,7 +225,7 @@ def _settle(work: _Set, xi: FloatArray, late: Callable[[], bool]) -> _Settled:
     w = work.frame.leave(newton(work.B, np.zeros(D), careful=True)[0])
     if work.right(w):
         return _Settled(strengths, w)
-    decided = simplex(work.A, late) if D <= EXACT_INPUTS // 3 else None
+    decided = simplex(work.A, late) if exact and D <= EXACT_INPUTS // 3 else None
     if decided is None:
         return _Settled(strengths)
     relation, plane = decided
@@ -250,8 +255,8 @@ def _first_rows(y: FloatArray, m: int, rng: np.random.Generator) -> IntArray:
     return np.unique(rows)
 
 
-def search(data: Signed, late: Callable[[], bool]) -> Finding:
-    """Look for a plane or for multipliers until one is found or it is late."""
+def search(data: Signed, late: Callable[[], bool], *, exact: bool = True) -> Finding:
+    """Look for a plane or for multipliers until one is found or it is late; for a plane alone if not `exact`."""
     n, D = n_rows(data.view), n_columns(data.view)
     rng = np.random.default_rng(0)
     work = _Set(data, _first_rows(data.y, min(n, max(PER_INPUT * D, 500), max(ENTRIES // 4 // D, 2)), rng))
@@ -261,7 +266,7 @@ def search(data: Signed, late: Callable[[], bool]) -> Finding:
             plane, xi = newton(work.B, plane)
             w = work.frame.leave(plane)
         if thin or not (work.A @ w).min() > 0.0:
-            found = _settle(work, xi, late)
+            found = _settle(work, xi, late, exact=exact)
             if found.multipliers:
                 return Finding(w, multipliers=found.multipliers)
             xi, thin = found.strengths, True

@@ -19,7 +19,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from halfspace._dispatch import compiled_as_written
+from halfspace._dispatch import compiled_as_written, compiled_inside_as_written
 from halfspace._typing import FloatArray, Matrix
 from halfspace.kernels import RBF, Kernel, Laplacian
 from halfspace.kernels.fast.activations import exp2
@@ -81,7 +81,7 @@ def stretch(at: Place, ratio: float) -> float:
     return s
 
 
-@compiled_as_written
+@compiled_inside_as_written
 def _primal(at: Place, o: float) -> float:
     """Return the primal value at the bias o."""
     square = loss = 0.0
@@ -106,7 +106,7 @@ def _members(at: Place, o: float) -> Any:
     return chosen[:count]
 
 
-@compiled_as_written
+@compiled_inside_as_written
 def _gather(K: Any, members: Any, out: Any) -> None:
     for i in range(members.size):
         row = K[members[i]]
@@ -127,16 +127,19 @@ def _whole(shared: Shared, at: Place, o: float, target: float, most: int) -> int
     return done
 
 
-@compiled_as_written
+@compiled_inside_as_written
 def _some(shared: Shared, at: Place, o: float, members: Any, target: float, most: int) -> int:
     """Climb on some examples, then bring h of the others up to date; return the steps."""
     w, n, h, b = members.size, at.h.size, at.h, at.b
     square = shared.room[: w * w].reshape(w, w)
     _gather(shared.K, members, square)
-    single, before = np.empty(w, np.float32), b[members]
+    single, diagonal = np.empty(w, np.float32), np.empty(w, np.float32)
+    before, own, lo, hi = np.empty(w), np.empty(w), np.empty(w), np.empty(w)
     for k in range(w):
-        single[k] = h[members[k]] - o
-    box = Box(square, shared.diagonal[members], single, before.copy(), at.lo[members], at.hi[members])
+        i = members[k]
+        single[k], diagonal[k] = h[i] - o, shared.diagonal[i]
+        before[k], own[k], lo[k], hi[k] = b[i], b[i], at.lo[i], at.hi[i]
+    box = Box(square, diagonal, single, own, lo, hi)
     target = max(target, 0.1 * gap_at(single, box.b, box.lo, box.hi, 0.0))
     done = climb_free(box, target, most) if shared.free else climb_pairs(box, target, most)
     change = np.zeros(n, np.float32)

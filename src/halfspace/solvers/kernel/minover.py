@@ -17,7 +17,7 @@ from typing import Any, NamedTuple, Self
 
 import numpy as np
 
-from halfspace._dispatch import compiled, compiled_as_written
+from halfspace._dispatch import compiled, compiled_inside_as_written
 from halfspace._typing import FloatArray, IntArray, View
 from halfspace.kernels.gram import VALUES, LazyGram
 from halfspace.rows.views import axpy, n_columns, n_rows
@@ -55,7 +55,7 @@ def _(X: View) -> int:
     return X.slot.size
 
 
-@compiled_as_written
+@compiled_inside_as_written
 def _least(y: FloatArray, w: FloatArray) -> float:
     """Return the least potential; the loop is vectorised."""
     least = y[0] * w[0]

@@ -19,7 +19,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from halfspace._dispatch import compiled_as_written
+from halfspace._dispatch import compiled_as_written, compiled_inside_as_written
 from halfspace._typing import FloatArray
 
 __all__ = ["Box", "climb_free", "climb_pairs", "gap_at", "middle", "pair_step"]
@@ -72,7 +72,7 @@ def middle(h: Any, b: FloatArray, lo: FloatArray, hi: FloatArray) -> tuple[float
     return 0.5 * (top + bottom), top, bottom
 
 
-@compiled_as_written
+@compiled_inside_as_written
 def _rise(h: Any, first: Any, second: Any, s: Any, up: Any, o: Any) -> Any:
     """Update h by a step of s along row `first` minus row `second`; return the key of the largest h - o that may rise."""
     best = NONE
@@ -86,7 +86,7 @@ def _rise(h: Any, first: Any, second: Any, s: Any, up: Any, o: Any) -> Any:
     return best
 
 
-@compiled_as_written
+@compiled_inside_as_written
 def _partner(h: Any, row: Any, diagonal: Any, down: Any, top: Any, own: Any, floor: Any) -> Any:
     """Return the key of the partner that gains most, of value bits and index; 0 if there is none."""
     best, zero = np.int32(0), h.dtype.type(0.0)
@@ -99,7 +99,7 @@ def _partner(h: Any, row: Any, diagonal: Any, down: Any, top: Any, own: Any, flo
     return best
 
 
-@compiled_as_written
+@compiled_inside_as_written
 def _largest(h: Any, first: Any, second: Any, s: Any, up: Any, o: Any) -> int:
     """Update h; return the index of the largest h that may rise, -1 if none may; near o it is told most finely."""
     where, top = -1, NONE
@@ -111,7 +111,7 @@ def _largest(h: Any, first: Any, second: Any, s: Any, up: Any, o: Any) -> int:
     return where
 
 
-@compiled_as_written
+@compiled_inside_as_written
 def _best_partner(h: Any, row: Any, diagonal: Any, down: Any, i: int, floor: Any) -> int:
     """Return the partner of i that gains most, -1 if there is none."""
     where, most = -1, np.int32(0)
@@ -123,12 +123,21 @@ def _best_partner(h: Any, row: Any, diagonal: Any, down: Any, i: int, floor: Any
     return where
 
 
+@compiled_inside_as_written
+def _top(diagonal: Any) -> Any:
+    """Return the largest value."""
+    top = diagonal[0]
+    for k in range(diagonal.size):
+        top = max(top, diagonal[k])
+    return top
+
+
 @compiled_as_written
 def climb_free(box: Box, target: float, most: int) -> int:
     """Climb with Σ b kept as it is, until the gap is at most `target` or `most` steps are done; return the steps."""
     K, diagonal, h, b, lo, hi = box
     w, kind = h.size, h.dtype.type
-    floor = kind((FLAT if h.itemsize == 4 else FLATTER) * diagonal.max())
+    floor = kind((FLAT if h.itemsize == 4 else FLATTER) * _top(diagonal))
     up, down = np.empty(w, np.int32), np.empty(w, np.int32)
     for k in range(w):
         up[k], down[k] = b[k] < hi[k], b[k] > lo[k]
@@ -154,7 +163,7 @@ def climb_free(box: Box, target: float, most: int) -> int:
     return most
 
 
-@compiled_as_written
+@compiled_inside_as_written
 def _violation(h: Any, first: Any, s: Any, second: Any, t: Any, up: Any, down: Any) -> Any:
     """Update h by steps of s along row `first` and t along `second`; return the key of the worst violation."""
     best = np.int32(0)
@@ -166,7 +175,7 @@ def _violation(h: Any, first: Any, s: Any, second: Any, t: Any, up: Any, down: A
     return best
 
 
-@compiled_as_written
+@compiled_inside_as_written
 def _companion(h: Any, row: Any, diagonal: Any, up: Any, down: Any, s: Any, own: Any, floor: Any) -> Any:
     """Return the key of the example that gains most after a step of s of the one with this row."""
     best = np.int32(0)
@@ -179,7 +188,7 @@ def _companion(h: Any, row: Any, diagonal: Any, up: Any, down: Any, s: Any, own:
     return best
 
 
-@compiled_as_written
+@compiled_inside_as_written
 def _worst(h: Any, first: Any, s: Any, second: Any, t: Any, up: Any, down: Any) -> int:
     """Update h; return the worst violator, -1 if none violates."""
     where, most = -1, np.int32(0)
@@ -192,7 +201,7 @@ def _worst(h: Any, first: Any, s: Any, second: Any, t: Any, up: Any, down: Any) 
     return where
 
 
-@compiled_as_written
+@compiled_inside_as_written
 def _best_companion(box: Box, row: Any, up: Any, down: Any, s: Any, i: int, floor: Any) -> int:
     """Return the example that gains most after a step of s of example i; -1 if none gains."""
     where, most, own = -1, np.int32(0), max(box.diagonal[i], floor)
@@ -205,12 +214,12 @@ def _best_companion(box: Box, row: Any, up: Any, down: Any, s: Any, i: int, floo
     return where
 
 
-@compiled_as_written
+@compiled_inside_as_written
 def _cut(value: float, low: float, high: float) -> float:
     return min(max(value, low), high)
 
 
-@compiled_as_written
+@compiled_inside_as_written
 def pair_step(hi: float, hj: float, a: float, c: float, d: float, ranges: Any) -> tuple[float, float]:
     """Return the steps of two examples that climb highest: gradients hi, hj, matrix ((a, c), (c, d)), ranges of both."""
     i_low, i_high, j_low, j_high = ranges
@@ -230,7 +239,7 @@ def pair_step(hi: float, hj: float, a: float, c: float, d: float, ranges: Any) -
     return (s1, t1) if gain1 >= gain2 else (s2, t2)
 
 
-@compiled_as_written
+@compiled_inside_as_written
 def _move(b: FloatArray, lo: FloatArray, hi: FloatArray, i: int, s: float, up: Any, down: Any) -> None:
     """Add s to a strength, exactly to the bound if it leads there."""
     b[i] = hi[i] if s >= hi[i] - b[i] else (lo[i] if s <= lo[i] - b[i] else b[i] + s)
@@ -244,7 +253,7 @@ def climb_pairs(box: Box, target: float, most: int) -> int:
     K, diagonal, h, b, lo, hi = box
     w, kind = h.size, h.dtype.type
     # Rows that are all 0 have no curvature at all, and would be divided by it.
-    floor, nothing = kind(max((FLAT if h.itemsize == 4 else FLATTER) * diagonal.max(), LEAST)), kind(0.0)
+    floor, nothing = kind(max((FLAT if h.itemsize == 4 else FLATTER) * _top(diagonal), LEAST)), kind(0.0)
     up, down = np.empty(w, h.dtype), np.empty(w, h.dtype)
     for k in range(w):
         _move(b, lo, hi, k, 0.0, up, down)

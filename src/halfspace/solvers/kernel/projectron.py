@@ -23,7 +23,7 @@ import numpy as np
 from scipy import sparse
 from scipy.linalg import block_diag
 
-from halfspace._dispatch import compiled
+from halfspace._dispatch import compiled, compiled_inside
 from halfspace._typing import FloatArray, IntArray
 from halfspace.kernels.gram import VALUES, LazyGram
 from halfspace.rows.orders import Orders
@@ -47,7 +47,7 @@ class Projectron(NamedTuple):
     inverse: Annotated[FloatArray, "f8(B,B)"]  # (B, B) inverse of the kernel matrix of the slots in use
 
 
-@compiled
+@compiled_inside
 def _coordinates(inverse: FloatArray, slots: Slots) -> float:
     """Write d = K⁻¹ value to `slots.scratch`; return the squared length of the projection, d·value."""
     m, value, d, total = slots.counts[0], slots.value, slots.scratch, 0.0

@@ -12,7 +12,7 @@ from typing import Annotated, Any, NamedTuple
 import numpy as np
 from scipy import sparse
 
-from halfspace._dispatch import compiled, open_function
+from halfspace._dispatch import compiled_inside, open_function
 from halfspace._typing import FloatArray, IntArray, Matrix
 from halfspace.kernels import RBF, Kernel, Linear, Polynomial
 from halfspace.kernels.fast.activations import exp2_inplace
@@ -85,7 +85,7 @@ def place(form: Any, slots: Slots, i: int, t: int, b: int) -> None:
     """Put example i into slot b, whose kernel values are those in `slots.value`."""
 
 
-@compiled
+@compiled_inside
 def _products(X: Any, slots: Slots, i: int, m: int) -> float:
     """Write x_i·x_b for the first m slots to `slots.value`; return ‖x_i‖²."""
     value, square = slots.value, 0.0
@@ -99,7 +99,7 @@ def _products(X: Any, slots: Slots, i: int, m: int) -> float:
     return square
 
 
-@compiled
+@compiled_inside
 def _whole_power(base: float, degree: int) -> float:
     """Return base^degree by repeated squaring."""
     result = 1.0
@@ -147,7 +147,7 @@ def _(form: Tabled, slots: Slots, i: int, t: int) -> float:
     return form.among[t, t]
 
 
-@compiled
+@compiled_inside
 def _copy_row(X: Any, slots: Slots, i: int, b: int) -> None:
     """Copy example i into slot b."""
     square = 0.0
@@ -174,7 +174,7 @@ def _(form: Tabled, slots: Slots, i: int, t: int, b: int) -> None:
         form.table[later, b] = form.among[later, t]
 
 
-@compiled
+@compiled_inside
 def output_of(slots: Slots) -> float:
     """Return f(x) from the kernel values in `slots.value`."""
     total = 0.0
@@ -183,7 +183,7 @@ def output_of(slots: Slots) -> float:
     return total
 
 
-@compiled
+@compiled_inside
 def seat(slots: Slots, i: int, b: int, change: float, square: float) -> None:
     """Note weight, origin and kernel values of the example put into slot b."""
     slots.weight[b], slots.row[b] = change, i

@@ -24,7 +24,7 @@ from typing import Annotated, Any, NamedTuple
 import numpy as np
 from scipy import sparse
 
-from halfspace._dispatch import compiled
+from halfspace._dispatch import compiled, compiled_inside
 from halfspace._typing import FloatArray, Matrix
 from halfspace.solvers.outcome import Reason
 from halfspace.solvers.run import Budget, Progress, run
@@ -75,7 +75,7 @@ class Stream(NamedTuple):
     tally: Annotated[FloatArray, "f8(6)"]
 
 
-@compiled
+@compiled_inside
 def _somebody_else(threshold: float, y: float, u: FloatArray) -> bool:
     """Tell whether |y| > threshold max |u|; as a rule one of the first samples looked at says no."""
     for j in range(u.size):  # noqa: SIM110  (compiled code knows no generators)
@@ -84,7 +84,7 @@ def _somebody_else(threshold: float, y: float, u: FloatArray) -> bool:
     return True
 
 
-@compiled
+@compiled_inside
 def _step(rule: Rule, y: float, u: FloatArray, q: float, tally: FloatArray) -> float:
     """Return mu_t, and bring the tally up to date."""
     tally[SQUARES] += q

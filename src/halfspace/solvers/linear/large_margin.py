@@ -3,7 +3,8 @@
 Sweeps of AdaTron's rule come first, always. Where rows are many and columns few, some sweeps (or, for large data, the answer
 on every eighth row) start Newton's method, which finishes; everywhere else the sweeps go on to the end. A free bias is
 found by the method of multipliers: solve with a clamped input, move the fixed part of the bias by what the clamped one
-found, again. Errors forbidden and second order: raise the cap until nobody needs it.
+found, again. Errors forbidden: on small data sweeps show which few examples decide, and their linear system gives the answer;
+else, with second order, raise the cap until nobody needs it.
 """
 
 from collections.abc import Callable, Generator
@@ -15,8 +16,9 @@ import numpy as np
 from halfspace._typing import FloatArray
 from halfspace.rows.operations import take
 from halfspace.rows.views import Clamped, entries_per_row, n_columns, n_rows
+from halfspace.solvers.linear.active_set import most_inside, pivoted
 from halfspace.solvers.linear.newton import bend_for, descend
-from halfspace.solvers.linear.shrinking import ascend, relaxation
+from halfspace.solvers.linear.shrinking import ascend, ascend_few, relaxation
 from halfspace.solvers.linear.soft_margin import Beat, Pace, Point, Problem, combined, unclamped, value
 from halfspace.solvers.outcome import Reason
 
@@ -24,6 +26,8 @@ __all__ = ["LargeMargin", "Plan", "State", "second_order"]
 
 SWEEPS = 12
 """Sweeps before the second-order finish."""
+SMALL = 1 << 16
+"""Entries up to which Newton's method waits for sweeps that take about a millisecond."""
 COARSE = 8
 """On large data, one row in so many is solved first."""
 LARGE = 1 << 20
@@ -32,6 +36,8 @@ WIDEST = 1500
 """Columns up to which a matrix of columns by columns is worth factorising."""
 PATIENCE = 50
 """Sweeps after which a hard-margin run computes its bracket, so that inseparable data are noticed."""
+SETTLING, LOOKS = 100, 3
+"""Sweeps between two looks at whether few examples decide a hard margin, and looks before caps are tried."""
 FREE = 2.0
 """Clamped input on the way to a free bias, in units of a typical entry: more slows the sweeps, less the multipliers."""
 
@@ -43,6 +49,7 @@ class Plan(NamedTuple):
     rate: float | None = None
     plain: bool = False  # the plain rule, no accelerator
     free: bool = False  # a free bias
+    few: bool = True  # many sweeps first where entries are few; not on the way to another problem's answer
 
 
 Beats = Generator[Beat, None, None]
@@ -80,12 +87,18 @@ def _coarse(
         return w, min(1.0, 4.0 * mu)
     alpha = np.zeros(n) if start is None else np.minimum(start.alpha, problem.c)
     w, rate = combined(problem, alpha), plan.rate or relaxation(problem)
-    for beat in ascend(problem, alpha, w, rng, tol=plan.tol, rate=rate, patience=SWEEPS, pace=pace):
+    few = plan.few and n * entries_per_row(problem.X) <= SMALL
+    beats = ascend_few(problem, alpha, w, rng, tol=plan.tol, rate=rate, pace=pace) if few else None
+    point = start
+    for beat in beats or ascend(problem, alpha, w, rng, tol=plan.tol, rate=rate, patience=SWEEPS, pace=pace):
         yield beat
-        if beat.point is not None:
-            best = beat.point if start is None or beat.point.primal < start.primal else start
-            return best.w.copy(), bend_for(problem, beat.point)
-    raise AssertionError("sweeps never end by themselves")
+        point = beat.point or point
+        if beat.point is not None and (not few or pace.hurry):
+            break
+    if point is None:
+        raise AssertionError("sweeps end with a point")
+    best = point if start is None or point.primal < start.primal else start
+    return best.w.copy(), bend_for(problem, point)
 
 
 def _soft(problem: Problem, plan: Plan, rng: np.random.Generator, pace: Pace, start: Point | None) -> Beats:
@@ -106,13 +119,43 @@ def _soft(problem: Problem, plan: Plan, rng: np.random.Generator, pace: Pace, st
     yield from ascend(problem, alpha, w, rng, tol=plan.tol, rate=rate, shrink=not plan.plain, patience=patience, pace=pace)
 
 
+def _few(
+    problem: Problem, plan: Plan, rng: np.random.Generator, pace: Pace, start: Point | None
+) -> Generator[Beat, None, Point | None]:
+    """Sweep until few examples have a strength, and solve the system of these; return the last point.
+
+    Points without a separating plane are kept back: they would ask for a proof that there is none.
+    """
+    alpha = np.zeros(n_rows(problem.X)) if start is None else start.alpha.copy()
+    w, point, looks = combined(problem, alpha), start, 0
+    rate = plan.rate or relaxation(problem)
+    for beat in ascend(problem, alpha, w, rng, tol=plan.tol, rate=rate, patience=SETTLING, pace=pace):
+        point = point if beat.point is None else beat.point
+        yield beat if beat.point is not None and np.isfinite(beat.point.primal) else beat._replace(point=None)
+        if beat.point is None:
+            continue
+        looks += 1
+        found = None
+        if 0 < np.count_nonzero(alpha) <= most_inside(problem) and not pace.hurry:
+            found = yield from pivoted(problem, alpha, pace)
+        if found is not None:
+            w = combined(problem, found)
+            point = value(problem, w, found, w)
+            yield Beat(0, point)
+        if found is not None or looks == LOOKS or pace.hurry:
+            break
+    return point
+
+
 def _hard(problem: Problem, plan: Plan, rng: np.random.Generator, pace: Pace, start: Point | None) -> Beats:
-    """Raise the cap until nobody needs it; then, or if that fails, sweep without any."""
+    """Solve the system of few examples; else raise the cap until nobody needs it; then, or if that fails, sweep without any."""
     point, cap = start, 1.0 / max(float(np.mean(problem.q)), 1e-300)
+    if not plan.plain and n_rows(problem.X) * entries_per_row(problem.X) <= LARGE:
+        point = yield from _few(problem, plan, rng, pace, start)
     if second_order(problem) and not plan.plain and cap < 1e300:
         for _ in range(10):
             soft = problem._replace(c=np.full(problem.y.size, cap))
-            goal = plan._replace(tol=0.2 * plan.tol)
+            goal = plan._replace(tol=0.2 * plan.tol, few=False)
             guess = None if point is None else value(soft, point.w, np.minimum(point.alpha, cap), point.w)
             for beat in _soft(soft, goal, rng, pace, guess):
                 yield beat._replace(point=None)
@@ -130,8 +173,9 @@ def _free(problem: Problem, plan: Plan, rng: np.random.Generator, pace: Pace, st
     """Find an unpenalised bias by the method of multipliers around a clamped one."""
     X, y, c, q, _ = problem
     scale = float(np.sqrt(np.mean(q) / (entries_per_row(X) or 1.0))) * FREE or 1.0
-    clamped = Problem(Clamped(X, scale), y, c, q + scale * scale, 0.0 if start is None else start.bias)
-    goal, inner = plan._replace(tol=max(plan.tol, 1e-2)), None
+    rows = X.rows if isinstance(X, Clamped) else X
+    clamped = Problem(Clamped(rows, scale), y, c, q + scale * scale, 0.0 if start is None else start.bias)
+    goal, inner = plan._replace(tol=max(plan.tol, 1e-2), few=False), None
     if start is not None:
         inner = value(clamped, np.append(start.w, 0.0), start.alpha, combined(clamped, start.alpha))
     while True:
@@ -147,7 +191,7 @@ def _free(problem: Problem, plan: Plan, rng: np.random.Generator, pace: Pace, st
             return
         point = unclamped(problem, clamped, inner)
         yield Beat(0, point)
-        goal = plan._replace(tol=max(0.1 * plan.tol, min(0.1 * point.gap, goal.tol)))
+        goal = goal._replace(tol=max(0.1 * plan.tol, min(0.1 * point.gap, goal.tol)))
         clamped = clamped._replace(shift=point.bias)
         inner = inner._replace(w=np.append(point.w, 0.0))
 

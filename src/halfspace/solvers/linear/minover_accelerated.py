@@ -13,7 +13,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from halfspace._dispatch import compiled
+from halfspace._dispatch import compiled, compiled_inside
 from halfspace._typing import FloatArray, IntArray
 from halfspace.rows.operations import outputs
 from halfspace.rows.views import axpy, dot, entries_per_row
@@ -65,7 +65,7 @@ def _potentials(problem: Problem, w: FloatArray, E: FloatArray) -> int:
     return mu
 
 
-@compiled
+@compiled_inside
 def _add(column: FloatArray, E: FloatArray) -> int:
     """Add a column to the potentials and return the row of the lowest; in blocks, so that the sum is vectorised."""
     mu = 0
@@ -126,7 +126,7 @@ def start_nearby(problem: Problem) -> Nearby:
     return Nearby(np.zeros(n), np.sqrt(problem.q), rows, size, reach, np.zeros(2), np.zeros(3))
 
 
-@compiled
+@compiled_inside
 def _look_at_all(problem: Problem, state: State, near: Nearby) -> float:
     """Take all potentials, choose new candidates, and return the lowest potential."""
     E, r, n = near.E, near.r, problem.y.size
@@ -154,7 +154,7 @@ def _look_at_all(problem: Problem, state: State, near: Nearby) -> float:
     return E[mu]
 
 
-@compiled
+@compiled_inside
 def _look_nearby(problem: Problem, state: State, near: Nearby) -> float:
     """Return the lowest potential if it is certain to be among the candidates, otherwise NaN."""
     if near.size[0] == 0:

@@ -22,7 +22,7 @@ from typing import NamedTuple
 import numpy as np
 from scipy.linalg.lapack import dpotrf, dpotrs
 
-from halfspace._dispatch import compiled
+from halfspace._dispatch import compiled, compiled_inside
 from halfspace._typing import FloatArray, IntArray, View
 from halfspace.rows.operations import gram, potentials, take
 from halfspace.rows.threads import in_chunks
@@ -154,7 +154,7 @@ def _newton_step(H: FloatArray, gradient: FloatArray) -> FloatArray | None:
     return None if failed or not np.isfinite(step).all() else step
 
 
-@compiled
+@compiled_inside
 def _slope(c: FloatArray, u: FloatArray, dE: FloatArray, mu: float, t: float) -> tuple[float, float]:
     """Return the slope of Σ c_i loss(u_i - t dE_i) in t, and the slope of that."""
     first, second = 0.0, 0.0

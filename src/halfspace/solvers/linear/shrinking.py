@@ -22,11 +22,11 @@ import numpy as np
 from halfspace._dispatch import compiled
 from halfspace._typing import FloatArray, IntArray, View
 from halfspace.rows.views import Clamped, Shifted, axpy, dot, entries_per_row, n_rows
-from halfspace.solvers.linear.soft_margin import Beat, Pace, Problem, value
+from halfspace.solvers.linear.soft_margin import Beat, Pace, Point, Problem, value
 from halfspace.solvers.rules.adatron import AdaTron
 from halfspace.solvers.rules.sweep import strengthen
 
-__all__ = ["ascend", "relaxation"]
+__all__ = ["ascend", "ascend_few", "relaxation"]
 
 BLOCK = 32
 FEW = 1 << 17
@@ -35,6 +35,12 @@ SWEEPS = 200
 """Limit on the sweeps of one call."""
 COUPLED = 3000.0
 """Sum of scale²/‖x_i‖² over the free examples from which the clamped input is taken out of the rule."""
+ROOM = 1 << 20
+"""Entries that sweeps over few examples read before another method has its turn: about a millisecond."""
+FEW_SWEEPS = 1000
+"""Sweeps over few examples before another method has its turn."""
+CLOSELY = 4
+"""Sweeps over few examples between two looks at how many are left."""
 PIECE = 1 << 22
 """Entries read between two looks at the clock: a few milliseconds."""
 
@@ -123,6 +129,69 @@ def _sweep_few(
             break
         pull[0], pull[1] = top if top > 0.0 else np.inf, bottom if bottom < 0.0 else -np.inf
     return m, sweeps
+
+
+@compiled
+def _solve_few(
+    rule: Any,
+    X: View,
+    y: FloatArray,
+    c: FloatArray,
+    q: FloatArray,
+    alpha: FloatArray,
+    w: FloatArray,
+    most: int,
+    tol: float,
+    seed: int,
+    found: FloatArray,
+) -> int:
+    """Sweep up to `most` times over all examples and those with something to say, until the gap is at most tol; count sweeps.
+
+    `found` holds the pull to stop at next, the shift of the outputs, and how many examples may still be shown; and on return
+    the primal and the dual value.
+    """
+    n, sweeps, pull, active = alpha.size, 0, np.empty(4), np.empty(alpha.size, np.int64)
+    while True:
+        m = n
+        for i in range(n):
+            active[i] = i
+        pull[0], pull[1], pull[2], pull[3] = np.inf, -np.inf, -np.inf, np.inf
+        while m > 0:
+            now = min(most - sweeps, CLOSELY)
+            left, swept = _sweep_few(rule, X, y, c, q, alpha, w, active[:m], now, found[0], seed + sweeps, pull)
+            found[2] -= 0.5 * swept * (m + left)
+            m, sweeps = left, sweeps + swept
+            if pull[2] - pull[3] <= found[0] or sweeps >= most or found[2] <= 0.0:
+                break
+        loss, total, square = 0.0, 0.0, 0.0
+        for i in range(n):
+            E = y[i] * dot(X, i, w)
+            if E < 1.0:
+                loss += c[i] * (1.0 - E)
+            total += alpha[i] * (1.0 - found[1] * y[i])
+        for j in range(w.size):
+            square += w[j] * w[j]
+        found[3], found[4] = 0.5 * square + loss, total - 0.5 * square
+        gap = (found[3] - found[4]) / found[3] if found[3] > 0.0 else 0.0
+        if gap <= tol or sweeps >= most or found[2] <= 0.0:
+            return sweeps
+        if pull[2] - pull[3] <= found[0]:
+            found[0] *= min(max(0.7 * np.sqrt(tol / min(gap, 1.0)), 0.2), 0.5)
+
+
+def ascend_few(
+    problem: Problem, alpha: FloatArray, w: FloatArray, rng: np.random.Generator, *, tol: float, rate: float, pace: Pace
+) -> Iterator[Beat]:
+    """Do what `ascend` does for few entries and finite caps, for about a millisecond; end with the last Point."""
+    X, y, c, q, shift = problem
+    found = np.array([1.0, shift, ROOM / max(entries_per_row(X), 1.0), 0.0, 0.0])
+    rule, view = AdaTron(rate, 1.0), Shifted(X, shift)
+    left = FEW_SWEEPS
+    while found[2] > 0.0 and left > 0:
+        most = 1 if pace.hurry else min(pace.left, left)
+        swept = _solve_few(rule, view, y, c, q, alpha, w, most, tol, int(rng.integers(1, 1 << 30)), found)
+        left -= swept
+        yield Beat(swept, Point(w, alpha, float(found[3]), float(found[4])))
 
 
 def relaxation(problem: Problem) -> float:
@@ -235,7 +304,7 @@ class _Bias:
             if self.tries == 2:
                 self.all[-1] = X.scale * float(self.alpha @ self.problem.y)
                 self._join()
-        elif isinstance(X, Clamped) and self.tries == 0 and X.scale**2 * float(self._free().sum()) > COUPLED:
+        elif isinstance(X, Clamped) and X.scale != 0.0 and self.tries == 0 and X.scale**2 * float(self._free().sum()) > COUPLED:
             self.apart = True
             self.w = self.all[:-1]
             self.q = np.maximum(self.problem.q - X.scale**2, 1e-3 * self.problem.q)
@@ -244,7 +313,7 @@ class _Bias:
 
     def _show(self) -> None:
         X = self.problem.X
-        self.view = Shifted(X.rows, self.problem.shift + X.scale * float(self.all[-1]))
+        self.view = Shifted(Clamped(X.rows, 0.0), self.problem.shift + X.scale * float(self.all[-1]))
 
     def move(self) -> None:
         """Move a bias that is out of the rule by Newton's step, but not far."""

@@ -15,7 +15,7 @@ from typing import NamedTuple, Self
 
 import numpy as np
 
-from halfspace._dispatch import compiled, open_function
+from halfspace._dispatch import compiled, compiled_inside, open_function
 from halfspace._typing import FloatArray, IntArray
 from halfspace.rows.distances import pull, sqdist
 from halfspace.solvers.prototypes.glvq import Book
@@ -50,7 +50,7 @@ def adapt(rule: NamedTuple, rate: float, rows: FloatArray, i: int, c: int, W: Fl
     """Present row i of class c: move prototypes, and return whether the nearest one has another class."""
 
 
-@compiled
+@compiled_inside
 def _two_nearest(rows: FloatArray, i: int, W: FloatArray) -> tuple[int, int, float, float]:
     """Return the two nearest prototypes and their squared distances."""
     first, second, a, b = 0, 0, np.inf, np.inf
@@ -63,7 +63,7 @@ def _two_nearest(rows: FloatArray, i: int, W: FloatArray) -> tuple[int, int, flo
     return first, second, a, b
 
 
-@compiled
+@compiled_inside
 def _in_window(window: float, a: float, b: float) -> bool:
     """Tell whether x lies in the window between two prototypes at squared distances a <= b."""
     return np.sqrt(a) * (1.0 + window) > np.sqrt(b) * (1.0 - window)

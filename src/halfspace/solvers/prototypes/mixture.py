@@ -26,7 +26,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from halfspace._dispatch import compiled, compiled_as_written
+from halfspace._dispatch import compiled, compiled_as_written, compiled_inside_as_written
 from halfspace._typing import FloatArray, View
 from halfspace.kernels.fast.activations import exp2
 from halfspace.rows.threads import in_chunks
@@ -98,7 +98,7 @@ def terms(h: FloatArray, b: FloatArray, q: FloatArray, r: FloatArray, level: Flo
             total[i] += term[i]
 
 
-@compiled_as_written
+@compiled_inside_as_written
 def _compare(
     block: FloatArray, W: FloatArray, h: FloatArray, b: FloatArray, q: FloatArray, r: FloatArray, level: FloatArray
 ) -> None:

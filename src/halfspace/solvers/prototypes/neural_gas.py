@@ -21,7 +21,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from halfspace._dispatch import compiled
+from halfspace._dispatch import compiled, compiled_inside
 from halfspace._typing import FloatArray, IntArray
 from halfspace.rows.orders import Geometric
 from halfspace.solvers.prototypes.quantising import HOLD, State, nearest, pull_column, shares, squared_distances
@@ -43,7 +43,7 @@ class Steps(NamedTuple):
     held: int  # presentations for which the first ones have been in force
 
 
-@compiled
+@compiled_inside
 def _rank(D: FloatArray, K: int, keys: Any, ranks: Any) -> float:
     """Write how many of D[:K] come before each, by counting, in single precision if that tells all apart; return the least."""
     least, largest = D[0], 0.0
@@ -70,7 +70,7 @@ def _rank(D: FloatArray, K: int, keys: Any, ranks: Any) -> float:
     return least
 
 
-@compiled
+@compiled_inside
 def _rank_ties(D: FloatArray, K: int, ranks: Any) -> None:
     """Count in double precision; of equal distances the lower number comes first."""
     for k in range(K):
@@ -79,7 +79,7 @@ def _rank_ties(D: FloatArray, K: int, ranks: Any) -> None:
             ranks[k] += D[o] < D[k] or (D[o] == D[k] and o < k)
 
 
-@compiled
+@compiled_inside
 def _powers(first: float, decay: float, out: FloatArray) -> None:
     """Write first · decay^r for r = 0, 1, ...: eight chains of products, which do not wait for each other."""
     out[0] = first
@@ -90,7 +90,7 @@ def _powers(first: float, decay: float, out: FloatArray) -> None:
         out[r] = out[r - 8] * step
 
 
-@compiled
+@compiled_inside
 def _pull_all(x: FloatArray, V: FloatArray, moves: FloatArray) -> None:
     """Move every prototype towards x: v_k += moves_k (x - v_k)."""
     for j in range(V.shape[0]):
@@ -99,7 +99,7 @@ def _pull_all(x: FloatArray, V: FloatArray, moves: FloatArray) -> None:
             v[k] += moves[k] * (xj - v[k])
 
 
-@compiled
+@compiled_inside
 def _pull_few(rate: float, decay: float, reach: int, x: FloatArray, V: FloatArray, D: FloatArray, K: int) -> float:
     """Move the nearest prototypes, found one after another; return the least distance."""
     k = nearest(D, K)

@@ -25,7 +25,7 @@ from typing import Annotated, ClassVar, NamedTuple, Protocol, Self
 
 import numpy as np
 
-from halfspace._dispatch import compiled
+from halfspace._dispatch import compiled, compiled_inside
 from halfspace._typing import FloatArray, IntArray, View
 from halfspace.rows.operations import gathered
 from halfspace.rows.orders import Geometric
@@ -123,7 +123,7 @@ def squared_distances(x: FloatArray, V: FloatArray, D: FloatArray) -> None:
             D[k] += a * a
 
 
-@compiled
+@compiled_inside
 def nearest(D: FloatArray, K: int) -> int:
     """Return the number of the least of D[:K]; of equal ones the first."""
     least = D[0]
@@ -135,7 +135,7 @@ def nearest(D: FloatArray, K: int) -> int:
     return 0
 
 
-@compiled
+@compiled_inside
 def pull_column(rate: float, x: FloatArray, V: FloatArray, k: int) -> None:
     """Move prototype k towards x: v_k += rate (x - v_k)."""
     for j in range(V.shape[0]):

@@ -4,7 +4,9 @@ Problem    A kernel of the distance in a metric that weighs column j by its rele
            k(x, x') = exp(-sqrt(Σ m_j (x_j - x'_j)²)/L),  or  exp(-Σ m_j^p |x_j - x'_j|/L),  a product of kernels of one column.
 Rule       Solve kernel ridge with the metric at hand; m_j becomes the mean square of ∂f/∂x_j at the examples, over all outputs,
            divided by the largest; set the width L back to its multiple of the median distance; solve again, while examples
-           that taught nothing gain by it, at most four times.
+           that taught nothing gain by it, at most four times. Of more than 128 columns each round keeps the 60 % of most
+           relevance, with λ tuned anew, until 8 are left or two rounds bring no gain: beside hundreds of columns of noise the
+           first gradients show little.
 Theorem    None: it is not known that the rounds converge, or to what. What is proved (`KernelRidgeGap`) is the optimality of
            the machine, and its leave-one-out errors, *given* the metric, which is a choice, as a width is.
 Choice     Scale of the columns and width by exact leave-one-out before any metric is learnt, and so is λ. Leave-one-out
@@ -55,6 +57,8 @@ NOTHING = 1e-5
 """Relevances below this, relative to the largest, are 0."""
 ROUNDS = 4
 """Rounds at most: they end where rows that taught nothing do not gain."""
+WIDE, KEPT, FEWEST = 128, 0.6, 8
+"""Columns beyond which each round keeps this share of them, the most relevant, and λ is tuned anew; until so few are left."""
 FACTORS = (0.125, 1.0, 8.0, 64.0)
 """Of the ridge that leave-one-out has chosen before a metric was learnt: with one, rows that taught nothing choose."""
 APART, TEACHERS, ENTRIES = (1_000, 2_000), 12_000, 50_000_000
@@ -341,7 +345,18 @@ def gradients(shape: Shape, Z: Any, machine: Machine, rng: Any) -> FloatArray:
     """Return mean squares of ∂f/∂z_j at some rows, over all outputs, the largest 1, shape (d,); what is nothing is 0."""
     rows = np.sort(rng.choice(Z.shape[0], min(Z.shape[0], GRADIENTS), replace=False))
     factors = shape.factors(machine.relevances, machine.power)
-    return _relative(_slopes(shape, Z, (rows, machine.K[rows], machine.D[rows]), machine.b, factors / machine.width, rng))
+    found = _relative(_slopes(shape, Z, (rows, machine.K[rows], machine.D[rows]), machine.b, factors / machine.width, rng))
+    if Z.shape[1] > WIDE:
+        kept = max(int(KEPT * np.count_nonzero(machine.relevances)), FEWEST)
+        found[np.argsort(-found, kind="stable")[kept:]] = 0.0
+    return found
+
+
+def _rounds(shape: Shape, d: int) -> int:
+    """Return how many rounds there are at most: none without a metric, and more where each leaves columns out."""
+    if not shape.root:
+        return 0
+    return ROUNDS if d <= WIDE else int(np.ceil(np.log(FEWEST / d) / np.log(KEPT)))
 
 
 def _relative(squares: FloatArray) -> FloatArray:
@@ -404,7 +419,8 @@ def _taught(member: Member, Z: Any, task: Task, choice: Choice, rng: Any) -> Ste
     """Return a member taught by some rows, all rounds with the ridge that was chosen."""
     shape, choice, relevances = member.shape, choice._replace(ridge=member.ridge), np.ones(Z.shape[1])
     for k in range(member.rounds):
-        relevances = gradients(shape, Z, _machine(shape, Z, task, choice, (k, 1.0, relevances), tune=False), rng)
+        machine = _machine(shape, Z, task, choice, (k, 1.0, relevances), tune=Z.shape[1] > WIDE)
+        relevances = gradients(shape, Z, machine, rng)
     machine = _machine(shape, Z, task, choice, (member.rounds, member.power, relevances), tune=False)
     return Step(member, choice, member.rounds, member.ridge, relevances, machine.width, gradients(shape, Z, machine, rng))
 
@@ -489,13 +505,14 @@ def _judge_shape(
     taught = np.setdiff1d(np.arange(judged.task.Y.shape[0]), held)
     Z, H, task = scaled[choice.scale][taught], scaled[choice.scale][held], judged.task.of(taught)
     choice, relevances, least = choice._replace(ridge=max(choice.ridge, LEAST)), np.ones(Z.shape[1]), np.inf
-    for k in range(1 + (ROUNDS if shape.root else 0)):
+    rounds, wide, idle = _rounds(shape, Z.shape[1]), Z.shape[1] > WIDE, 0
+    for k in range(1 + rounds):
         losses = []
         for power in shape.powers if k else (1.0,):
-            machine = _machine(shape, Z, task, choice, (k, power, relevances), tune=k == 0)
+            machine = _machine(shape, Z, task, choice, (k, power, relevances), tune=k == 0 or wide)
             V = _weighed(shape, H, relevances, power)
             K = shape.bent(shape.apart(V, _weighed(shape, Z, relevances, power)), machine.width)
-            for factor in FACTORS if k else (1.0,):
+            for factor in FACTORS if k and not wide else (1.0,):
                 ridge = factor * machine.ridge
                 answer = (machine.b, machine.constants) if factor == 1.0 else _solved(machine.K, task, ridge, left_out=False)
                 if answer is not None:
@@ -504,9 +521,10 @@ def _judge_shape(
                     losses.append(judged.task.of(held).loss(F))
             if power == 1.0:
                 first = machine
-        if k == ROUNDS or not min(losses) < least or ends[1]():
+        idle = 0 if min(losses) < least else idle + 1
+        if k == rounds or idle > wide or ends[1]():
             return
-        least, choice = min(losses), choice._replace(ridge=first.ridge)
+        least, choice = min(*losses, least), choice._replace(ridge=first.ridge)
         relevances = gradients(shape, Z, first, ends[0])
 
 

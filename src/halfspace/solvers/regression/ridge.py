@@ -126,7 +126,7 @@ def _by_cholesky(design: Design, Y: FloatArray, ridge: float) -> RidgeFit | None
         return None
 
     def solve(b: FloatArray) -> FloatArray:
-        return np.asarray(linalg.cho_solve((factor, True), b, check_finite=False))
+        return np.asarray(linalg.lapack.dpotrs(factor, b, lower=1)[0])
 
     W, strengths = _solved(design, Y, ridge, solve, size)
     inverse = None if ridge == 0.0 and not design.tall else np.square(linalg.lapack.dtrtri(factor, lower=1)[0]).sum(axis=0)

@@ -9,10 +9,12 @@ Theorem    With g the duality gap, the optimum is within √(2g) of the weights 
 Reference  `certificates/margins/leave_one_out.py`.
 """
 
+from typing import Any
+
 import numpy as np
 from scipy.linalg import LinAlgError, cho_factor, cho_solve
 
-from halfspace._dispatch import compiled
+from halfspace._dispatch import compiled, compiled_inside
 from halfspace._typing import FloatArray, IntArray, View
 from halfspace.rows.operations import gathered
 from halfspace.rows.views import Gram, axpy, dot, sqlength
@@ -48,6 +50,7 @@ def settle(rule: AdaTron, task: Task, state: State, out: int, *, rounds: int, to
 def _climb(rule: AdaTron, task: Task, state: State, out: int, order: IntArray, rounds: int, tol: float) -> bool:
     """Present examples until `settle` has what it wants; `order`, shape (n,), is room for those that could change."""
     hard, y = np.isinf(rule.cap), np.empty(order.size)
+    first: Any = np.int64(0)  # of the types that Python passes
     for j in range(y.size):
         y[j] = 1.0 if task.target[j] == task.positive[0] else -1.0
     for _ in range(rounds):
@@ -65,11 +68,11 @@ def _climb(rule: AdaTron, task: Task, state: State, out: int, order: IntArray, r
         elif gap <= tol * primal:
             return True
         for _ in range(SWEEPS):
-            sweep(rule, Forget(), task, state, 0, order[:m])
+            sweep(rule, Forget(first), task, state, first, order[:m])
     return False
 
 
-@compiled
+@compiled_inside
 def _look(rule: AdaTron, task: Task, state: State, y: FloatArray, out: int, order: IntArray) -> tuple[float, float, float, int]:
     """Return the loss, the sum of the strengths, the least potential, and how many examples could change: those in `order`."""
     loss, held, least, m, w, alpha = 0.0, 0.0, np.inf, 0, state.W[0], state.alpha[0]
@@ -86,7 +89,7 @@ def _look(rule: AdaTron, task: Task, state: State, y: FloatArray, out: int, orde
     return loss, held, least, m
 
 
-@compiled
+@compiled_inside
 def _square(X: View, state: State, y: FloatArray) -> float:
     return sqlength(X, state.W[0], state.alpha[0], y)
 

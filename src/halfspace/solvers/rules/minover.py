@@ -22,7 +22,7 @@ from typing import Annotated, NamedTuple
 
 import numpy as np
 
-from halfspace._dispatch import compiled
+from halfspace._dispatch import compiled, compiled_inside
 from halfspace._typing import FloatArray, IntArray, View
 from halfspace.rows.views import axpy, dot, n_columns, n_rows, sqlength
 
@@ -103,7 +103,7 @@ def push(problem: Problem, state: State) -> int:
     return mu
 
 
-@compiled
+@compiled_inside
 def squared_length(w: FloatArray) -> float:
     total = 0.0
     for j in range(w.size):
@@ -131,7 +131,7 @@ def measure(state: State, lowest: float, square: float, s: int) -> None:
         state.marks[1] = s
 
 
-@compiled
+@compiled_inside
 def status_of(state: State, tol: float) -> int:
     """Return why to stop, if there is a reason; otherwise move the anchor at pushes 1, 2, 4, 8, ... (Brent's method)."""
     lower, upper = state.sides[0], state.sides[1]
@@ -151,7 +151,7 @@ def status_of(state: State, tol: float) -> int:
     return GOING
 
 
-@compiled
+@compiled_inside
 def _rewind(alpha: FloatArray, pushed: IntArray, first: int, end: int, into: FloatArray) -> None:
     """Write the strengths before the pushes from `first` to `end` into `into`."""
     copy(alpha, into)
@@ -169,7 +169,7 @@ def keep_witnesses(state: State, pushed: IntArray, done: int) -> None:
     state.marks[0] = state.marks[1] = -1
 
 
-@compiled
+@compiled_inside
 def _lowest(X: View, y: FloatArray, w: FloatArray) -> int:
     """Return the first row of the lowest potential."""
     mu, least = 0, np.inf

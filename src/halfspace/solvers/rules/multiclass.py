@@ -13,7 +13,7 @@ from typing import Any
 
 import numpy as np
 
-from halfspace._dispatch import compiled
+from halfspace._dispatch import compiled, compiled_inside
 from halfspace._typing import FloatArray, IntArray
 from halfspace.rows.views import axpy, dot
 from halfspace.solvers.rules.sweep import (
@@ -31,7 +31,7 @@ from halfspace.solvers.rules.sweep import (
 __all__ = ["present_native"]
 
 
-@compiled
+@compiled_inside
 def _rival(scores: FloatArray, truth: int) -> int:
     """Return the class other than the truth with the highest score, the first of equals."""
     best = 1 if truth == 0 else 0
@@ -41,7 +41,7 @@ def _rival(scores: FloatArray, truth: int) -> int:
     return best
 
 
-@compiled
+@compiled_inside
 def sweep_native(rule: Any, memory: Any, task: Task, state: State, order: IntArray, scores: FloatArray) -> None:
     """Present the examples in `order`; `scores` is room for K numbers.
 
@@ -57,12 +57,10 @@ def sweep_native(rule: Any, memory: Any, task: Task, state: State, order: IntArr
         E = scores[truth] - scores[v]
         change = strengthen(rule, E, alpha[v, i], 2.0 * task.q[i], task.s[i])
         if change != 0.0:
-            remember(memory, task, state, truth, i, change, t)
-            remember(memory, task, state, v, i, -change, t)
-            axpy(change, X, i, W[truth])
-            axpy(-change, X, i, W[v])
-            alpha[truth, i] += change
-            alpha[v, i] += change
+            for k, step in ((truth, change), (v, -change)):
+                remember(memory, task, state, k, i, step, t)
+                axpy(step, X, i, W[k])
+                alpha[k, i] += change
             state.updates[truth] += 1
         if rule.margin >= E:
             state.mistakes[truth] += 1
@@ -75,9 +73,9 @@ def present_native(rule: Any, memory: Any, task: Task, state: State, plan: Plan,
     """Present examples to all classes at once; return how many epochs were completed."""
     finished, left, scores = 0, plan.rows, np.empty(state.W.shape[0])
     while left > 0 and finished < table.mistakes.shape[0]:
-        order = open_epoch(plan, state, left)
-        left -= order.size
-        sweep_native(at_epoch(rule, state.clock[1]), memory, task, state, order, scores)
+        first, last = state.clock[2], open_epoch(plan, state.clock, left)
+        left -= last - first
+        sweep_native(at_epoch(rule, state.clock[1]), memory, task, state, plan.order[first:last], scores)
         if state.clock[2] == plan.order.size:
             finished += 1
             if close_epoch(state, table, finished - 1):

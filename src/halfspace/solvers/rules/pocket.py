@@ -14,7 +14,7 @@ from typing import Annotated, NamedTuple
 
 import numpy as np
 
-from halfspace._dispatch import compiled
+from halfspace._dispatch import compiled, compiled_inside
 from halfspace._typing import FloatArray, IntArray
 from halfspace.rows.views import dot, n_rows
 from halfspace.solvers.rules.sweep import State, Task, remember
@@ -33,7 +33,7 @@ class Pocket(NamedTuple):
     ratchet: Annotated[IntArray, "i8(1)"]  # (1,) 1: a challenger must err less on all data
 
 
-@compiled
+@compiled_inside
 def _errors(task: Task, w: FloatArray, positive: int, limit: float) -> float:
     """Weight of the examples with E <= 0, abandoned once it reaches `limit`."""
     total = 0.0
@@ -46,7 +46,7 @@ def _errors(task: Task, w: FloatArray, positive: int, limit: float) -> float:
     return total
 
 
-@compiled
+@compiled_inside
 def _challenge(pocket: Pocket, task: Task, state: State, k: int, run: int) -> None:
     """Put the current weights of problem k, with their run of correct answers, into the pocket if they are better."""
     if run > pocket.run[k]:

@@ -18,7 +18,7 @@ from typing import Annotated, Any, NamedTuple
 
 import numpy as np
 
-from halfspace._dispatch import compiled, open_function
+from halfspace._dispatch import compiled, compiled_inside, open_function
 from halfspace._typing import FloatArray, IntArray, View
 from halfspace.rows.orders import Orders, write_order
 from halfspace.rows.views import axpy, dot, n_columns, n_rows
@@ -32,6 +32,7 @@ __all__ = [
     "at_epoch",
     "close_epoch",
     "open_epoch",
+    "potential",
     "present",
     "remember",
     "start",
@@ -61,7 +62,7 @@ class State(NamedTuple):
     mistakes: Annotated[IntArray, "i8(K)"]  # (K,)
     updates: Annotated[IntArray, "i8(K)"]  # (K,)
     earlier: Annotated[IntArray, "i8(K)"]  # (K,) updates before this epoch
-    active: Annotated[IntArray, "i8(K)"]  # (K,) 1 for the problems that the last full epoch changed
+    active: Annotated[IntArray, "i8(K)"]  # (K,) 1 for the problems that the last full epoch changed and that go on
     clock: Annotated[
         IntArray, "i8(4)"
     ]  # (4,) examples presented so far, epoch, examples of the epoch presented, seed of the orders
@@ -116,10 +117,19 @@ def at_epoch(rule: Any, epoch: int) -> Any:
     """Return the rule in force in an epoch, counted from 0; most rules stay as they are."""
 
 
+def _signed(rule: Any, f: float, y: float) -> float:
+    return y * f
+
+
+@partial(open_function, otherwise=_signed)
+def potential(rule: Any, f: float, y: float) -> float:
+    """Return the potential E of an example with output f and label y = ±1; of most rules y f."""
+
+
 def start(task: Task, W: FloatArray | None = None, seed: int = 0) -> State:
     """Begin at `W` (copied), or at zero."""
     K, n = task.positive.size, n_rows(task.X)
-    W = np.zeros((K, n_columns(task.X))) if W is None else np.array(W, dtype=np.float64)
+    W = np.zeros((K, n_columns(task.X))) if W is None else np.array(W, dtype=np.float64, order="C")
     mistakes, updates, earlier = np.zeros((3, K), dtype=np.int64)
     return State(W, np.zeros((K, n)), mistakes, updates, earlier, np.ones(K, dtype=np.int64), np.array([0, 0, 0, seed]))
 
@@ -133,7 +143,7 @@ def sweep(rule: Any, memory: Any, task: Task, state: State, k: int, order: IntAr
     for t in range(order.size):
         i = order[t]
         y = 1.0 if target[i] == positive else -1.0
-        E = y * dot(X, i, w)
+        E = potential(rule, dot(X, i, w), y)
         change = strengthen(rule, E, alpha[i], q[i], s[i])
         if change != 0.0:
             remember(memory, task, state, k, i, change * y, t)
@@ -146,17 +156,17 @@ def sweep(rule: Any, memory: Any, task: Task, state: State, k: int, order: IntAr
     state.updates[k] += updates
 
 
-@compiled
-def open_epoch(plan: Plan, state: State, rows: int) -> IntArray:
-    """Return the next examples to present, at most `rows`, all of the same epoch."""
-    epoch, first = state.clock[EPOCH], state.clock[POSITION]
-    if plan.held[0] != epoch and (plan.held[0] < 0 or plan.orders.block > 0):
+@compiled_inside
+def open_epoch(plan: Plan, clock: IntArray, rows: int) -> int:
+    """Write the order of the epoch, if it is not there; return the end of the next examples to present, at most `rows`."""
+    epoch = clock[EPOCH]
+    if plan.held[0] != epoch and (plan.held[0] < 0 or plan.orders.block != 0):
         write_order(plan.orders, epoch, plan.order)
         plan.held[0] = epoch
-    return plan.order[first : min(first + rows, plan.order.size)]
+    return min(clock[POSITION] + rows, plan.order.size)
 
 
-@compiled
+@compiled_inside
 def close_epoch(state: State, table: Table, row: int) -> bool:
     """Note the end of an epoch; return whether it is worth looking at: nothing changes any more, or weights came back."""
     W, n_active, overflow, returned = state.W, 0, False, False
@@ -166,14 +176,18 @@ def close_epoch(state: State, table: Table, row: int) -> bool:
         n_active += state.active[k]
         state.earlier[k] = state.updates[k]
         table.mistakes[row, k] = state.mistakes[k]
-        square, same = 0.0, state.active[k] == 1 and table.anchor.shape[0] > 0
+        square = 0.0
         for j in range(W.shape[1]):
             square += W[k, j] * W[k, j]
-            if table.W.shape[0] > 0:
-                table.W[row, k, j] = W[k, j]
-            same = same and W[k, j] == table.anchor[k, j]
         table.squares[row, k] = square
-        returned |= same
+        if table.W.shape[0] > 0:
+            for j in range(W.shape[1]):
+                table.W[row, k, j] = W[k, j]
+        if state.active[k] == 1 and table.anchor.shape[0] > 0:
+            j = 0
+            while j < W.shape[1] and W[k, j] == table.anchor[k, j]:
+                j += 1
+            returned |= j == W.shape[1]
         overflow |= not np.isfinite(W[k, W.shape[1] - 1])
     state.clock[EPOCH] += 1
     state.clock[POSITION] = 0
@@ -190,16 +204,16 @@ def present(rule: Any, memory: Any, task: Task, state: State, plan: Plan, table:
     finished, left, n = 0, plan.rows, plan.order.size
     while left > 0 and finished < table.mistakes.shape[0]:
         current = at_epoch(rule, state.clock[EPOCH])
-        order = open_epoch(plan, state, left)
-        for begin in range(0, order.size, plan.block):
-            rows = order[begin : begin + plan.block]
+        first, last = state.clock[POSITION], open_epoch(plan, state.clock, left)
+        for begin in range(first, last, plan.block):
+            rows = plan.order[begin : min(begin + plan.block, last)]
             for k in range(state.W.shape[0]):
                 if state.active[k] == 1:
                     sweep(current, memory, task, state, k, rows)
             state.clock[PRESENTED] += rows.size
-        state.clock[POSITION] += order.size
-        left -= order.size
-        if state.clock[POSITION] == n:
+        state.clock[POSITION] = last
+        left -= last - first
+        if last == n:
             finished += 1
             if close_epoch(state, table, finished - 1):
                 break

@@ -1,0 +1,107 @@
+"""`halfspace warm`: compile ahead what the commands use, once for this machine, in two processes."""
+
+import time
+import warnings
+from collections.abc import Callable
+from multiprocessing import get_context
+from typing import Any, NamedTuple
+
+import click
+import numpy as np
+from scipy import sparse
+
+from halfspace import __version__
+from halfspace._dispatch import hearing_compilations
+from halfspace._text import plural
+from halfspace.cli.frame import NO_ANSWER, Answer
+from halfspace.ladder import Ladder, RegressionLadder
+
+__all__ = ["run"]
+
+PROCESSES = 2
+SPAM, HAM = b"Subject: win\n\nBuy now at http://a.example/\n", b"Subject: minutes\n\nSee you on Monday.\n"
+
+
+class Warmed(NamedTuple):
+    """What a job has compiled."""
+
+    name: str
+    functions: int
+    seconds: float
+    kept: bool
+
+
+def _fit(X: Any, y: Any) -> None:
+    """Climb all rungs, as `fit` does, and predict."""
+    kind = RegressionLadder if y.dtype.kind == "f" else Ladder
+    kind(yardstick=False).fit(X, y).predict(X[:2])
+
+
+def _rows(n: int, d: int) -> Any:
+    return np.random.default_rng(0).normal(size=(n, d))
+
+
+def _classes() -> None:
+    X = _rows(200, 4)
+    _fit(X, X[:, 0] * X[:, 1] + 0.5 * X[:, 2] > 0.0)
+    _fit(X, np.digitize(X[:, 0] * X[:, 1], [-0.3, 0.3]))
+
+
+def _numbers() -> None:
+    X = _rows(200, 4)
+    _fit(X, np.sin(2.0 * X[:, 0]) * X[:, 1])
+
+
+def _sparse_rows() -> None:
+    X = sparse.csr_matrix(np.where(_rows(200, 60) > 1.0, 1.0, 0.0))
+    _fit(X, np.asarray(X @ _rows(60, 1)).ravel() > 0.0)
+
+
+def _mail() -> None:
+    from halfspace.mail import MailFilter  # noqa: PLC0415  (other jobs need none of it)
+
+    messages = MailFilter()
+    for message, label in ((SPAM, "spam"), (HAM, "ham")) * 2:
+        messages.learn(message, label)
+        messages.score(message)
+
+
+JOBS: dict[str, Callable[[], None]] = {
+    "classes": _classes,
+    "numbers": _numbers,
+    "sparse rows": _sparse_rows,
+    "mail": _mail,
+}
+
+
+def _do(name: str) -> Warmed:
+    """Do a job in this process and count what it compiled; Numba keeps it on disk."""
+    began, compiled = time.perf_counter(), list[None]()
+    with hearing_compilations(lambda: compiled.append(None)), warnings.catch_warnings(record=True) as warned:
+        warnings.simplefilter("always")
+        JOBS[name]()
+    kept = not any("cannot keep its compiled code" in str(warning.message) for warning in warned)
+    return Warmed(name, len(compiled), time.perf_counter() - began, kept)
+
+
+def run() -> Answer:
+    """Do all jobs."""
+    began, done = time.perf_counter(), list[Warmed]()
+    with get_context("spawn").Pool(PROCESSES) as pool:
+        for job in pool.imap_unordered(_do, JOBS):
+            done.append(job)
+            click.echo(f"{job.name}: {plural(job.functions, 'function')}, {job.seconds:.1f} s", err=True)
+    seconds, functions = time.perf_counter() - began, sum(job.functions for job in done)
+    body = {
+        "command": "warm",
+        "halfspace": __version__,
+        "functions": functions,
+        "seconds": seconds,
+        "kept": all(job.kept for job in done),
+        "jobs": [job._asdict() for job in done],
+    }
+    if not body["kept"]:
+        return Answer(body, failure="nothing was kept: set NUMBA_CACHE_DIR to a folder that can be written", code=NO_ANSWER)
+    if not functions:
+        return Answer(body, f"Everything was compiled already ({seconds:.1f} s to make sure).")
+    return Answer(body, f"Compiled {plural(functions, 'function')} in {seconds:.1f} s. Commands now start at once.")
