@@ -1,9 +1,11 @@
 """Open functions: the same in Python and compiled, and found in the cache by a new process."""
 
 import os
+import signal
 import subprocess
 import sys
 import time
+from concurrent.futures import ThreadPoolExecutor
 from typing import NamedTuple
 
 import numpy as np
@@ -110,6 +112,19 @@ def test_what_could_not_be_compiled_in_time_is_not_begun(monkeypatch):
             fresh(1)
     with _dispatch.compiling_until(None):
         assert fresh(1) == 3
+
+
+@pytest.mark.compiled
+def test_ctrl_c_waits_until_a_function_is_compiled():
+    """Ctrl-C in the middle of a compilation comes after it: the function is there, and other threads may compile."""
+    function = njit(lambda x: x + 3)
+    with pytest.raises(KeyboardInterrupt), _dispatch.hearing_compilations(lambda: signal.raise_signal(signal.SIGINT)):
+        function(1)
+    assert len(function.signatures) == 1
+    assert signal.getsignal(signal.SIGINT) is signal.default_int_handler
+    with ThreadPoolExecutor(1) as other:
+        assert other.submit(njit(lambda x: x + 4), 1).result(60) == 5
+    assert function(1) == 4
 
 
 def doubled(x):

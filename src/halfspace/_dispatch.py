@@ -16,6 +16,8 @@ The sums in the implementations may be reordered (they feed solvers); certificat
 """
 
 import functools
+import signal
+import threading
 import time
 import warnings
 from collections.abc import Callable, Iterator
@@ -139,6 +141,45 @@ class _Watch(event.Listener):
 
     def on_end(self, event: Any) -> None:
         pass
+
+
+class _HeldBack(event.Listener):
+    """Holds Ctrl-C back while the main thread compiles: it comes as soon as Numba has given its lock back.
+
+    In the middle of a compilation it would leave LLVM's lock taken for ever, so that the next thread to compile never returns,
+    or free memory twice.
+    """
+
+    def __init__(self) -> None:
+        self.depth, self.pressed = 0, False
+        self.handler: Any = None
+
+    def on_start(self, event: Any) -> None:  # noqa: ARG002  (Numba's name)
+        if threading.current_thread() is not threading.main_thread():
+            return
+        self.depth += 1
+        if self.depth == 1:
+            self.handler = signal.getsignal(signal.SIGINT)
+            if callable(self.handler):
+                signal.signal(signal.SIGINT, self.press)
+
+    def on_end(self, event: Any) -> None:  # noqa: ARG002
+        if threading.current_thread() is not threading.main_thread():
+            return
+        self.depth -= 1
+        if self.depth or not callable(self.handler):
+            return
+        signal.signal(signal.SIGINT, self.handler)
+        if self.pressed:
+            self.pressed = False
+            signal.raise_signal(signal.SIGINT)
+
+    def press(self, *_: Any) -> None:
+        """Take the place of the handler of Ctrl-C."""
+        self.pressed = True
+
+
+event.register("numba:compiler_lock", _HeldBack())  # type: ignore[no-untyped-call]
 
 
 @contextmanager

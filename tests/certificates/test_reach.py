@@ -472,6 +472,8 @@ def coarse():
 EXACT = ("ridge, earlier", "least squares, earlier", "budget", "budget, passes")
 """What earlier versions claimed gave away rounding in 53 bits only, and in coarse ones a length of 1 is not at most 1."""
 IN_COARSE = [case for case in CASES if case not in EXACT]
+OF_MACHINE = ("precision",)
+"""What holds a residual as it was found, of a few units in the last place: other processors find another."""
 
 
 @pytest.mark.parametrize("case", IN_COARSE)
@@ -482,7 +484,8 @@ def test_every_term_of_what_is_allowed_for_rounding_is_known(case):
         proof, X, y = CASES[case]()
         found = {name: (value, put) for name, value, put in numbers(proof)}
         assert {name: value for name, (value, _) in found.items()} == {
-            name: pytest.approx(value, rel=1e-12, abs=1e-18) for name, (value, *_) in recorded.items()
+            name: pytest.approx(value, rel=1e-5 if name in OF_MACHINE else 1e-12, abs=1e-18)
+            for name, (value, *_) in recorded.items()
         }
         for name, (value, put) in found.items():
             for direction, reach in zip((-1.0, 1.0), recorded[name][1:], strict=True):
@@ -554,8 +557,9 @@ OF_FORM = (
     "Scales.unit",
     "Scales.reach",
     "Scales.lengths",
+    "_Posterior.Q",
 )
-"""What is no number of a claim, and bounds that are wider for sparse rows."""
+"""What is no number of a claim, bounds that are wider for sparse rows, and a basis where another one does as well."""
 
 
 @pytest.mark.parametrize("case", [case for case in ALSO if "unproved" not in case and not case.startswith("HamLoss")])

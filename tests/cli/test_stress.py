@@ -6,6 +6,7 @@ import signal
 import subprocess
 import sys
 import time
+from contextlib import contextmanager, suppress
 from pathlib import Path
 
 import numpy as np
@@ -26,10 +27,17 @@ main()
 """
 
 
+@contextmanager
 def child(*arguments, **options):
-    """Start the command in a process of its own, in which Ctrl-C works."""
+    """Start the command in a process of its own, in which Ctrl-C works; one that has not ended is killed."""
     command = [sys.executable, "-c", START, *map(str, arguments)]
-    return subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, **options)
+    with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, **options) as process:
+        try:
+            yield process
+        finally:
+            with suppress(subprocess.TimeoutExpired):
+                process.wait(60)
+            process.kill()
 
 
 @pytest.mark.compiled

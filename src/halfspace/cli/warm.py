@@ -3,6 +3,7 @@
 import time
 import warnings
 from collections.abc import Callable
+from concurrent.futures import ProcessPoolExecutor, as_completed
 from multiprocessing import get_context
 from typing import Any, NamedTuple
 
@@ -87,9 +88,9 @@ def _do(name: str) -> Warmed:
 def run() -> Answer:
     """Do all jobs."""
     began, done = time.perf_counter(), list[Warmed]()
-    with get_context("spawn").Pool(PROCESSES) as pool:
-        for job in pool.imap_unordered(_do, JOBS):
-            done.append(job)
+    with ProcessPoolExecutor(PROCESSES, get_context("spawn")) as pool:
+        for ready in as_completed([pool.submit(_do, name) for name in JOBS]):
+            done.append(job := ready.result())
             click.echo(f"{job.name}: {plural(job.functions, 'function')}, {job.seconds:.1f} s", err=True)
     seconds, functions = time.perf_counter() - began, sum(job.functions for job in done)
     body = {
