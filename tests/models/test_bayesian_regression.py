@@ -281,7 +281,9 @@ def test_a_covariance_that_takes_too_long_is_refused():
     """No sample makes the covariance of many weights quick: the sentence names both times and what to do; nothing is kept."""
     X = np.random.default_rng(0).standard_normal((60, 3000))
     model = BayesianRegression(max_time=0.1)
-    with pytest.raises(InputError, match=r"of 3,000 weights and its proof take about .* s, max_time=0.1 leaves .* Raise max_time"):
+    with pytest.raises(
+        InputError, match=r"of 3,000 weights and its proof take about .* s, max_time=0.1 leaves .* Raise max_time"
+    ):
         model.fit(X, X[:, 0])
     assert not hasattr(model, "coef_")
 

@@ -40,7 +40,7 @@ COARSEST = 0.1
 """Numbers that are right only to this are no posterior."""
 
 
-def is_wide(k: int, D: int) -> bool:  # noqa: N803  (as in the formulas)
+def is_wide(k: int, D: int) -> bool:
     """Tell whether a span of k dimensions is small among D weights, and these are very many."""
     return bool(D > WIDE and 2 * k <= D)
 
