@@ -438,7 +438,7 @@ class _Functions(_Planes):
         return Cone.in_span(*self.span, self.signs[k])
 
     def seconds(self) -> float:
-        n = self.rows.shape[0]
+        n = int(self.rows.shape[0])
         return ENTERED * n * n + (0.0 if "span" in vars(self) else DECOMPOSED * n**3)
 
     def mean(self, k: int) -> FloatArray:

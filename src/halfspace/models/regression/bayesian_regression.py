@@ -125,6 +125,7 @@ class BayesianRegression(Certified, RegressionMixin, RegressorMixin, CallbackSup
         self.intercept_scaling = intercept_scaling
         self.max_time = max_time
 
+    outcome_: Outcome
     _rows: int
     _weights: FloatArray | None
 
@@ -180,7 +181,8 @@ class BayesianRegression(Certified, RegressionMixin, RegressorMixin, CallbackSup
                 raise InputError(msg) from error
         if rows is not None:
             sample = f"a sample of {rows.size:,} of {np.count_nonzero(data.design.s):,} examples: max_time={self.max_time:g}"
-            outcome, remedy = self.outcome_, "Raise max_time, or give fewer features."
+            outcome: Outcome = self.outcome_
+            remedy = "Raise max_time, or give fewer features."
             sentence = f"Learnt from {sample} allows no more. {outcome.sentence}"
             self.outcome_ = Outcome("time budget spent", sentence, f"{remedy} {outcome.remedy}".strip())
         return self
