@@ -133,7 +133,11 @@ def example_weights(
         if isinstance(class_weight, dict) and not all(_sensible(v) for v in class_weight.values()):
             msg = f"The 'class_weight' parameter of {owner} must hold numbers from 1e-50 to 1e50. Got {class_weight!r} instead."
             raise InputError(msg)
-        per_class = compute_class_weight(class_weight, classes=classes, y=classes[target])
+        try:
+            per_class = compute_class_weight(class_weight, classes=classes, y=classes[target])
+        except (ValueError, TypeError) as error:  # of keys that are no classes
+            msg = f"The 'class_weight' parameter of {owner}: {error}"
+            raise InputError(msg) from error
         weight *= np.asarray(per_class, dtype=np.float64)[target]
     if sample_weight is not None:
         try:
