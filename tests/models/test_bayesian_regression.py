@@ -241,3 +241,13 @@ def test_noise_is_known_or_unknown():
         hs.BayesianRegression(noise="unknown").fit(X[:1], y[:1])
     with pytest.raises(InputError, match="coverage must be between 0 and 1"):
         hs.BayesianRegression().fit(X, y).interval(X, 90)
+
+
+@pytest.mark.parametrize("power", [150, 200, 300])
+def test_a_stream_whose_noise_overflows_is_refused(power):
+    """Sums of earlier batches that are too large to compute with, as a damaged file may hold, end in an error of ours."""
+    X = np.random.default_rng(0).normal(size=(20, 3))
+    model = hs.BayesianRegression(noise="unknown").fit(X, X[:, 0])
+    model._sums["triangle"][:, -1] = 10.0**power
+    with pytest.raises(InputError, match="BayesianRegression"):
+        model.partial_fit(X, X[:, 0])
