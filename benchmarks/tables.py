@@ -35,6 +35,7 @@ OTHERS = [
     "separability",
     "leave_one_out",
     "learning_curves",
+    "query",
     "memory",
     "kernel_covtype",
     "budgeted",
