@@ -1,9 +1,10 @@
 """Labels that `hs.query` saves: rows chosen by their margin against random ones, on eight published sets.
 
-From `START` random labels, with both classes among them, rows of a pool are labelled `STEP` at a time, chosen by a model of
-those labelled so far; all columns are scaled by the pool. The peer takes the same rows at random. Both are tested on rows
-outside the pool, `SEEDS` times. Shares and numbers of labels, not seconds, but for the last line. The sets were named before
-the first run; those with many classes ask for half of them.
+From `START` labels, random but for one that makes sure of the second class, rows of a pool are labelled `STEP` at a time,
+chosen by a model of those labelled so far; all columns are scaled by the pool. The peer takes as many rows at random. Both are
+tested on rows outside the pool, `SEEDS` times. Shares and numbers of labels, not seconds, but for the last line. The sets were
+named before the first run; those with many classes ask for half of them. On skin_nonskin that run was 4 errors behind: the
+model saw one class everywhere and was asked about nothing else. So it is no longer new to `query`.
 
 Behind   the largest of the mean differences (query - random) over their paired standard errors, at 20, 40 and 100 labels: 2 at
          most on each set.
@@ -55,10 +56,8 @@ def errors(data, seed, strategy, counts):
     """Return the error on new rows after so many labels, in percent."""
     X, y, X_new, y_new = data
     order = np.random.default_rng(seed).permutation(y.size)
-    first = order[:START]
-    while np.unique(y[first]).size < 2:
-        first = order[: first.size + 1]
-    known, found = list(first), {}
+    other = order[y[order] != y[order[0]]][0]
+    known, found = [*order[order != other][: START - 1].tolist(), int(other)], {}
     while len(found) < len(counts):
         fitted = model().fit(X[known], y[known])
         if len(known) in counts:

@@ -37,6 +37,18 @@ def test_a_batch_is_spread_out():
     assert (rows < 5).sum() + (pool[rows[rows >= 5]] == nearest).all(axis=1).sum() == 1
 
 
+def test_a_model_that_sees_one_class_is_given_random_rows():
+    """Of a pool in which the model sees one class, rows are random and say why; with a few of another class they are not."""
+    model = hs.AdaTron().fit(np.array([[-1.0], [1.0]]), [0, 1])
+    pool = np.linspace(0.5, 1.0, 400)[:, None]
+    found = hs.query(model, pool, k=4)
+    assert {*found.reasons} == {"random: the model sees one class nearly everywhere"}
+    assert np.isnan(found.margins).all()
+    pool[:2] = -0.5
+    assert set(hs.query(model, pool, k=4).rows) <= {*range(14)}
+    assert set(hs.query(model, pool[2:202], k=4).rows) <= {*range(12)}  # in few rows there may be one class
+
+
 def test_forced_labels_are_proved():
     """A row far beyond a class can have its label only: the other one is proved inseparable, about the rows with it last."""
     pool = np.array([[-6.0, 0.0], [0.1, 0.2]])
