@@ -22,7 +22,9 @@ from halfspace.kernels.gram import LazyGram
 from halfspace.ladder.climbing import Judged, Training
 from halfspace.ladder.estimator import _thinned
 from halfspace.solvers.kernel import sweep
+from halfspace.solvers.kernel.grid_search import WidthSearch
 from halfspace.solvers.kernel.machine import KernelMachine, KernelProblem, _levels
+from halfspace.solvers.kernel.minover import KernelPushing, Table
 from halfspace.solvers.run import Budget, Shares, run
 from halfspace.tables import TableEncoder
 
@@ -116,6 +118,9 @@ def test_sparse_rows_stay_sparse_where_there_is_no_time_to_make_them_dense():
         hs.KernelPerceptron(max_time=1e-4),
         hs.KernelPerceptron(max_time=1e-4, variant="voted"),
         hs.KernelPerceptron(max_time=1e-4, budget=10),
+        hs.KernelMinOver(max_time=1e-4),
+        hs.BayesPoint(max_time=1e-4),
+        hs.BayesPoint("rbf", max_time=1e-4),
     ],
     ids=str,
 )
@@ -126,6 +131,48 @@ def test_many_classes_without_time_keep_a_model_with_a_true_proof(model):
     assert model.outcome_.reason == "time budget spent"
     assert model.verify(X, y)
     assert set(model.predict(X)) <= set(y)
+
+
+@pytest.mark.compiled
+def test_the_proof_of_many_classes_is_counted_before_they_push():
+    """All classes push in a round, each rows of its own: the fewer seconds, the fewer pushes, as each lengthens the proof."""
+    X, y = noisy(2000, 4, classes=100)
+    signs, gram = np.where(y == np.arange(100)[:, None], 1.0, -1.0), LazyGram(RBF(0.5), X)
+    lengths = [KernelPushing.of(signs, Table(gram, 1e9), 1e-2, 10**6, seconds).longest for seconds in (None, 1e3, 1.0, 1e-3)]
+    assert lengths == sorted(lengths, reverse=True)
+    assert lengths[0] > lengths[1] > lengths[2] > lengths[3] == 1
+    assert gram.seconds(1e6, 200) > 1.5 * gram.seconds(1e6)
+
+
+@pytest.mark.compiled
+def test_a_grid_looks_at_the_clock_after_every_machine():
+    """However small machines are, a fold of many classes is not one piece: each of its machines is one."""
+    X, y = noisy(120, 3, classes=12)
+    search = hs.KernelAdaTronCV(Cs=[1.0], gammas=[0.5], cv=2, n_jobs=1)
+    made = []
+
+    def seen(self, state, most):
+        made.append(1)
+        return step(self, state, most)
+
+    step = WidthSearch.step
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(WidthSearch, "step", seen)
+        search.fit(X, y)
+    assert len(made) >= 2 * 12
+
+
+@pytest.mark.compiled
+def test_the_rounding_of_a_competitor_on_one_column_refutes_nothing():
+    """Support vectors that nearly depend on each other cancel: what rounding adds to their length is granted, not more."""
+    rng = np.random.default_rng(0)
+    X = rng.standard_normal((3000, 1))
+    y = (X[:, 0] + 0.2 * rng.standard_normal(3000) > 0).astype(int)
+    model = hs.KernelPerceptron(budget=200, max_iter=20, random_state=0).fit(X, y)
+    proof = model.certificate_
+    assert proof.verify(X, y)
+    assert not replace(proof, norm=1.01 * proof.norm).verify(X, y)
+    assert not replace(proof, norm=0.99 * proof.norm).verify(X, y)
 
 
 def test_votes_are_counted_by_member():

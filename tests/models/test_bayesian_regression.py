@@ -7,6 +7,7 @@ from sklearn.linear_model import BayesianRidge
 
 import halfspace as hs
 from halfspace.errors import InputError
+from halfspace.models.regression import bayesian_regression
 from halfspace.models.regression.bayesian_regression import BayesianRegression
 from halfspace.models.regression.linear_regression import LinearRegression
 
@@ -251,3 +252,54 @@ def test_a_stream_whose_noise_overflows_is_refused(power):
     model._sums["triangle"][:, -1] = 10.0**power
     with pytest.raises(InputError, match="BayesianRegression"):
         model.partial_fit(X, X[:, 0])
+
+
+def test_a_time_limit_is_kept_by_a_sample(monkeypatch):
+    """Where all rows take too long, some are learnt from: the others have no weight, the proof holds, `outcome_` says so."""
+    X, y = problem(400)
+    whole = BayesianRegression(max_time=60.0).fit(X, y)
+    assert whole.outcome_.reason == "solved"
+    np.testing.assert_array_equal(whole.coef_, BayesianRegression().fit(X, y).coef_)
+    monkeypatch.setattr(bayesian_regression, "seconds", lambda n, _: n / 100)  # 100 examples in a second
+    model = BayesianRegression(max_time=1.5).fit(X, y)
+    learnt = np.flatnonzero(model.certificate_.sample_weight)
+    assert 100 < learnt.size < 150
+    assert f"a sample of {learnt.size} of 400 examples: max_time=1.5 allows no more" in model.outcome_.sentence
+    assert "Raise max_time" in model.outcome_.remedy
+    assert model.verify(X, y)
+    np.testing.assert_allclose(model.coef_, BayesianRegression().fit(X[learnt], y[learnt]).coef_, rtol=1e-12)
+
+
+def test_a_batch_counts_with_what_was_learnt_before(monkeypatch):
+    """Under a limit a batch is a sample too: together they are the posterior of all rows learnt from, in their order."""
+    X, y = problem(400)
+    s = np.random.default_rng(1).integers(0, 3, 400).astype(float)
+    monkeypatch.setattr(bayesian_regression, "seconds", lambda n, _: n / 100)
+    model = BayesianRegression(max_time=1.0).fit(X[:60], y[:60])
+    assert model.certificate_.sample_weight is None
+    model.partial_fit(X[60:], y[60:], sample_weight=s[60:])
+    weights = model.certificate_.sample_weight
+    assert weights.size == 400
+    assert (weights[:60] == 1.0).all()
+    assert 50 <= np.count_nonzero(weights[60:]) < 100
+    assert np.isin(weights[60:] - s[60:], [0.0, -1.0, -2.0]).all()
+    assert model.verify(X, y)
+    np.testing.assert_allclose(model.coef_, BayesianRegression().fit(X, y, sample_weight=weights).coef_, rtol=1e-9)
+
+
+def test_a_covariance_that_takes_too_long_is_refused():
+    """No sample makes the covariance of many weights quick: the sentence names both times and what to do; nothing is kept."""
+    X = np.random.default_rng(0).standard_normal((60, 3000))
+    model = BayesianRegression(max_time=0.1)
+    with pytest.raises(
+        InputError, match=r"of 3,000 weights and its proof take about .* s, max_time=0.1 leaves .* Raise max_time"
+    ):
+        model.fit(X, X[:, 0])
+    assert not hasattr(model, "coef_")
+
+
+@pytest.mark.parametrize("max_time", [0.0, -1.0, "long"])
+def test_a_time_limit_is_a_positive_number(max_time):
+    """Anything else is refused by name."""
+    with pytest.raises(InputError, match="'max_time' parameter"):
+        BayesianRegression(max_time=max_time).fit(*problem())

@@ -22,6 +22,8 @@ STORED = 1 << 28
 """Bytes up to which the matrix of a kernel without compiled form is stored."""
 VALUES = 5e7
 """Kernel values of short rows that are computed in a second, where the machine is slow."""
+TAKEN = 1e10
+"""Products of a kernel value and a coefficient that are added in a second, where the machine is slow."""
 READY = 1e8
 """Entries of rows that are made ready for products in a second."""
 BLOCK = 1 << 22
@@ -168,11 +170,11 @@ class LazyGram:
             return np.inf
         return single_error(self._source.prepared(np.float32)) + 64 * 2.0**-24
 
-    def seconds(self, values: float) -> float:
-        """Predict the seconds for so many values in double precision, and for making the rows ready."""
+    def seconds(self, values: float, functions: int = 0) -> float:
+        """Predict the seconds for so many values in double precision, each taken by some functions, and to make rows ready."""
         source = vars(self).get("_source")  # to look must not make it
         ready = not self.thin and (source is None or (isinstance(source, _Tiled) and np.float64 not in source.rows))
-        return values * (1.0 + self.width / 64) / VALUES + ready * self.n * self.width / READY
+        return values * ((1.0 + self.width / 64) / VALUES + functions / TAKEN) + ready * self.n * self.width / READY
 
     @property
     def lookup(self) -> bool:

@@ -29,7 +29,7 @@ from halfspace.certificates.base import Certificate, Verdict
 from halfspace.certificates.predictor import line
 from halfspace.certificates.regression.ridge import fits, line_residuals, read_targets
 
-__all__ = ["GaussianPosterior", "Sums"]
+__all__ = ["GaussianPosterior", "Sums", "is_wide"]
 
 BLOCK = 1 << 20
 WIDE = 1024
@@ -38,6 +38,11 @@ FINEST = 1e-9
 """No claim is finer than this: sums in another order must confirm it."""
 COARSEST = 0.1
 """Numbers that are right only to this are no posterior."""
+
+
+def is_wide(k: int, D: int) -> bool:
+    """Tell whether a span of k dimensions is small among D weights, and these are very many."""
+    return bool(D > WIDE and 2 * k <= D)
 
 
 class Sums(NamedTuple):
@@ -54,8 +59,7 @@ class Sums(NamedTuple):
     @property
     def wide(self) -> bool:
         """Whether the span of the examples is small among very many weights."""
-        k, D = self.triangle.shape[0], self.triangle.shape[1] - 1
-        return bool(D > WIDE and 2 * k <= D)
+        return is_wide(self.triangle.shape[0], self.triangle.shape[1] - 1)
 
 
 class _Posterior(NamedTuple):

@@ -3,7 +3,7 @@
 import sys
 import time
 import warnings
-from functools import partial
+from functools import cached_property, partial
 from typing import Any, ClassVar, NamedTuple, Self
 
 import numpy as np
@@ -39,12 +39,15 @@ from halfspace.rows.operations import outputs
 from halfspace.solvers.exact.separating import Signed, contradiction
 from halfspace.solvers.outcome import Outcome, Reason
 from halfspace.solvers.run import Budget, run
-from halfspace.solvers.sampling.cone import Cone, Drawing, bytes_of_cone
+from halfspace.solvers.sampling.cone import Cone, Drawing, bytes_of_cone, spanned
 
 __all__ = ["BayesPoint"]
 
 BATCHES = 20
 """Batches of members, for the standard error of their mean."""
+ENTERED, DRAWN, DECOMPOSED = 2e-8, 2e-10, 4e-10
+"""Seconds of an entry of the rows to begin with a problem; of products of walls, over the square of the rows times the columns;
+and of a decomposition, over the cube of the rows."""
 
 
 class _Answer(NamedTuple):
@@ -193,7 +196,7 @@ class BayesPoint(KernelPlaneMixin, ClassifierMixin, BaseEstimator):
         kernel, shift = (None, 0.0) if self.kernel is None else self._proved_kernel(data.X)
         problem = _Planes(data) if kernel is None else _Functions(data, kernel, shift)
         seeds = check_random_state(self.random_state).randint(np.iinfo(np.int32).max, size=K)
-        budget = budget_of(self, began, 2.0 * int(self.n_members) * n * width)
+        budget = budget_of(self, began, 2.0 * (int(self.n_members) + K) * n * width)
         answers = []
         for k, seed in enumerate(seeds.tolist()):
             answers.append(self._solve(problem, k, budget, np.random.default_rng(seed)))
@@ -211,6 +214,9 @@ class BayesPoint(KernelPlaneMixin, ClassifierMixin, BaseEstimator):
 
     def _solve(self, problem: "_Planes", k: int, budget: Budget, rng: np.random.Generator) -> _Answer:
         """Draw members of one problem, or find out that there are none."""
+        left = budget.left()
+        if left is not None and problem.seconds() >= left:  # no time to begin with it
+            return _Answer(problem.mean(k), NONE, np.nan, "time budget spent")
         cone, signs = problem.cone(k), problem.signs[k]
         found = cone.enter(signs, lambda: budget.left() == 0.0)
         if not found.margin > 0.0:
@@ -218,6 +224,9 @@ class BayesPoint(KernelPlaneMixin, ClassifierMixin, BaseEstimator):
             reason: Reason = "proved inseparable" if empty is not None else "rounding limit reached"
             reason = "time budget spent" if empty is None and budget.left() == 0.0 else reason
             return _Answer(plane, NONE, np.nan, reason, empty)
+        left = budget.left()
+        if left is not None and DRAWN * signs.size**2 * cone.walls.shape[1] >= left:
+            return _Answer(cone.shown(cone.at[None])[0], NONE, np.nan, "time budget spent")
         drawing = Drawing(cone, int(self.n_members), rng, partial(problem.outside, k))
         done = run(drawing, budget._replace(max_iter=1 << 62))
         members = done.state.members(int(self.n_members))
@@ -378,6 +387,16 @@ class _Planes:
     def cone(self, k: int) -> Cone:
         return Cone(self.signs[k][:, None] * self.rows)
 
+    def seconds(self) -> float:
+        """Return about how many seconds a cone takes before anything is known of it."""
+        return ENTERED * self.rows.size
+
+    def mean(self, k: int) -> FloatArray:
+        """Return the mean of the signed examples, of length 1: the plane of Hebb's rule, where there is no time for another."""
+        w = self.signs[k] @ self.rows
+        length = np.linalg.norm(w)
+        return np.asarray(w / length if length > 0.0 else w)
+
     def outside(self, k: int, members: FloatArray) -> Labels:
         return outside(self.signs[k][:, None] * self.rows, members)
 
@@ -410,8 +429,21 @@ class _Functions(_Planes):
         self.rows = self.rows + data.clamp**2
         self.size: Scales = scales(kernel, data.X, data.clamp, shift)
 
+    @cached_property
+    def span(self) -> tuple[FloatArray, FloatArray]:
+        """Directions and lengths of the examples in the kernel's space, the same for all classes."""
+        return spanned(self.rows)
+
     def cone(self, k: int) -> Cone:
-        return Cone.of_kernel(self.rows, self.signs[k])
+        return Cone.in_span(*self.span, self.signs[k])
+
+    def seconds(self) -> float:
+        n = self.rows.shape[0]
+        return ENTERED * n * n + (0.0 if "span" in vars(self) else DECOMPOSED * n**3)
+
+    def mean(self, k: int) -> FloatArray:
+        length = np.sqrt(max(self.square(self.signs[k]), 0.0))
+        return np.asarray(self.signs[k] / length if length > 0.0 else self.signs[k])
 
     def outside(self, k: int, members: FloatArray) -> Labels:
         data = self.data

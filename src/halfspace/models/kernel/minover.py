@@ -168,7 +168,7 @@ class KernelMinOver(KernelPlaneMixin, ClassifierMixin, CallbackSupportMixin, Bas
         budget = budget_of(self, begin, MEASURED * signs.size)._replace(max_iter=UNLIMITED)
         gram = LazyGram(kernel, data.X, data.clamp, stored=0.0, seconds=budget.left())
         table = Table(gram, 1e6 * self.cache_size, budget.left(), data.positive.size)
-        method = KernelPushing.of(signs, table, float(self.tol), int(self.max_iter))
+        method = KernelPushing.of(signs, table, float(self.tol), int(self.max_iter), budget.left())
         state = method.start(deepcopy(before["_states"]) if again else None)
         self._states = state.states
 

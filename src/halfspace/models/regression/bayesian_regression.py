@@ -1,5 +1,6 @@
 """Bayesian linear regression: a belief about the weights, and what it says about new examples."""
 
+import time
 from typing import Any, ClassVar, Self
 
 import numpy as np
@@ -10,7 +11,7 @@ from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted
 
 from halfspace._memory import admit
-from halfspace._typing import FloatArray, Matrix
+from halfspace._typing import FloatArray, IntArray, Matrix
 from halfspace.certificates.regression.posterior import GaussianPosterior, Sums
 from halfspace.errors import InputError
 from halfspace.models.certified import Certified
@@ -19,12 +20,14 @@ from halfspace.models.regression.base import Regression, RegressionMixin, read_r
 from halfspace.rows.design import Design
 from halfspace.rows.threads import one_blas_thread
 from halfspace.solvers.outcome import Outcome
-from halfspace.solvers.regression.posterior import Posterior, gathered, infer, integrated, joined
+from halfspace.solvers.regression.posterior import Posterior, gathered, infer, integrated, joined, seconds
 
 __all__ = ["BayesianRegression"]
 
 PAIR_BYTES = 48.0
 """Bytes of a pair of weights: its covariance, the triangle of the examples, and what decomposing it takes."""
+FEWEST = 50
+"""Rows of the smallest sample."""
 
 
 class BayesianRegression(Certified, RegressionMixin, RegressorMixin, CallbackSupportMixin, BaseEstimator):
@@ -47,6 +50,9 @@ class BayesianRegression(Certified, RegressionMixin, RegressorMixin, CallbackSup
         prior; or none.
     intercept_scaling : float, default 1.0
         Value of the clamped input.
+    max_time : float, optional
+        Seconds for a fit, proof included. Where all rows would take longer, it is that of a sample of them, and `outcome_` says
+        so: the others have the weight 0 in the certificate. The covariance alone may take longer: that is refused.
 
     Attributes
     ----------
@@ -93,6 +99,7 @@ class BayesianRegression(Certified, RegressionMixin, RegressorMixin, CallbackSup
         "_weights": "none | f8(n)",
         "_free": "bool",
     }
+    earlier: ClassVar[dict[str, Any]] = {"max_time": None}
 
     @classmethod
     def check_learnt(cls, fitted: dict[str, Any], sizes: dict[str, int]) -> None:
@@ -109,12 +116,14 @@ class BayesianRegression(Certified, RegressionMixin, RegressorMixin, CallbackSup
         noise: str = "evidence",
         intercept: str = "free",
         intercept_scaling: float = 1.0,
+        max_time: float | None = None,
     ) -> None:
         self.prior_precision = prior_precision
         self.noise_precision = noise_precision
         self.noise = noise
         self.intercept = intercept
         self.intercept_scaling = intercept_scaling
+        self.max_time = max_time
 
     _rows: int
     _weights: FloatArray | None
@@ -150,28 +159,58 @@ class BayesianRegression(Certified, RegressionMixin, RegressorMixin, CallbackSup
 
     def _learn(self, X: Matrix, y: Any, sample_weight: Any, *, afresh: bool) -> Self:
         """Gather the sums of these examples, join them with the earlier ones, and infer."""
-        self._check_intercept()
-        require_choice(self, "noise", "evidence", "unknown")
-        for name in ("prior_precision", "noise_precision"):
-            if getattr(self, name) is not None:
-                require_number(self, name)
-        known = self.noise_precision is None or self.noise == "evidence"
-        require(self, "noise_precision", "None with noise='unknown'", holds=known)
+        began = time.perf_counter()
+        self._check_parameters()
         data = read_regression(self, X, y, sample_weight, reset=afresh, multi=False)
         D = data.design.D
         admit("BayesianRegression", PAIR_BYTES * D * D, f"the covariance of {D:,} weights", "give fewer features", X)
         if not afresh and (self._clamp, self._free) != (data.design.clamp, data.free):
             msg = "BayesianRegression.partial_fit: the intercept's parameters have changed since the last batch. Call fit."
             raise InputError(msg)
+        rows = self._affordable(data, 0 if afresh else len(self._sums["triangle"]), began)
+        learnt = data if rows is None else data.some(rows)
         with one_blas_thread():
-            sums = gathered(data.design, data.centred[:, 0], float(data.y_mean[0]))
-            self._remember(data, sums if afresh else joined(Sums(**self._sums), sums), afresh=afresh)
+            sums = gathered(learnt.design, learnt.centred[:, 0], float(learnt.y_mean[0]))
+            self._remember(learnt, sums if afresh else joined(Sums(**self._sums), sums), afresh=afresh)
+            self._weigh(data, rows, afresh=afresh)
             try:
                 self._store(self._inferred(Sums(**self._sums)))
             except np.linalg.LinAlgError as error:
                 msg = f"BayesianRegression: numbers of these sizes cannot be computed with ({error}). Scale the features."
                 raise InputError(msg) from error
+        if rows is not None:
+            sample = f"a sample of {rows.size:,} of {np.count_nonzero(data.design.s):,} examples: max_time={self.max_time:g}"
+            outcome, remedy = self.outcome_, "Raise max_time, or give fewer features."
+            sentence = f"Learnt from {sample} allows no more. {outcome.sentence}"
+            self.outcome_ = Outcome("time budget spent", sentence, f"{remedy} {outcome.remedy}".strip())
         return self
+
+    def _check_parameters(self) -> None:
+        """Refuse what cannot be used."""
+        self._check_intercept()
+        require_choice(self, "noise", "evidence", "unknown")
+        for name in ("prior_precision", "noise_precision", "max_time"):
+            if getattr(self, name) is not None:
+                require_number(self, name)
+        known = self.noise_precision is None or self.noise == "evidence"
+        require(self, "noise_precision", "None with noise='unknown'", holds=known)
+
+    def _affordable(self, data: Regression, before: int, began: float) -> IntArray | None:
+        """Return rows that there is time for, beside a triangle of `before` rows; None for all of them."""
+        if self.max_time is None:
+            return None
+        left, D = began + float(self.max_time) - time.perf_counter(), data.design.D
+        used = np.flatnonzero(data.design.s)
+        sizes = [used.size, *(few for k in range(1, 80) if (few := int(used.size * 0.85**k)) > FEWEST), min(FEWEST, used.size)]
+        count = next((count for count in sizes if seconds(before + count, D) <= left), None)
+        if count is None:
+            needed = seconds(before + sizes[-1], D)
+            msg = (
+                f"BayesianRegression: the covariance of {D:,} weights and its proof take about {needed:.2g} s, "
+                f"max_time={self.max_time:g} leaves {max(left, 0.0):.2g}. Raise max_time, or give fewer features."
+            )
+            raise InputError(msg)
+        return None if count == used.size else np.sort(np.random.default_rng(0).choice(used, count, replace=False))
 
     def _inferred(self, sums: Sums) -> Posterior:
         """Return the posterior of the sums over all examples, and set how many degrees of freedom the noise has."""
@@ -193,15 +232,21 @@ class BayesianRegression(Certified, RegressionMixin, RegressorMixin, CallbackSup
 
     def _remember(self, data: Regression, sums: Sums, *, afresh: bool) -> None:
         """Keep what the next batch will need."""
+        self._sums = sums._asdict()
+        self._floor: float = float(data.floor[0]) + (0.0 if afresh else self._floor)
+        self._clamp, self._free = data.design.clamp, data.free
+
+    def _weigh(self, data: Regression, rows: IntArray | None, *, afresh: bool) -> None:
+        """Keep the weights of all examples so far; those that were not learnt from have none."""
         before: int = 0 if afresh else self._rows
         old: FloatArray | None = None if afresh else self._weights
         new = data.sample_weight
+        if rows is not None:
+            new = np.zeros(data.design.n)
+            new[rows] = data.design.s[rows]
         if old is not None or new is not None:
-            new = np.concatenate([np.ones(before) if old is None else old, data.design.s])
-        self._sums = sums._asdict()
-        self._rows, self._weights = before + data.Y.shape[0], new
-        self._floor: float = float(data.floor[0]) + (0.0 if afresh else self._floor)
-        self._clamp, self._free = data.design.clamp, data.free
+            new = np.concatenate([np.ones(before) if old is None else old, data.design.s if new is None else new])
+        self._rows, self._weights = before + data.design.n, new
 
     def _store(self, found: Posterior) -> None:
         """Keep the posterior and its proof."""

@@ -28,6 +28,8 @@ __all__ = ["DECOMPOSED", "KernelRidgeModel"]
 
 DECOMPOSED, SOLVED, BEGUN = 2e-10, 4e-10, 3e-3
 """Seconds for an eigendecomposition and for a solution with its proof, over the cube of the rows; and to begin with a cell."""
+TARGETS = 4.0
+"""Examples that take as long to solve for as one target more."""
 SMALL, FEWEST = 250, 50
 """Examples that a cell has at least for want of time, and those of the smallest sample and of the smallest cell."""
 
@@ -104,7 +106,7 @@ class KernelRidgeModel(Certified, RegressionMixin, BaseEstimator):
             msg = f"{type(self).__name__} leaves examples out to judge them, so it needs at least 2; n_samples = {used.size}."
             raise InputError(msg)
         rng = check_random_state(self.random_state)
-        everyone, (learnt, most) = used.size, self._affordable(used.size, data.X, plan, began)
+        everyone, (learnt, most) = used.size, self._affordable(used.size, data, plan, began)
         if learnt < everyone:
             used = np.sort(rng.choice(used, learnt, replace=False))
             weights = np.zeros(data.Y.shape[0])
@@ -131,7 +133,7 @@ class KernelRidgeModel(Certified, RegressionMixin, BaseEstimator):
             outcome = Outcome("time budget spent", f"{sample} {outcome.sentence}", "Raise max_time.")
         self.outcome_ = outcome
 
-    def _affordable(self, n: int, X: Matrix, plan: Any, began: float) -> tuple[int, int]:
+    def _affordable(self, n: int, data: Regression, plan: Any, began: float) -> tuple[int, int]:
         """Return of how many of n examples to learn, and how many a function may know: n and `kernel_rows`, or what fits.
 
         Cells become smaller first, as long as they have SMALL examples; then a sample is drawn.
@@ -140,12 +142,17 @@ class KernelRidgeModel(Certified, RegressionMixin, BaseEstimator):
         if self.max_time is None:
             return n, most
         left = began + float(self.max_time) - time.perf_counter()
+        X, targets = data.X, data.Y.shape[1]
         entries = getattr(X, "nnz", X.size) / X.shape[0]
 
         def seconds(n: int, r: int) -> float:
             matrix, cells = r * r * (2.0 + entries / 32) / VALUES, -(-n // r)
             cutting = 4e-9 * n * cells * X.shape[1] if cells > 1 else 0.0
-            return float(self._searching(plan, r, matrix) + cells * (3.0 * matrix + SOLVED * r**3 + BEGUN) + cutting)
+            return float(
+                self._searching(plan, r, matrix)
+                + cells * (3.0 * matrix + SOLVED * r * r * (r + TARGETS * (targets - 1)) + BEGUN)
+                + cutting
+            )
 
         wanted = [r for k in range(40) if (r := int(most * 0.8**k)) >= min(most, FEWEST)]
         for r in wanted if self._divisible(plan) else wanted[:1]:

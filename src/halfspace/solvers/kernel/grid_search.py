@@ -184,7 +184,7 @@ class WidthSearch:
         """Yield the score of every machine, and nothing in between."""
         grid, width, known, plan = self.grid, self.width, self.known, self.grid.plan
         shared = grid.shared(width, self.K)
-        machines = [[Machine(y, c) for y, c in fold] for fold in grid.folds]
+        machines: dict[int, list[Machine]] = {}
         total, skip = len(grid.folds), plan.skip and len(self.folds) == len(grid.folds)
         anew = partial(refresh, shared.K) if plan.tol <= FINE else None
         if plan.anew is not None:
@@ -193,9 +193,12 @@ class WidthSearch:
             for f in self.folds:
                 if skip and (grid.scores[width, k, :f].sum() + total - f) / total < known - 1e-9:  # it cannot win any more
                     break
+                if f not in machines:
+                    machines[f] = [Machine(y, c) for y, c in grid.folds[f]]
                 for machine in machines[f]:
                     for _ in machine.solve(shared, C, plan.tol, anew):
                         yield None
+                    yield None  # of many classes a fold takes long, however small its machines
                 grid.gaps[width, k, f] = max(machine.gap for machine in machines[f])
                 grid.steps[width, k, f] = sum(machine.steps for machine in machines[f])
                 grid.scores[width, k, f] = grid.score(width, k, f, machines[f])

@@ -21,7 +21,7 @@ from halfspace._dispatch import compiled, compiled_inside_as_written
 from halfspace._typing import FloatArray, IntArray, View
 from halfspace.kernels.gram import VALUES, LazyGram
 from halfspace.rows.views import axpy, n_columns, n_rows
-from halfspace.solvers.linear.minover import Pushes, Pushing
+from halfspace.solvers.linear.minover import LONGEST, Pushes, Pushing
 from halfspace.solvers.rules.minover import GOING, Problem, State, keep_witnesses, measure, push, status_of
 from halfspace.solvers.run import PIECE
 
@@ -133,9 +133,16 @@ class KernelPushing(Pushing):
     table: Table = field(kw_only=True)
 
     @classmethod
-    def of(cls, signs: FloatArray, table: Table, tol: float, most: int) -> Self:
-        """Return the method for labels ±1 of K two-class problems, shape (K, n)."""
-        return cls([Problem(table.rows, y, table.gram.diagonal) for y in signs], tol, most, plain=True, table=table)
+    def of(cls, signs: FloatArray, table: Table, tol: float, most: int, seconds: float | None = None) -> Self:
+        """Return the method for labels ±1 of K two-class problems, shape (K, n), in so many seconds.
+
+        In a round all problems push, and each may push rows of its own: a round adds a fifth of the time to the proof at most.
+        """
+        problems, longest = [Problem(table.rows, y, table.gram.diagonal) for y in signs], LONGEST
+        if seconds is not None:
+            proof = table.gram.seconds(float(signs.size), 2 * len(signs))  # of a row more for every problem
+            longest = int(np.clip(0.2 * seconds / proof, 1, LONGEST))
+        return cls(problems, tol, most, plain=True, longest=longest, table=table)
 
     def _piece(self, problem: Problem, state: State, most: int, memory: Any) -> int:
         del memory
@@ -149,7 +156,8 @@ class KernelPushing(Pushing):
         """Predict the seconds for the rows that are fetched next, and the outputs that all support vectors give to all."""
         held = np.any([(state.lower_alpha != 0) | (state.upper_alpha != 0) for state in pushes.states], axis=0)
         fetched = 0 if self.table.whole else self.table.together
-        return self.table.gram.seconds(float(held.size) * (fetched + np.count_nonzero(held)))
+        gram, values = self.table.gram, float(held.size) * np.count_nonzero(held)
+        return gram.seconds(float(held.size) * fetched) + gram.seconds(values, 2 * len(pushes.states))
 
     def certify(self, pushes: Pushes) -> FloatArray:
         """Return the coefficients of the most stable functions, shape (K, n), which `models` makes a certificate of."""

@@ -177,7 +177,8 @@ class KernelPresenting:
         """Predict the seconds for a block, for the outputs that all support vectors give to all, and to count votes."""
         votes = seconds_of_votes(self.gram.n, training.state) if isinstance(training.memory, Log) else 0.0
         block = self.piece if self.whole is None else 0
-        return votes + self.gram.seconds(float(self.gram.n) * (block + np.count_nonzero(training.state.alpha.any(axis=0))))
+        values, functions = float(self.gram.n) * np.count_nonzero(training.state.alpha.any(axis=0)), 2 * self.signs.shape[0]
+        return votes + self.gram.seconds(float(self.gram.n) * block) + self.gram.seconds(values, functions)
 
     def certify(self, training: Training) -> FloatArray:
         """Return the coefficients of the functions, shape (K, n), which `models` makes a certificate of."""

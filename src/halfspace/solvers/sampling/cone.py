@@ -8,6 +8,7 @@ Functions  Of a kernel, a_i = y_i φ(x_i) in the span of the examples: with K = 
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import cached_property
 
 import numpy as np
 
@@ -18,7 +19,7 @@ from halfspace.solvers.exact.separating import Finding, Signed, search
 from halfspace.solvers.outcome import Reason
 from halfspace.solvers.sampling.billiard import FRESH, billiard
 
-__all__ = ["Cone", "Drawing", "Drawn", "bytes_of_cone"]
+__all__ = ["Cone", "Drawing", "Drawn", "bytes_of_cone", "spanned"]
 
 BURN_IN = 96
 """Members left out at first."""
@@ -28,6 +29,14 @@ FRUITLESS = 20
 """Times as many members as asked for, after which none is known to be inside: too thin for floats."""
 PIECE = 1 << 22
 """Numbers that a step of drawing reads, about: n (n + N) for a handful of bounces."""
+
+
+def spanned(K: FloatArray) -> tuple[FloatArray, FloatArray]:
+    """Return the directions that examples span in a kernel's space, shape (n, r), and their lengths √λ, (r,)."""
+    with one_blas_thread():
+        values, vectors = np.linalg.eigh(K)
+    long = values > RANK * values[-1]
+    return vectors[:, long], np.sqrt(values[long])
 
 
 def bytes_of_cone(n: int, N: int, members: int, *, kernel: bool) -> float:
@@ -48,18 +57,24 @@ class Cone:
     """
 
     def __init__(self, walls: FloatArray, basis: FloatArray | None = None) -> None:
-        with one_blas_thread():
-            self.walls, self.basis, self.G = walls, basis, walls @ walls.T
+        self.walls, self.basis = walls, basis
         self.at, self.burnt = np.zeros(walls.shape[1]), 0
 
     @classmethod
     def of_kernel(cls, K: FloatArray, signs: FloatArray) -> "Cone":
         """Return the cone of functions in the span of the examples, from their kernel values (n, n) and signs (n,)."""
+        return cls.in_span(*spanned(K), signs)
+
+    @classmethod
+    def in_span(cls, vectors: FloatArray, roots: FloatArray, signs: FloatArray) -> "Cone":
+        """Return the cone of functions, from the directions (n, r) and lengths (r,) of `spanned`, and signs (n,)."""
+        return cls(signs[:, None] * vectors * roots, vectors / roots)
+
+    @cached_property
+    def G(self) -> FloatArray:  # noqa: N802  (a matrix)
+        """Products of the walls, shape (n, n): for the billiard, not for a first member."""
         with one_blas_thread():  # members are the same bits for any number of threads
-            values, vectors = np.linalg.eigh(K)
-        long = values > RANK * values[-1]
-        roots = np.sqrt(values[long])
-        return cls(signs[:, None] * vectors[:, long] * roots, vectors[:, long] / roots)
+            return np.asarray(self.walls @ self.walls.T)
 
     def enter(self, signs: FloatArray, late: Callable[[], bool] = lambda: False) -> Finding:
         """Look for a first member, or for multipliers that prove that there is none, and stand there."""
