@@ -9,7 +9,7 @@ from scipy import sparse
 import halfspace as hs
 from halfspace.errors import InputError
 from halfspace.solvers.regression import relevance
-from halfspace.solvers.regression.relevance import Task, find_metric
+from halfspace.solvers.regression.relevance import Ends, Task, find_metric
 
 pytestmark = pytest.mark.filterwarnings("ignore::halfspace.errors.FewRowsWarning")
 
@@ -111,7 +111,7 @@ def test_many_rows_go_on_with_the_metric_in_cells(monkeypatch):
     X, y = waves(500, 8)
     lines = []
     task = Task(X, y[:, None].astype(np.float32), np.ones(500, np.float32), False)
-    found = find_metric(task, np.random.RandomState(0), tell=lines.append)
+    found = find_metric(task, np.random.RandomState(0), Ends(tell=lines.append))
     assert any("in cells" in line for line in lines)
     assert found.read.size == 410
     assert found.relevances.argmax() == 0

@@ -179,7 +179,8 @@ class KernelRidgeModel(Certified, RegressionMixin, BaseEstimator):
             coefficients[:, rows], residuals[:, rows] = fit.coefficients, fit.left_out
         everyone, clamp = np.arange(n), data.design.clamp
 
-        def proof(rows: IntArray, fit: KernelFit) -> KernelRidgeGap:
+        def proof(pair: tuple[IntArray, KernelFit]) -> KernelRidgeGap:
+            rows, fit = pair
             return KernelRidgeGap.measure(
                 data.X if rows.size == n else data.X[rows],
                 data.Y[rows],
@@ -202,13 +203,14 @@ class KernelRidgeModel(Certified, RegressionMixin, BaseEstimator):
         self.left_out_ = left_out[0] if data.single else np.ascontiguousarray(left_out.T)
         self._cells: Cells | None = None
         if centres is None:
-            self.certificate_: Any = proof(everyone, fits[0])
+            self.certificate_: Any = proof((everyone, fits[0]))
             return
         cells = np.full(n, -1)
         for k, rows in enumerate(by_cell):
             cells[rows] = k
         self._cells = Cells(centres, by_cell, bias, np.ones((len(by_cell), m), dtype=bool))
-        self.certificate_ = KernelRidgeCells(centres, cells, tuple(map(proof, by_cell, fits)), data.sample_weight)
+        proofs = side_by_side(proof, zip(by_cell, fits, strict=True), self.n_jobs)
+        self.certificate_ = KernelRidgeCells(centres, cells, tuple(proofs), data.sample_weight)
 
     def _outputs(self, X: Matrix) -> FloatArray:
         """Return the outputs for rows of X, shape (n, m)."""

@@ -21,7 +21,7 @@ from halfspace.models.regression.kernel_ridge import KernelRidgeModel
 from halfspace.rows.labels import read_classes
 from halfspace.rows.threads import one_blas_thread
 from halfspace.solvers.outcome import Outcome
-from halfspace.solvers.regression.relevance import TEACHERS, Task, find_metric
+from halfspace.solvers.regression.relevance import TEACHERS, Ends, Task, find_metric
 
 __all__ = ["RelevanceKernelClassifier", "RelevanceKernelRegressor"]
 
@@ -115,7 +115,7 @@ class _Relevance(OneToOneFeatureMixin, TransformerMixin, KernelRidgeModel):
         task = Task(X, ((Y - mean) / spread).astype(np.float32), (s / s.mean()).astype(np.float32), self.classes)
         deadline = None if self.max_time is None else began + float(self.max_time) * SHARE
         reporter = Reporter(self, data.X, data.Y, dict, 1)
-        found = find_metric(task, rng, deadline, reporter.line)
+        found = find_metric(task, rng, Ends(deadline, reporter.line, self.n_jobs))
         reporter.close()
         unseen = np.full(data.Y.shape, np.nan)
         unseen[rows] = found.unseen * spread + mean
