@@ -45,7 +45,8 @@ class _Relevance(OneToOneFeatureMixin, TransformerMixin, KernelRidgeModel):
 
     intercept = "free"
     intercept_scaling = 1.0
-    cells_per_machine: ClassVar[float] = 2.5  # smaller cells take less time, and are as good to within the noise on covtype
+    cells_per_machine: ClassVar[float] = 6.25
+    borrowed: ClassVar[float] = 0.5
     classes: ClassVar[bool]
     _ended: tuple[str, str, int]
 
@@ -184,7 +185,8 @@ class RelevanceKernelRegressor(MultiOutputMixin, RegressorMixin, _Relevance):
     ridge : float, optional
         λ > 0 for that kernel.
     kernel_rows : int, default 5000
-        Most examples of one machine; of more, cells of about two fifths as many examples are made.
+        Most examples of one machine; of more, cells of about a sixth as many are made, whose
+        machines know also half as many of the examples next to their borders.
     warm_start : bool, default False
         Keep metric and λ of the last fit, and only solve for the examples given.
     max_time : float, optional
@@ -279,7 +281,8 @@ class RelevanceKernelClassifier(ClassifierMixin, _Relevance):
     ridge : float, optional
         λ > 0 for that kernel.
     kernel_rows : int, default 5000
-        Most examples of one machine; of more, cells of about two fifths as many examples are made.
+        Most examples of one machine; of more, cells of about a sixth as many are made, whose
+        machines know also half as many of the examples next to their borders.
     warm_start : bool, default False
         Keep metric and λ of the last fit, and only solve for the examples given, which must be of the same classes.
     max_time : float, optional
