@@ -379,6 +379,10 @@ class KernelRidgeCells(PerCell):
         left_out, unsure = self.confirm_left_out(X, y)[1]
         return left_out[:, 0], unsure[:, 0]
 
+    def confirm(self, X: Matrix, y: Labels) -> Verdict:
+        """Check the cells, every part on the examples it is about, and the error of all examples in their own cells."""
+        return self.confirm_left_out(X, y)[0]
+
     def confirm_left_out(self, X: Matrix, y: Labels) -> tuple[Verdict, FloatArray]:
         """Check every part; return also the residuals of examples left out of their cells, and their rounding, (2, n, m)."""
         found, parts = np.zeros((2, *y.shape)), self.parts

@@ -59,8 +59,6 @@ class KernelRidgeModel(Certified, RegressionMixin, BaseEstimator):
             msg = f"{cls.__name__}: its numbers are not one for each target"
             raise ValueError(msg)
 
-    cells_per_machine: ClassVar[float] = 1.0
-    """Cells are so many times smaller than the largest machine may be."""
     borrowed: ClassVar[float] = 0.0
     """The machine of a cell knows also so many examples of other cells, relative to its own, those next to the border."""
 
@@ -86,6 +84,10 @@ class KernelRidgeModel(Certified, RegressionMixin, BaseEstimator):
     def _explained(self, plan: Any, cells: int) -> Outcome:
         """Say how kernel and ridge were chosen, and what was solved."""
         raise NotImplementedError
+
+    def _cell_share(self, share: float) -> float:
+        """Return the size of a cell relative to the largest machine, which may know such a share of the examples."""
+        return 1.0
 
     def _divisible(self, plan: Any) -> bool:
         """Tell whether the examples can be cut into cells."""
@@ -124,7 +126,7 @@ class KernelRidgeModel(Certified, RegressionMixin, BaseEstimator):
         seed = int(rng.randint(1 << 30))
         by_cell, centres, borrowed = [used], None, [used[:0]]
         if used.size > most:
-            mean = max(8, int(most / self.cells_per_machine))  # examples of a cell
+            mean = max(8, int(most * self._cell_share(most / used.size)))  # examples of a cell
             places = kernel.coordinates(data.X[used])
             centres, found = cut(places, -(-used.size // mean), seed, least=min(FEWEST, mean // 4))
             by_cell = np.split(used[np.argsort(found, kind="stable")], np.cumsum(np.bincount(found))[:-1])

@@ -45,7 +45,6 @@ class _Relevance(OneToOneFeatureMixin, TransformerMixin, KernelRidgeModel):
 
     intercept = "free"
     intercept_scaling = 1.0
-    cells_per_machine: ClassVar[float] = 6.25
     borrowed: ClassVar[float] = 0.5
     classes: ClassVar[bool]
     _ended: tuple[str, str, int]
@@ -94,6 +93,9 @@ class _Relevance(OneToOneFeatureMixin, TransformerMixin, KernelRidgeModel):
             msg = f"{type(self).__name__}: warm_start goes on with as many targets or classes as before"
             raise InputError(msg)
         return self._expansion.kernel
+
+    def _cell_share(self, share: float) -> float:
+        return max(0.16, 0.28 * float(np.sqrt(share)))  # of 15,000 examples as dear as of 5,000
 
     def _searching(self, plan: Kernel | None, r: int, matrix: float) -> float:
         return 0.0 if plan is not None else SEARCHED * min(1.0, r / LOOKED_AT) ** 2 + 0.05
@@ -185,7 +187,7 @@ class RelevanceKernelRegressor(MultiOutputMixin, RegressorMixin, _Relevance):
     ridge : float, optional
         λ > 0 for that kernel.
     kernel_rows : int, default 5000
-        Most examples of one machine; of more, cells of about a sixth as many are made, whose
+        Most examples of one machine; of more, cells of about a fourth to a sixth as many are made, whose
         machines know also half as many of the examples next to their borders.
     warm_start : bool, default False
         Keep metric and λ of the last fit, and only solve for the examples given.
@@ -281,7 +283,7 @@ class RelevanceKernelClassifier(ClassifierMixin, _Relevance):
     ridge : float, optional
         λ > 0 for that kernel.
     kernel_rows : int, default 5000
-        Most examples of one machine; of more, cells of about a sixth as many are made, whose
+        Most examples of one machine; of more, cells of about a fourth to a sixth as many are made, whose
         machines know also half as many of the examples next to their borders.
     warm_start : bool, default False
         Keep metric and λ of the last fit, and only solve for the examples given, which must be of the same classes.
