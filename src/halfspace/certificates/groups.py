@@ -248,7 +248,7 @@ class PerCell(Certificate):
         """Return the points of the space that is cut into cells, shape (n, d)."""
         return X
 
-    def known(self, k: int, own: IntArray) -> IntArray:
+    def known(self, k: int, own: IntArray) -> IntArray:  # noqa: ARG002  (one signature for all)
         """Return the examples that part k is about, in their order: those of its cell, which are handed in."""
         return own
 

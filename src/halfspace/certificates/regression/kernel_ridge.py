@@ -403,7 +403,9 @@ class KernelRidgeCells(PerCell):
         errors = (shares * np.square(residuals)).sum(axis=0)
         room = (shares * (2.0 * np.abs(residuals) + unsure) * unsure).sum(axis=0) + CLOSE * errors
         close = self.own_error.shape == errors.shape and bool((np.abs(errors - self.own_error) <= room).all())
-        return Verdict.of((close, f"the error of examples left out of their own cells is {errors}, not {self.own_error}")), found
+        return Verdict.of(
+            (close, f"the error of examples left out of their own cells is {errors}, not {self.own_error}")
+        ), found
 
     def predictor(self, y: Labels) -> dict[str, Any]:
         """Return the centres and the functions of each cell; rows count among all examples."""

@@ -204,7 +204,11 @@ class KernelRidgeModel(Certified, RegressionMixin, BaseEstimator):
             rows, ends = np.concatenate(known), np.cumsum([0, *(mine.size for mine in known)])
             support, columns = support[rows], [np.arange(*pair) for pair in pairwise(ends)]
             error = (s * residuals**2).sum(axis=1) / s.sum()
-            claims = {"borrowed": lent, "borrowers": np.repeat(np.arange(len(known)), [r.size for r in borrowed]), "own_error": error}
+            claims = {
+                "borrowed": lent,
+                "borrowers": np.repeat(np.arange(len(known)), [r.size for r in borrowed]),
+                "own_error": error,
+            }
         coefficients = np.zeros((m, rows.size))
         for mine, fit in zip(columns, fits, strict=True):
             coefficients[:, mine] = fit.coefficients
@@ -253,7 +257,7 @@ class KernelRidgeModel(Certified, RegressionMixin, BaseEstimator):
 
     @property
     def dual_coef_(self) -> FloatArray:
-        """Coefficients of the examples, shape (n,) or (m, n); if cells borrow, of those each knows, one cell after the other."""
+        """Coefficients of the examples, shape (n,) or (m, n); if cells borrow, of those each knows, cell after cell."""
         check_is_fitted(self)
         return (self._expansion.coefficients[0] if self._single else self._expansion.coefficients).copy()
 

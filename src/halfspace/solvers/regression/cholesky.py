@@ -36,11 +36,12 @@ def _routine(name: str) -> Any:
 
 def _called(name: str, letters: bytes, *arguments: Any) -> int:
     """Call a routine with letters, sizes and arrays, and return its last argument, info."""
-    given: list[Any] = [ctypes.c_char_p(letters[k : k + 1]) for k in range(len(letters))]
-    for one in arguments:
-        given.append(ctypes.byref(ctypes.c_int64(one)) if isinstance(one, int) else ctypes.c_void_p(one.ctypes.data))
     info = ctypes.c_int64(0)
-    _routine(name)(*given, ctypes.byref(info))
+    chars = [ctypes.c_char_p(letters[k : k + 1]) for k in range(len(letters))]
+    given = [
+        ctypes.byref(ctypes.c_int64(one)) if isinstance(one, int) else ctypes.c_void_p(one.ctypes.data) for one in arguments
+    ]
+    _routine(name)(*chars, *given, ctypes.byref(info))
     return info.value
 
 

@@ -183,6 +183,7 @@ class Member(NamedTuple):
     power: float
     ridge: float
     outputs: Any  # (n, m)
+    before: tuple[float, ...]  # ridges of the rounds before
 
 
 class Step(NamedTuple):
@@ -436,11 +437,11 @@ def _weighed(shape: Shape, Z: Any, relevances: FloatArray, power: float) -> Any:
 
 
 def _taught(member: Member, Z: Any, task: Task, choice: Choice, rng: Any) -> Step:
-    """Return a member taught by some rows, all rounds with the ridge that was chosen."""
+    """Return a member taught by some rows, rounds with the ridge that was chosen, or with those that were tuned."""
     shape, choice, relevances = member.shape, choice._replace(ridge=member.ridge), np.ones(Z.shape[1])
-    for k in range(member.rounds):
-        machine = _machine(shape, Z, task, choice, (k, 1.0, relevances), tune=Z.shape[1] > WIDE)
-        relevances = gradients(shape, Z, machine, rng)
+    for k, ridge in enumerate(member.before):
+        own = choice._replace(ridge=ridge) if Z.shape[1] > WIDE else choice
+        relevances = gradients(shape, Z, _machine(shape, Z, task, own, (k, 1.0, relevances), tune=False), rng)
     machine = _machine(shape, Z, task, choice, (member.rounds, member.power, relevances), tune=False)
     return Step(member, choice, member.rounds, member.ridge, relevances, machine.width, gradients(shape, Z, machine, rng))
 
@@ -485,8 +486,9 @@ class _Judged:
                 next(shape for shape in SHAPES if shape.name == key[0]),
                 key[1],
                 key[2],
-                float(np.exp(np.mean(np.log(self.ridges[key])))),
+                _middle(self.ridges[key]),
                 self.outputs[key],
+                tuple(_middle(self.ridges[key[0], k, 1.0, 1.0]) for k in range(key[1])),
             )
             for key in keys
             if losses[key] <= NEAR * losses[keys[0]]
@@ -499,9 +501,12 @@ class _Judged:
         return {"kernel": names, "rounds": rounds, "power": powers, "factor": factors, "loss": list(losses.values())}
 
 
-def _judge(
-    task: Task, chosen: dict[str, Choice], scaled: dict[str, Any], rng: Any, ends: tuple[_Late, Ends]
-) -> _Judged:
+def _middle(ridges: list[float]) -> float:
+    """Return the geometric mean."""
+    return float(np.exp(np.mean(np.log(ridges))))
+
+
+def _judge(task: Task, chosen: dict[str, Choice], scaled: dict[str, Any], rng: Any, ends: tuple[_Late, Ends]) -> _Judged:
     """Teach every member on some rows and judge it by the others; Ctrl-C ends it once there is one to choose."""
     n, (late, (_, tell, n_jobs)) = task.Y.shape[0], ends
     everyone = np.arange(n)
@@ -516,7 +521,9 @@ def _judge(
             def judge(one: tuple[Shape, Any], held: IntArray = held, found: dict[str, list[Kept]] = found) -> None:
                 shape, own = one
                 if not late() or not (judged.outputs or shape is not SHAPES[0]):  # one there must be
-                    found[shape.name] = list(_judge_shape(shape, chosen[shape.name], scaled, task, held, (own, late, folds > 1)))
+                    found[shape.name] = list(
+                        _judge_shape(shape, chosen[shape.name], scaled, task, held, (own, late, folds > 1))
+                    )
 
             beside = n_workers(n_jobs, len(shapes)) > 1  # the dear ones, which come last, are begun first
             for batch in [shapes[::-1]] if beside else [[one] for one in shapes]:
@@ -553,15 +560,15 @@ def _judge_shape(
             V = _weighed(shape, H, relevances, power)
             K = shape.bent(shape.apart(V, _weighed(shape, Z, relevances, power)), machine.width)
             losses: list[float] = []
-            for factor in FACTORS if k and not wide else (1.0,):
+            for times in FACTORS if k and not wide else (1.0,):
                 if len(losses) == 3 and losses[2] > losses[1] and not ends[2]:
                     continue  # the loss rises already
-                ridge = factor * machine.ridge
-                answer = (machine.b, machine.constants) if factor == 1.0 else _solved(machine.K, task, ridge, left_out=False)
+                ridge = times * machine.ridge
+                answer = (machine.b, machine.constants) if times == 1.0 else _solved(machine.K, task, ridge, left_out=False)
                 F = None if answer is None else K @ answer[0].astype(np.float32) + answer[1]
                 losses.append(np.inf if F is None else judge.loss(F))
                 if F is not None:
-                    yield (shape.name, k, power, factor), held, F, ridge
+                    yield (shape.name, k, power, times), held, F, ridge
             best = min(best, *losses)
             if power == 1.0:
                 first = machine
