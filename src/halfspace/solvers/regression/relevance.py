@@ -535,13 +535,8 @@ def _judge(task: Task, chosen: dict[str, Choice], scaled: dict[str, Any], rng: A
                             judged.keep(*one)
                 yield f"{held.size:,} rows held out: loss {min(judged.losses().values()):.4g} so far"
 
-    try:
-        complete = in_pieces(pieces(), tell)
-    except KeyboardInterrupt:
-        if not judged.outputs:
-            raise
-        complete = False
-    late.why = late.why if complete else "interrupted"
+    if not in_pieces(pieces(), tell, lambda: bool(judged.outputs)):
+        late.why = "interrupted"
     return judged
 
 
