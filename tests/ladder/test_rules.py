@@ -46,6 +46,9 @@ def test_the_simplest_rung_near_the_best_wins_if_it_is_better_than_the_baseline(
     assert chosen(monkeypatch, [base, near, best], [False, True]) == ("best", "best", True)
     assert chosen(monkeypatch, [base, far, best], [True, True]) == ("best", "best", True)
     assert chosen(monkeypatch, [base, far, best], [True, False]) == ("far", "best", True)
+    farther = climbed("farther", 0, 0.55, range(45))
+    for rungs in ([base, farther, far, best], [base, far, farther, best]):
+        assert chosen(monkeypatch, rungs, [True, True, False]) == ("far", "best", True)
     assert chosen(monkeypatch, [base, near, best], [False, False]) == ("majority", "best", True)
     assert chosen(monkeypatch, [base], []) == ("majority", "majority", False)
     assert chosen(monkeypatch, [near, best], [], baseline="mean") == ("near", "best", False)

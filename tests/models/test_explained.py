@@ -113,7 +113,7 @@ def test_kernel_minover_says_the_same_of_a_kernel(reason):
 
     def explain(counted, *measured, whole=True):
         model = hs.KernelMinOver(tol=0.25, max_iter=9)
-        model._states, model.n_iter_ = [counted], 7
+        model._states, model.n_iter_ = [counted, state(0.875, 1.0)], 7
         return warned(lambda: model._explained(Outcome(reason, "At the end."), Some(parts=measured), whole=whole))
 
     close, apart, touching = state(0.75, 1.0), state(0.5, 1.0), state(0.0, 1.0)
@@ -349,6 +349,7 @@ def test_adaline_compares_its_backward_error_with_tol():
         (0.5, 4.1, 9.0, False, "diverged"),
         (0.5, 4.1, 4.0, False, "passes done"),
         (0.5, 4.0, 1.0, True, "diverged"),
+        (0.5, 1e50, 9.0, False, "diverged"),
         (0.5, 1e51, 9.0, False, "diverged"),
     ],
 )
