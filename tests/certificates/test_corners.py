@@ -2,6 +2,7 @@
 
 from dataclasses import replace
 from fractions import Fraction
+from types import SimpleNamespace as Some
 
 import numpy as np
 import pytest
@@ -9,8 +10,10 @@ from scipy import sparse
 
 from halfspace import certificates as proofs
 from halfspace.certificates import calibration, predictor
-from halfspace.certificates.margins import separability, support
+from halfspace.certificates.margins import centre, separability
+from halfspace.certificates.margins.ballot import Ballot
 from halfspace.certificates.prototypes import quantisation
+from halfspace.kernels import RBF, Precomputed
 
 PAIR, SIGNS = np.array([[1.0], [-1.0]]), np.array([1, 0])
 
@@ -49,6 +52,72 @@ def test_a_bound_of_one_is_one():
         assert not replace(proof, compression=other).verify(PAIR, SIGNS)
 
 
+def test_what_cannot_be_compared_does_not_agree():
+    """An error on the way to an answer is a no; so is any other answer that is not true."""
+    for wrong in (lambda *_: 1 / 0, lambda *_: [][0], lambda *_: None, lambda *_: np.zeros(2) + np.zeros(3)):
+        assert predictor._agree(predictor._Kept(wrong), {}, PAIR, SIGNS) is False
+    assert predictor._agree(predictor._Kept(lambda *_: 1), {}, PAIR, SIGNS) is True
+
+
+def test_votes_are_those_of_the_rows_that_are_named():
+    """Each problem's mistakes, as many as are named, on these rows in this order; of a kernel matrix by number."""
+    log = {"k": np.array([0, 1, 0]), "row": np.array([0, 1, 1]), "change": np.ones(3), "time": np.arange(3)}
+    support, X = np.array([[5.0], [6.0]]), np.array([[4.0], [5.0], [6.0]])
+    kept = predictor._voters(log, support)
+    for voters, fine in (([[1, 2], [2]], True), ([[2, 1], [2]], False), ([[1], [2]], False), ([[1, 2], [0]], False)):
+        assert kept.agrees({"voters": [np.array(part) for part in voters]}, X, None) is fine
+    page = Some(log=Some(**log, size=[3]), signed=np.zeros((2, 4)), rows=np.array([7, 9]), support=support)
+    learner = Some(setting=Some(kernel=Precomputed(), shift=4.0), page=page, clock=11)
+    found = predictor._kernel_votes(learner)
+    assert [part.tolist() for part in found["voters"]] == [[7, 9], [9]]
+    assert found["presented"] == 11
+    assert found["clamp"].agrees({"clamp": 2.0}, X, None)
+    assert not found["clamp"].agrees({"clamp": 4.0}, X, None)
+
+
+# ---------------------------------------------------------------- version spaces, votes
+def bracket(X, y, **more):
+    return proofs.MarginBracket.measure(X, y, weights=np.ones(X.shape[1]), positive=1, **more)
+
+
+def test_a_version_space_has_members_or_a_proof_or_neither():
+    """Members say it is not empty, a proof that it is; with neither nothing is known."""
+    own = bracket(PAIR, SIGNS)
+    empty = proofs.Separability.by_multipliers({0: Fraction(1)}, 1, intercept=False, positive=1)
+    assert proofs.VersionSpaceCentre(own, np.ones((1, 1))).separable is True
+    assert proofs.VersionSpaceCentre(own, centre.NONE).separable is None
+    assert proofs.VersionSpaceCentre(own, centre.NONE, empty).separable is False
+
+
+@pytest.mark.parametrize(("rows", "holds"), [([0, 1], True), ([0, 2], False), ([0, 1, 2], False)])
+def test_a_kernel_is_contradicted_by_one_example_with_both_labels_alone(rows, holds):
+    """Multipliers of two equal rows mean something in any space, those of others only where the planes are."""
+    X, y = np.array([[1.0, 2.0], [1.0, 2.0], [-1.0, 2.0]]), np.array([1, 0, 1])
+    empty = proofs.Separability.by_multipliers(dict.fromkeys(rows, Fraction(1)), 2, intercept=False, positive=1)
+    for kernel, square in ((RBF(1.0), False), (Precomputed(), True)):
+        data = X @ X.T if square else X
+        own = proofs.KernelBracket.measure(data, y, kernel=kernel, strengths=np.ones(3), coefficients=np.ones(3), positive=1)
+        assert proofs.VersionSpaceCentre(own, centre.NONE, empty)._contradiction(data) is (holds and not square)
+    assert proofs.VersionSpaceCentre(bracket(X, y), centre.NONE, empty)._contradiction(X) is True
+
+
+def test_a_vote_is_about_two_classes():
+    """With a bracket of many classes at once it is refuted; a vote of nobody gets every positive example wrong."""
+    X, y = np.array([[3.0, 0.0], [0.0, 2.0], [-1.5, 0.0]]), np.array([0, 1, 2])
+    many = proofs.KeslerBracket.measure(X, y, weights=np.zeros((3, 2)), strengths=np.zeros((3, 3)), classes=np.arange(3))
+    none = Ballot(0, np.zeros(0, dtype=np.int64), np.zeros(0), np.zeros(0, dtype=np.int64), 4)
+    proof = proofs.MistakeBound.of(0, many, proofs.Novikoff(), none)
+    assert "a vote on many classes at once" in str(proof.verify(X, y))
+    assert replace(proof, ballot=None).verify(X, y)
+    for labels, wrong in ((np.array([1, 1, 0]), 2), (np.array([1, 0, 0]), 1)):
+        own = bracket(X, labels)
+        vote = none.counted(X, np.where(labels, 1.0, -1.0), own)
+        assert vote.errors == wrong
+        proof = proofs.MistakeBound.of(0, own, proofs.Novikoff(), vote)
+        assert proof.verify(X, labels)
+        assert not replace(proof, ballot=vote._replace(errors=wrong + 1)).verify(X, labels)
+
+
 # ---------------------------------------------------------------- probabilities
 @pytest.mark.parametrize("columns", [1, 3])
 def test_curves_are_fitted_to_all_rows_until_there_are_enough(columns, monkeypatch):
@@ -71,3 +140,9 @@ def test_a_prototype_far_away_leaves_the_others_clear(monkeypatch):
     rows = 1e7 + np.array([[0.1, 0.2], [0.9, 0.2], [0.2, 0.9], [0.8, 0.9]])
     monkeypatch.setattr(quantisation, "own_squares", lambda _: pytest.fail("a second look"))
     assert quantisation.nearest(rows, W).tolist() == [0, 1, 2, 3]
+
+
+@pytest.mark.filterwarnings("ignore::RuntimeWarning")
+def test_a_scatter_that_overflows_bounds_nothing():
+    """The spectral bound is then 0, with no allowance."""
+    assert quantisation.spectral_bound(1e200 * PAIR, None, 1) == (0.0, 0.0)
