@@ -28,6 +28,15 @@ def test_roots_of_fractions_are_rounded_down_to_the_smallest_float(tenths):
     assert Fraction(separability._root(Fraction(tenths, 10))) ** 2 <= Fraction(tenths, 10)
 
 
+@pytest.mark.parametrize("size", [1.0, 2.0**-300, 2.0**300])
+def test_a_certain_margin_gives_away_no_more_than_rounding(size):
+    """Of rows whose margin is known it is right to 12 digits, and below it."""
+    X, sign = size * np.array([[1.0, 0.0], [-1.0, 5.0], [3.0, -2.0]]), np.array([1.0, -1.0, 1.0])
+    margin, wrong = separability.certain_margin(X, sign, np.array([0.5, 0.0]), 0.0)
+    assert (1.0 - 1e-12) * size < margin < size
+    assert wrong.size == 0
+
+
 # ---------------------------------------------------------------- rows and what is kept of them
 @pytest.mark.parametrize("form", [np.asarray, sparse.csr_array])
 def test_rows_kept_by_number_are_counted_from_zero(form):
@@ -54,7 +63,7 @@ def test_a_bound_of_one_is_one():
 
 def test_what_cannot_be_compared_does_not_agree():
     """An error on the way to an answer is a no; so is any other answer that is not true."""
-    for wrong in (lambda *_: 1 / 0, lambda *_: [][0], lambda *_: None, lambda *_: np.zeros(2) + np.zeros(3)):
+    for wrong in (lambda *_: 1 / 0, lambda said, *_: said["none"], lambda *_: None, lambda *_: np.zeros(2) + np.zeros(3)):
         assert predictor._agree(predictor._Kept(wrong), {}, PAIR, SIGNS) is False
     assert predictor._agree(predictor._Kept(lambda *_: 1), {}, PAIR, SIGNS) is True
 
