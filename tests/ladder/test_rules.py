@@ -252,7 +252,7 @@ def measured_yardstick(monkeypatch, needs="labels", until=None, shape=(), times=
     folds = [(np.arange(k, 8), np.arange(k)) for k in (2, 3, 4)]
 
     def score(judged):
-        size = len(judged.labels) if needs == "labels" else len(judged.rows)
+        size = len(judged.labels) if needs == "labels" else len(judged.outputs)
         return size / 8.0, None
 
     measure = Some(needs=needs)
@@ -260,10 +260,11 @@ def measured_yardstick(monkeypatch, needs="labels", until=None, shape=(), times=
     return measure_yardstick(Some(task=task, X=X, folds=folds, passes=passes, score=score), until)
 
 
-def test_a_yardstick_is_the_mean_over_folds_of_rows_unseen():
+@pytest.mark.parametrize("needs", ["labels", "probabilities"])
+def test_a_yardstick_is_the_mean_over_folds_of_rows_unseen(needs):
     """With its standard error, the mean over rows seen, and the seconds it took."""
     with pytest.MonkeyPatch.context() as patch:
-        found = measured_yardstick(patch, times=(1.0, 3.5))
+        found = measured_yardstick(patch, needs, times=(1.0, 3.5))
     scores = np.array([2.0, 3.0, 4.0]) / 8.0
     assert (found.score, found.error) == pytest.approx((scores.mean(), scores.std(ddof=1) / np.sqrt(3.0)))
     assert found.train_score == pytest.approx((1.0 - scores).mean())
