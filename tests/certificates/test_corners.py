@@ -9,7 +9,7 @@ import pytest
 from scipy import sparse
 
 from halfspace import certificates as proofs
-from halfspace.certificates import calibration, predictor
+from halfspace.certificates import arithmetic, calibration, predictor
 from halfspace.certificates.margins import centre, separability
 from halfspace.certificates.margins.ballot import Ballot
 from halfspace.certificates.prototypes import quantisation
@@ -35,6 +35,31 @@ def test_a_certain_margin_gives_away_no_more_than_rounding(size):
     margin, wrong = separability.certain_margin(X, sign, np.array([0.5, 0.0]), 0.0)
     assert (1.0 - 1e-12) * size < margin < size
     assert wrong.size == 0
+
+
+@pytest.mark.parametrize("form", [np.asarray, sparse.csr_array])
+@pytest.mark.parametrize("clamp", [0.0, 2.0])
+@pytest.mark.parametrize(("n", "d", "K"), [(1, 1, 1), (1, 1, 2), (3, 1, 2), (1, 3, 2), (2, 2, 1), (2, 2, 2), (1, 2, 3)])
+def test_outputs_and_sums_of_any_shape_are_those_of_single_numbers(form, clamp, n, d, K):
+    """One row, one column or one problem are no exception: every output and every sum is that of its definition."""
+    rng = np.random.default_rng(n + 10 * d + 100 * K)
+    X, W, c = (rng.integers(-4, 5, shape).astype(float) for shape in ((n, d), (K, d + bool(clamp)), (K, n)))
+    rows = np.hstack([X, np.full((n, int(bool(clamp))), clamp)])
+    outputs = [[sum(a * b for a, b in zip(row, w, strict=True)) for w in W.tolist()] for row in rows.tolist()]
+    sums = [[sum(c[k, i] * rows[i, j] for i in range(n)) for j in range(rows.shape[1])] for k in range(K)]
+    assert arithmetic.row_outputs(form(X), W, clamp).tolist() == outputs
+    assert arithmetic.combination(form(X), c, clamp).tolist() == sums
+    both = arithmetic.potentials_and_sums(form(X), W, c, clamp)
+    assert [part.tolist() for part in both] == [outputs, sums]
+
+
+@pytest.mark.parametrize(("slowest", "fastest", "margin", "start"), [(0.5, 3.0, 0.25, 7.0), (2.0, 5.0, 1.5, 0.125)])
+def test_curves_of_the_convergence_proof_are_those_of_novikoff(slowest, fastest, margin, start):
+    """w·w* >= slowest kappa t - start and ‖w‖² <= start² + t (fastest² R² + 2 fastest margin), number by number."""
+    theorem, t, R, kappa = proofs.Novikoff(slowest, fastest, margin, start), np.array([0.0, 1.0, 11.0]), 1.75, 0.375
+    assert theorem.least_overlap(t, kappa) == pytest.approx(slowest * kappa * t - start, rel=1e-14)
+    squares = [start * start + k * (fastest * fastest * R * R + (fastest + fastest) * margin) for k in t.tolist()]
+    assert theorem.most_square(t, R) == pytest.approx(squares, rel=1e-14)
 
 
 # ---------------------------------------------------------------- rows and what is kept of them
@@ -125,6 +150,16 @@ def test_a_vote_is_about_two_classes():
         proof = proofs.MistakeBound.of(0, own, proofs.Novikoff(), vote)
         assert proof.verify(X, labels)
         assert not replace(proof, ballot=vote._replace(errors=wrong + 1)).verify(X, labels)
+
+
+def test_a_tie_of_sure_votes_is_no_doubt():
+    """Two functions that outvote each other for certain leave a tally of 0, which is a vote for the negative label."""
+    X, sign = np.array([[1.0], [-1.0], [2.0]]), np.array([1.0, -1.0, 1.0])
+    vote = Ballot(0, np.array([0, 0]), np.array([1.0, -2.0]), np.array([0, 1]), 2)
+    own = bracket(X, np.array([1, 0, 1]))
+    assert vote._counted(X, sign, own) == (2, 0)
+    for errors, holds in ((1, False), (2, True), (3, False)):
+        assert bool(vote._replace(errors=errors).confirm(X, sign, own)) is holds
 
 
 # ---------------------------------------------------------------- probabilities

@@ -4,6 +4,7 @@ from types import SimpleNamespace as Some
 
 import numpy as np
 import pytest
+from sklearn.base import clone
 
 import halfspace as hs
 from halfspace import certificates as proofs
@@ -51,3 +52,34 @@ def test_without_strengths_the_shortest_example_is_a_kernels_witness(K):
         assert part.verify(X[:6], data.target)
         outputs = X[:6] @ (0.5 * X[1] + 0.5 * X[4])
         assert found.E[k] == pytest.approx(np.where(data.target == data.positive[k], 1.0, -1.0) * outputs)
+
+
+def weights_of(proof):
+    """Return the example weights of a certificate, and of its parts."""
+    return [weights_of(part) for part in proof.parts] if hasattr(proof, "parts") else proof.sample_weight
+
+
+@pytest.mark.parametrize("y", [THREE % 2, THREE])
+@pytest.mark.parametrize("model", [hs.AdaTron(C=1.0), hs.KernelAdaTron("rbf", gamma=0.5, C=1.0), hs.Adaline(solver="exact")])
+def test_weights_are_kept_unless_all_are_one(model, y):
+    """A certificate names the weight of every example; weights of 1 are none, and one that is not 1 is enough."""
+    for weight in ({}, {0: 1.0, 1: 1.0}, {0: 2.0, 1: 0.5, 2: 4.0}, {0: 1.0, 1: 0.5}, {0: 0.5, 1: 1.0}):
+        known = {label: value for label, value in weight.items() if label <= y.max()}
+        proof = clone(model).set_params(class_weight=known or None).fit(X, y).certificate_
+        each = np.array([known.get(label, 1.0) for label in y.tolist()])
+        for found in np.atleast_1d(np.array(weights_of(proof), dtype=object)) if y.max() < 2 else weights_of(proof):
+            assert (found is None) is bool((each == 1.0).all())
+        if y.max() < 2 and not (each == 1.0).all():
+            assert proof.sample_weight.tolist() == each.tolist()
+        assert proof.verify(X, y)
+
+
+@pytest.mark.parametrize("kernel", [None, "rbf"])
+def test_leaving_out_keeps_the_weights_of_the_model(kernel):
+    """All other than 1, some other than 1, or none."""
+    for known in (None, {0: 2.0, 1: 0.5}, {0: 1.0, 1: 0.5}):
+        model = hs.KernelAdaTron(kernel, C=1.0, class_weight=known) if kernel else hs.AdaTron(C=1.0, class_weight=known)
+        gap = hs.leave_one_out(model, X, THREE % 2).gap
+        assert (gap.sample_weight is None) is (known is None)
+        if known:
+            assert gap.sample_weight.tolist() == [known[label] for label in (THREE % 2).tolist()]
