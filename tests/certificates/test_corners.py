@@ -9,7 +9,7 @@ import pytest
 from scipy import sparse
 
 from halfspace import certificates as proofs
-from halfspace.certificates import arithmetic, calibration, predictor
+from halfspace.certificates import arithmetic, calibration, log_odds, predictor
 from halfspace.certificates.margins import centre, separability
 from halfspace.certificates.margins.ballot import Ballot
 from halfspace.certificates.prototypes import quantisation
@@ -175,6 +175,39 @@ def test_curves_are_fitted_to_all_rows_until_there_are_enough(columns, monkeypat
         calibration.Calibration.of(outputs[:, 0] if columns == 1 else outputs, target)
         assert sum(used) == most
         used.clear()
+
+
+@pytest.mark.parametrize("columns", [1, 3])
+def test_odds_are_fitted_to_all_rows_until_there_are_enough(columns, monkeypatch):
+    """As curves are: every row counts, of twice as many numbers as are enough every second."""
+    monkeypatch.setattr(log_odds, "ENOUGH", 20 * columns)
+    rng, used = np.random.default_rng(0), []
+    monkeypatch.setattr(log_odds, "_knots", lambda seen, _: used.append(len(seen)) or seen.ravel()[:0])
+    for n, most in ((10, 10), (20, 20), (39, 39), (40, 20), (60, 20), (65, 22)):
+        outputs, target = rng.normal(size=(n, columns)), rng.integers(0, 2, n)
+        log_odds.LogOdds.of(outputs[:, 0] if columns == 1 else outputs, target)
+        assert used.pop() == most
+
+
+@pytest.mark.parametrize("spread", [0.5, 4.0, 1e-3])
+def test_curves_are_looked_for_within_known_ends(spread, monkeypatch):
+    """From one start, so many times, slopes between e⁻¹² and e¹² of the spread and noise below 0.999."""
+    seen, asked, at = [], [], [(0.0, 0.0), (12.0, 50.0), (13.0, 1.0), (-12.0, -50.0), (-13.0, -1.0), (2.0, 3.0)]
+
+    def minimize(fun, x0, *, method, options):
+        asked.append((x0.tolist(), method, options))
+        for point in at:
+            fun(np.array(point))
+        return Some(x=np.array(at[-1]))
+
+    monkeypatch.setattr(calibration, "minimize", minimize)
+    last = calibration._least(lambda curve: seen.append(curve) or 0.0, spread)
+    assert asked == [([0.7, -3.0], "Nelder-Mead", {"maxfev": 200})]
+    for curve, (slope, noise) in zip([*seen, last], [*at, at[-1]], strict=True):
+        assert curve.slope == pytest.approx(np.exp(min(max(slope, -12.0), 12.0)) / spread, rel=1e-12)
+        assert curve.noise == pytest.approx(0.999 / (1.0 + np.exp(-noise)), rel=1e-12)
+    assert calibration._least(pytest.fail, 0.9e-280) == calibration.Curve(1.0, 0.0)
+    assert calibration._least(lambda _: 0.0, calibration.SMALLEST) != calibration.Curve(1.0, 0.0)
 
 
 # ---------------------------------------------------------------- nearest prototypes
