@@ -13,6 +13,7 @@ from halfspace.certificates import arithmetic, calibration, log_odds, predictor
 from halfspace.certificates.margins import centre, separability
 from halfspace.certificates.margins.ballot import Ballot
 from halfspace.certificates.prototypes import quantisation
+from halfspace.certificates.regression import ridge
 from halfspace.kernels import RBF, Precomputed
 
 PAIR, SIGNS = np.array([[1.0], [-1.0]]), np.array([1, 0])
@@ -60,6 +61,43 @@ def test_curves_of_the_convergence_proof_are_those_of_novikoff(slowest, fastest,
     assert theorem.least_overlap(t, kappa) == pytest.approx(slowest * kappa * t - start, rel=1e-14)
     squares = [start * start + k * (fastest * fastest * R * R + (fastest + fastest) * margin) for k in t.tolist()]
     assert theorem.most_square(t, R) == pytest.approx(squares, rel=1e-14)
+
+
+def test_sums_of_squares_are_said_with_what_rounding_shows():
+    """Both sides where rounding is more than a ten-millionth of the sum, which itself is not below 0."""
+    assert [ridge._within(2.0, rounding) for rounding in (None, 0.0, 1e-7 * 2.0)] == ["2"] * 3
+    assert ridge._within(2.0, np.nextafter(1e-7 * 2.0, 1.0)) == "between 2 and 2"
+    assert ridge._within(2.0, 0.5) == "between 1.5 and 2.5"
+    assert ridge._within(0.25, 0.5) == "between 0 and 0.75"
+
+
+@pytest.mark.parametrize(
+    ("claimed", "found", "rounding", "holds"),
+    [
+        (8.0, 8.0, 0.25, True),
+        (8.5, 8.0, 0.75, True),
+        (7.5, 8.0, 0.75, True),
+        (8.5, 8.0, 0.625, False),
+        (7.5, 8.0, 0.625, False),
+        (8.0, 8.0, 0.125, False),
+        (8.0, 8.0, 16.0, True),
+        (8.0, 8.0, 16.5, False),
+    ],
+)
+def test_a_sum_of_squares_may_be_off_by_its_rounding(claimed, found, rounding, holds):
+    """By what is claimed to be rounding, that of the checker included; claimed may be up to 64 times the checker's own."""
+    seen = ridge._Measured(*[0.0] * (len(ridge._Measured._fields) - 1), 0.25)
+    assert seen._fields[-1] == "blur"
+    assert seen.admits(claimed, found, rounding, 1.0) is holds
+
+
+def test_earlier_sums_of_squares_are_right_to_nine_digits():
+    """Of themselves, and where nothing is left of the targets, to so many of those of their squares."""
+    exact = ridge._Measured(*[0.0] * len(ridge._Measured._fields))
+    for size in (0.0, 1e9, 1e15):
+        room = 1e-9 * 8.0 + 1e-18 * size
+        assert exact.admits(8.0 + 0.999 * room, 8.0, None, size)
+        assert not exact.admits(8.0 + 1.001 * room, 8.0, None, size)
 
 
 # ---------------------------------------------------------------- rows and what is kept of them
@@ -189,6 +227,22 @@ def test_odds_are_fitted_to_all_rows_until_there_are_enough(columns, monkeypatch
         assert used.pop() == most
 
 
+@pytest.mark.parametrize("wrong", [np.nan, np.inf, -np.inf])
+@pytest.mark.parametrize("anchored", [False, True])
+def test_rows_without_an_output_have_no_part_in_odds(wrong, anchored):
+    """One that is not a number, or not finite, of any class: the rest decide, and agree with what they make."""
+    rng = np.random.default_rng(5)
+    outputs, target = rng.normal(size=(30, 3)), rng.integers(0, 3, 30)
+    rest = log_odds.LogOdds.of(outputs, target, anchored=anchored)
+    for k in range(3):
+        row = np.zeros((1, 3))
+        row[0, k] = wrong
+        more, labels = np.vstack([outputs, row]), np.append(target, 0)
+        found = log_odds.LogOdds.of(more, labels, anchored=anchored)
+        assert all(np.array_equal(a, b) for a, b in zip(found, rest, strict=True))
+        assert rest.agrees(more, labels, anchored=anchored)
+
+
 @pytest.mark.parametrize("spread", [0.5, 4.0, 1e-3])
 def test_curves_are_looked_for_within_known_ends(spread, monkeypatch):
     """From one start, so many times, slopes between e⁻¹² and e¹² of the spread and noise below 0.999."""
@@ -223,3 +277,22 @@ def test_a_prototype_far_away_leaves_the_others_clear(monkeypatch):
 def test_a_scatter_that_overflows_bounds_nothing():
     """The spectral bound is then 0, with no allowance."""
     assert quantisation.spectral_bound(1e200 * PAIR, None, 1) == (0.0, 0.0)
+
+
+@pytest.mark.parametrize(("n", "d"), [(5, 2), (2, 5), (4, 4)])
+def test_a_spectral_bound_is_computed_up_to_its_limits(n, d, monkeypatch):
+    """Matrices of the largest size and just so much work are the last that are computed; without any weight none is."""
+    X, small = np.sin(np.arange(1.0, n * d + 1.0)).reshape(n, d), min(n, d)
+    work = n * d * small + 10 * small**3
+    for most, limit, done in (
+        (small, work, True),
+        (small - 1, work, False),
+        (small, work - 1, False),
+        (small + 1, work + 1, True),
+    ):
+        monkeypatch.setattr(quantisation, "LARGEST", most)
+        monkeypatch.setattr(quantisation, "WORK", limit)
+        lower, noise = quantisation.spectral_bound(X, None, 1)
+        assert ((lower > 0.0), (noise > 0.0)) == (done, done)
+        assert quantisation.spectral_bound(X, np.zeros(n), 1) == (0.0, 0.0)
+    assert lower == pytest.approx(((X - X.mean(axis=0)) ** 2).sum(), rel=1e-12)

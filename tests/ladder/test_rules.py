@@ -59,6 +59,24 @@ def test_the_simplest_rung_near_the_best_wins_if_it_is_better_than_the_baseline(
     assert chosen(monkeypatch, [base, low, lower], [True, True], greater=False)[1] == "lower"
 
 
+@pytest.mark.parametrize("greater", [True, False])
+def test_gains_over_the_baseline_are_in_the_units_of_the_measure(greater):
+    """By folds: how much better each rung scores than the constant, positive where it is better, and its standard error."""
+    turn = 1.0 if greater else -1.0
+    gains = np.array([0.25, 0.125, 0.1875, 0.25, 0.1875])
+
+    def rung(name, keeps, scores):
+        found = Some(score=float(np.mean(scores)), scores=tuple(scores))
+        return Some(plan=Some(name=name, keeps=keeps), rung=found, losses=None, outputs=None)
+
+    rungs = [rung("mean", 0, np.full(5, 2.0)), rung("line", 1, 2.0 + turn * gains), rung("worse", 2, 2.0 - turn * gains)]
+    task = Some(measure=Some(greater=greater), baseline="mean")
+    choice = choose_winner(rungs, Some(task=task, folds=[None] * 5, passes=1, X=np.zeros((50, 2))))
+    assert (choice.winner.plan.name, choice.best.plan.name) == ("line", "line")
+    assert choice.evidence.gains.tolist() == [gains.mean(), -gains.mean()]
+    assert choice.evidence.errors == pytest.approx(np.full(2, gains.std(ddof=1) * np.sqrt(1 / 5 + 1 / 4)))
+
+
 @pytest.mark.parametrize(
     ("scores", "best", "given_up"),
     [
