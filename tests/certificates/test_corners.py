@@ -9,7 +9,7 @@ import pytest
 from scipy import sparse
 
 from halfspace import certificates as proofs
-from halfspace.certificates import arithmetic, calibration, log_odds, predictor
+from halfspace.certificates import arithmetic, calibration, expansion, log_odds, predictor
 from halfspace.certificates.margins import centre, separability
 from halfspace.certificates.margins.ballot import Ballot
 from halfspace.certificates.prototypes import quantisation
@@ -98,6 +98,19 @@ def test_earlier_sums_of_squares_are_right_to_nine_digits():
         room = 1e-9 * 8.0 + 1e-18 * size
         assert exact.admits(8.0 + 0.999 * room, 8.0, None, size)
         assert not exact.admits(8.0 + 1.001 * room, 8.0, None, size)
+
+
+@pytest.mark.parametrize(("times", "told"), [(0.99, True), (1.01, False), (1e6, False), (np.inf, False)])
+def test_rounding_that_hides_whether_a_kernel_is_definite_is_said(times, told):
+    """Up to a known share of the largest entry it does not; a matrix that is given has no other rounding than its own."""
+    matrix, limit = np.diag([4.0, 2.0]), expansion.HIDDEN * 4.0
+    error = (times * limit - 10 * 2.0**-52 * 6.0) / 2.0
+    about = {"reason": lambda: None, "exact": lambda *_: matrix, "rounding": lambda *_: error}
+    shift, objection = expansion.indefiniteness(Some(is_precomputed=False, **about), np.array([[1.0], [2.0]]))
+    assert (objection is None) is told
+    assert shift == (pytest.approx(2.0 * times * limit, rel=1e-9) if told else 0.0)
+    assert told or "cannot be told" in objection
+    assert expansion.indefiniteness(Precomputed(), matrix)[1] is None
 
 
 # ---------------------------------------------------------------- rows and what is kept of them
