@@ -9,7 +9,7 @@ import pytest
 from scipy import sparse
 
 from halfspace import certificates as proofs
-from halfspace.certificates import arithmetic, calibration, expansion, log_odds, predictor
+from halfspace.certificates import arithmetic, calibration, expansion, log_odds, operating, predictor
 from halfspace.certificates.margins import centre, separability
 from halfspace.certificates.margins.ballot import Ballot
 from halfspace.certificates.prototypes import quantisation
@@ -256,6 +256,37 @@ def test_rows_without_an_output_have_no_part_in_odds(wrong, anchored):
         assert rest.agrees(more, labels, anchored=anchored)
 
 
+@pytest.mark.parametrize("classes", [2, 3])
+def test_rows_without_a_probability_have_no_part_in_a_choice(classes):
+    """One that is not a number, of any class, leaves the row out; so do all of them."""
+    rng = np.random.default_rng(classes)
+    P, labels = rng.dirichlet(np.ones(classes), 20), np.arange(classes)
+    y, demand = rng.integers(0, classes, 20), operating.Demand.read("balanced_accuracy")
+    own = operating.OperatingPoint.choose(demand, P, y, labels)
+    for k in range(classes + 1):
+        row = np.where(np.arange(classes) == k, np.nan, 1.0 / classes)[None] if k < classes else np.full((1, classes), np.nan)
+        more = operating.OperatingPoint.choose(demand, np.vstack([P, row]), np.append(y, 0), labels)
+        assert more.weights.tolist() == own.weights.tolist()
+        assert more.out_of_fold == own.out_of_fold
+
+
+@pytest.mark.parametrize("end", [0, -1])
+def test_odds_agree_also_beyond_the_outputs(end):
+    """A slope that is hardly off where outputs were seen, and far off as far again beyond either end, is another curve."""
+    outputs, target = np.linspace(-1.0, 1.0, 41), (np.arange(41) * 7 % 5 < 2).astype(int)
+    found = log_odds.LogOdds.of(outputs, target)
+    assert found.agrees(outputs, target)
+    reach, width = abs(outputs[end] - found.knots[1 if end == 0 else -2]), found.knots[1] - found.knots[0]
+    for off, same in ((1e-5, True), (5e-4, False)):
+        slopes, offsets = found.slopes.copy(), found.offsets.copy()
+        slopes[end] += off / reach
+        offsets[1] -= off / reach * width * (end == 0)
+        moved = found._replace(slopes=slopes, offsets=offsets)
+        P = found.probabilities(outputs)
+        assert (np.abs(moved.probabilities(outputs) - P) <= 1e-3 * P * (1.0 - P)).all()
+        assert moved.agrees(outputs, target) is same
+
+
 @pytest.mark.parametrize("spread", [0.5, 4.0, 1e-3])
 def test_curves_are_looked_for_within_known_ends(spread, monkeypatch):
     """From one start, so many times, slopes between e⁻¹² and e¹² of the spread and noise below 0.999."""
@@ -309,3 +340,36 @@ def test_a_spectral_bound_is_computed_up_to_its_limits(n, d, monkeypatch):
         assert ((lower > 0.0), (noise > 0.0)) == (done, done)
         assert quantisation.spectral_bound(X, np.zeros(n), 1) == (0.0, 0.0)
     assert lower == pytest.approx(((X - X.mean(axis=0)) ** 2).sum(), rel=1e-12)
+
+
+# ---------------------------------------------------------------- components and filters
+@pytest.mark.parametrize("far", [0.0, 3e5])
+def test_components_of_examples_far_from_zero_are_those_of_their_differences(far):
+    """A mean of many digits takes none from the directions: what its rounding adds to the sums is taken away again."""
+    rng = np.random.default_rng(11)
+    X = far + rng.integers(-8, 9, (37, 3)) * np.array([4.0, 2.0, 0.5])
+    mean = X.mean(axis=0)
+    C = X - mean
+    _, s, V = np.linalg.svd(C - C.mean(axis=0), full_matrices=False)
+    V, variances = V[:2], s[:2] ** 2 / 36
+    total = float(C.var(axis=0, ddof=1).sum())
+    part = proofs.RidgeGap.measure(arithmetic.projected(X, mean, V), C[:, 0], weights=np.ones(2), ridge=0.5)
+    proof = proofs.PrincipalComponents(part, mean, V, variances, total)
+    assert str(proof._principal(X)) == "holds"
+    assert not replace(proof, variances=variances * (1.0 + 1e-6))._principal(X)
+
+
+def test_weights_of_a_quiet_filter_are_judged_by_the_largest():
+    """Where squares of the errors vanish, weights may be off by a billionth of the largest, small ones too."""
+    rng = np.random.default_rng(2)
+    X = rng.normal(size=(20, 2)) * np.array([1.0, 1e-4])
+    proof = proofs.FilterBound.measure(
+        X, 1e-200 * X[:, 0], n_taps=1, normalised=False, rate=0.1, delta=0.0, threshold=np.inf, hangover=0
+    )
+    largest = np.abs(proof.weights).max()
+    assert 0.0 < largest < 1e-190
+    for times, holds in ((0.0, True), (0.9e-9, True), (-0.9e-9, True), (1.1e-9, False), (-1.1e-9, False)):
+        for k in range(2):
+            moved = proof.weights.copy()
+            moved[k, 0] += times * largest
+            assert bool(replace(proof, weights=moved).verify(X, 1e-200 * X[:, 0])) is holds
