@@ -8,8 +8,9 @@ import numpy as np
 import pytest
 from scipy import sparse
 
+from halfspace import BayesianRegression
 from halfspace import certificates as proofs
-from halfspace.certificates import arithmetic, calibration, expansion, log_odds, operating, predictor
+from halfspace.certificates import arithmetic, calibration, components, expansion, log_odds, operating, predictor
 from halfspace.certificates.margins import centre, separability
 from halfspace.certificates.margins.ballot import Ballot
 from halfspace.certificates.prototypes import quantisation
@@ -373,3 +374,35 @@ def test_weights_of_a_quiet_filter_are_judged_by_the_largest():
             moved = proof.weights.copy()
             moved[k, 0] += times * largest
             assert bool(replace(proof, weights=moved).verify(X, 1e-200 * X[:, 0])) is holds
+
+
+def test_what_components_leave_of_the_variance_is_handed_on(monkeypatch):
+    """All of it but that of every direction kept, and not less than nothing."""
+    X, V = np.array([[2.0, 0.0, 0.5], [-2.0, 1.0, 0.0], [0.0, -1.0, -0.5], [0.0, 0.0, 0.0]]), np.eye(3)[:2]
+    part = proofs.RidgeGap.measure(X @ V.T, np.arange(4.0), weights=np.ones(2), ridge=0.5)
+    handed, total = [], float(X.var(axis=0, ddof=1).sum())
+    monkeypatch.setattr(components, "_largest_left_out", lambda _X, _mean, _V, *rest: handed.append(rest) or 0.0)
+    for variances in ([1.5, 0.5], [9.0, 0.5]):
+        proofs.PrincipalComponents(part, np.zeros(3), V, np.array(variances), total)._principal(X)
+    assert handed[0] == pytest.approx((total - 2.0, total), rel=1e-12)
+    assert handed[1] == pytest.approx((0.0, total), rel=1e-12)
+
+
+def test_the_mean_of_a_column_of_zeros_is_zero():
+    """Where there is no size to compare with, a mean is compared as it is: half a millionth is not 0."""
+    X = np.column_stack([np.sin(np.arange(12.0)), np.zeros(12)])
+    y = X[:, 0] + 0.1 * np.cos(np.arange(12.0))
+    proof = BayesianRegression().fit(X, y).certificate_
+    assert proof.verify(X, y)
+    for off in (5e-7, -5e-7, 1e-3):
+        assert not replace(proof, means=proof.means + np.array([0.0, off, 0.0, 0.0])).verify(X, y)
+
+
+@pytest.mark.parametrize(("off", "reached"), [(0.0, True), (9e-13, True), (-1e-3, True), (1e-11, False), (5e-10, False)])
+def test_a_share_is_reached_up_to_rounding_alone(off, reached):
+    """Two thirds of the positive rows are two thirds, and more is more by a hundred-billionth."""
+    p, own = np.array([0.9, 0.8, 0.3, 0.2]), np.array([True, True, False, True])
+    asked = operating.Demand("recall>=0.67", share="recall", least=2.0 / 3.0 + off)
+    assert operating._threshold(asked, p, own) == (pytest.approx(0.55 if reached else 0.1), True)
+    asked = operating.Demand("precision>=1", share="precision", least=1.0 + off)
+    assert operating._threshold(asked, p, own)[1] is reached
