@@ -226,3 +226,14 @@ def test_a_model_that_encodes_gets_the_pool_as_it_is():
     hs.query(Table(), [[3], [5], [16]], k=2)
     assert seen[-1].tolist() == [[3.0], [5.0], [16.0]]
     assert isinstance(seen[-1], np.ndarray)
+
+
+@pytest.mark.parametrize("classes", [2, 3, 4, 6])
+@pytest.mark.parametrize("asked", ["decision_function", "predict_proba"])
+def test_a_lead_is_that_of_the_first_over_the_second(asked, classes):
+    """Of any number of classes, by outputs or by probabilities; unsure is below 1 or one half."""
+    found = np.random.default_rng(classes).uniform(0.0, 2.0, size=(40, classes))
+    lead, unsure = import_module("halfspace.questions.query")._margins(SimpleNamespace(**{asked: lambda _: found}), None, None)
+    expected = [first - second for *_, second, first in map(sorted, found.tolist())]
+    assert lead.tolist() == expected
+    assert unsure.tolist() == [value < (1.0 if asked == "decision_function" else 0.5) for value in expected]
