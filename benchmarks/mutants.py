@@ -46,7 +46,8 @@ from benchmarks.mutators import PACKAGE, ROOT, Mutant, Place, all_mutants, files
 EQUIVALENT = Path(__file__).with_name("mutants_equivalent.txt")
 KEPT = Path(__file__).with_name("results") / "mutants.json"
 PROPERTIES = [f"properties/test_{name}.py" for name in ("beyond_the_truth", "own_proofs", "range", "vanishing")]
-TESTS = ("certificates", *PROPERTIES, "questions", "models", "ladder", "contract/test_tied.py", "oracle")
+LAWS = [f"laws/test_{name}.py" for name in ("bayes_point", "perceptron_numbers")]
+TESTS = ("certificates", *PROPERTIES, *LAWS, "questions", "models", "ladder", "contract/test_tied.py", "oracle")
 OPTIONS = ("-q", "-p", "no:cacheprovider", "-p", "no:xdist", "--hypothesis-profile=ci")
 """Of pytest: nothing is remembered from one mutant to the next, and drawn examples are always the same."""
 SHARE, LONGEST, SLOWER = 0.95, 15.0, 6.0

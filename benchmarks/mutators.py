@@ -22,7 +22,7 @@ COMPARISONS = {ast.Lt: ast.LtE, ast.LtE: ast.Lt, ast.Gt: ast.GtE, ast.GtE: ast.G
 OPERATORS = {ast.Add: ast.Sub, ast.Sub: ast.Add, ast.Mult: ast.Div, ast.Div: ast.Mult, ast.Pow: ast.Mult}
 NAMES = {"max": "min", "min": "max", "maximum": "minimum", "minimum": "maximum", "any": "all", "all": "any"}
 NAMES |= {"argmin": "argmax", "argmax": "argmin", "sum": "max", "norm": "abs", "fmin": "fmax"}
-GUARDS = {"copy", "strict", "stacklevel", "check_finite"}
+GUARDS = {"copy", "overwrite_a", "strict", "stacklevel", "check_finite"}
 """Keyword arguments that change no number: who owns memory, whose line a warning names, and guards against our own mistakes."""
 PRESENTATION = {"__str__", "__repr__", "__all__", "__init_subclass__", "__sklearn_tags__"}
 

@@ -5,7 +5,7 @@ read the columns that one `TableEncoder` learnt from the training rows. Everythi
 of the whole procedure, choice of parameters included. `DEAR` ones run on the first split only, except up to `FEW` rows; those
 in `CAPPED` each in a process that ends after `CAP` CPU seconds. Scores are accuracies, or root mean squared errors of numbers.
 
-    python -m benchmarks.relevance HGB RF            # runs these columns; --sets sonar pima, --again, --first
+    python -m benchmarks.relevance HGB RF            # runs these columns; --sets sonar pima, --again, --first, --every
     python -m benchmarks.relevance                   # prints the tables; python -m benchmarks --tables writes docs/tables.md
 
 What has run is kept in results/relevance.json with the commit or the version that ran it, and is not run again.
@@ -321,13 +321,14 @@ def opened():
         KEPT.write_text(json.dumps(kept, indent=0, sort_keys=True) + "\n", encoding="utf-8")
 
 
-def run(columns, names, *, again=False, first=False):
-    """Run what has not run yet: all first splits before all second ones."""
+def run(columns, names, *, again=False, first=False, every=False, seconds=np.inf):
+    """Run what has not run yet: all first splits before all second ones; after some seconds nothing more is begun."""
+    began = time.monotonic()
     for k in range(5):
         for name in names:
             n = len(rows_of(name)[1])
             for column in columns:
-                only = first or (column in DEAR and n > FEW)
+                only = first or (column in DEAR and n > FEW and not every)
                 key, who = f"{name} {k}", by_whom(column)
                 if k >= n_splits(name) or (only and k > 0):
                     continue
@@ -335,6 +336,8 @@ def run(columns, names, *, again=False, first=False):
                     there = kept.get(column, {}).get(key)
                 if there and not (again and there["by"] != who):
                     continue
+                if time.monotonic() - began > seconds:
+                    return
                 told = tried(column, name, k) | {"by": who}
                 with opened() as kept:
                     kept.setdefault(column, {})[key] = told
@@ -434,10 +437,13 @@ def main():
     parser.add_argument("--sets", nargs="+", default=[*CLASSES, *NUMBERS])
     parser.add_argument("--again", action="store_true", help="also what another version or commit ran")
     parser.add_argument("--first", action="store_true", help="first splits only")
+    parser.add_argument("--every", action="store_true", help="every split, of dear columns too")
+    parser.add_argument("--seconds", type=float, default=np.inf, help="begin nothing more after so many")
     options = parser.parse_args()
     if unknown := {*options.columns} - {*COLUMNS} | {*options.sets} - {*CLASSES, *NUMBERS}:
         parser.error(f"no such column or set: {', '.join(sorted(unknown))}")
-    run(options.columns, options.sets, again=options.again, first=options.first)
+    chosen = {"again": options.again, "first": options.first, "every": options.every, "seconds": options.seconds}
+    run(options.columns, options.sets, **chosen)
     if not options.columns:
         print("\n".join(page()))
 

@@ -35,6 +35,7 @@ OTHERS = [
     "separability",
     "leave_one_out",
     "learning_curves",
+    "query",
     "memory",
     "kernel_covtype",
     "budgeted",
@@ -110,7 +111,7 @@ def _yes_or_no(r):
 
 def pages():
     """Return the text that each of the pages should have, by its path."""
-    from benchmarks import relevance  # not where results are read only
+    from benchmarks import relevance, relevance_growth  # not where results are read only
 
     head = [
         "# Results",
@@ -128,7 +129,7 @@ def pages():
     return {
         ROOT / "benchmarks" / "RESULTS.md": "\n".join(head) + "\n",
         docs: _between_marks(docs, speed[:-1]),
-        accuracy: _between_marks(accuracy, relevance.page()),
+        accuracy: _between_marks(accuracy, [*relevance.page(), *relevance_growth.page()]),
         readme: _between_marks(readme, family_table(of_family)),
     }
 

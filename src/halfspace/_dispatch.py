@@ -37,6 +37,7 @@ __all__ = [
     "compiled_as_written",
     "compiled_inside",
     "compiled_inside_as_written",
+    "compiled_inside_exactly",
     "compiling_until",
     "hearing_compilations",
     "only_inlined",
@@ -76,6 +77,11 @@ def compiled_inside(function: F) -> F:
 def compiled_inside_as_written(function: F) -> F:
     """Compile what compiled functions alone call, without leave to reorder sums."""
     return _inside(function, AS_WRITTEN)
+
+
+def compiled_inside_exactly(function: F) -> F:
+    """Compile what compiled functions alone call, to the bits that Python gives."""
+    return _inside(function, set())
 
 
 def _inside(function: F, fastmath: set[str]) -> F:

@@ -97,6 +97,16 @@ def ridge_cells():
     return proofs.KernelRidgeCells(np.array([[1.5, 1.5], [-1.5, -1.25]]), np.array([0, 0, 1, 1]), parts), X, T
 
 
+def borrowing_cells():
+    """Return kernel ridge functions of two cells, each of which knows an example of the other."""
+    own = np.array([0, 1, 2]), np.array([1, 2, 3])
+    parts = tuple(kernel_ridge(X[rows], T[rows], constants=np.array([0.25])) for rows in own)
+    cells = np.array([[1.5, 1.5], [-1.5, -1.25]]), np.array([0, 0, 1, 1]), parts
+    lent = {"borrowed": np.array([2, 1]), "borrowers": np.array([0, 1]), "own_error": np.zeros(1)}
+    residuals = proofs.KernelRidgeCells(*cells, **lent).confirm_left_out(X, T[:, None])[1][0]
+    return proofs.KernelRidgeCells(*cells, **lent | {"own_error": np.square(residuals).mean(axis=0)}), X, T
+
+
 def one_class(level=0.4, **options):
     """Return a plane furthest from the origin, learnt from four rows, two set apart."""
     options = {"kernel": RBF(0.5), "strengths": np.array([0.4, 0.3, 0.3, 0.0]), "nu": 0.6, "rho": 0.35, **options}
@@ -213,6 +223,7 @@ CASES = {
     "KernelGap-free": lambda: (kernel_gap(bias=0.125, sample_weight=S), XOR, Y),
     "KernelGap-hard": lambda: (kernel_gap(C=np.inf, clamp=1.0), XOR, Y),
     "KernelRidgeCells": ridge_cells,
+    "KernelRidgeCells-borrowed": borrowing_cells,
     "KernelRidgeClasses": lambda: (
         proofs.KernelRidgeClasses((0, 1), kernel_ridge(targets=2.0 * Y - 1.0, constants=np.array([0.25])), 4),
         X,

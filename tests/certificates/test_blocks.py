@@ -7,15 +7,15 @@ import numpy as np
 import pytest
 from scipy import sparse
 
-from halfspace.certificates import arithmetic, baselines, expansion, from_json, groups, rational
-from halfspace.certificates.margins import ballot, leave_one_out
+from halfspace.certificates import arithmetic, baselines, expansion, from_json, groups, rational, version_space
+from halfspace.certificates.margins import ballot, label_count, leave_one_out
 from halfspace.certificates.prototypes import errors, quantisation
 from halfspace.certificates.regression import filtering, posterior
 
 FILES = sorted((Path(__file__).parent / "stored").glob("*.json"))
 SIZES = [
-    *((module, "BLOCK_ENTRIES") for module in (arithmetic, expansion, groups, errors, quantisation)),
-    *((module, "BLOCK") for module in (ballot, filtering, posterior)),
+    *((module, "BLOCK_ENTRIES") for module in (arithmetic, expansion, groups, errors, quantisation, version_space)),
+    *((module, "BLOCK") for module in (ballot, filtering, label_count, posterior)),
     *((rational, name) for name in ("COLUMNS", "ROWS")),
     (errors, "BLOCK_ROWS"),
     (baselines, "CHUNK"),

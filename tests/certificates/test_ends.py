@@ -607,7 +607,8 @@ def test_caps_are_those_of_the_weights():
 
 def test_only_kinds_that_claim_something_are_kinds():
     """What several kinds have in common is none of them."""
-    assert stored("TargetMean").well_formed()
+    for kind in ("TargetMean", "MarginBracket", "DualityGap"):
+        assert stored(kind).well_formed()
     assert not {"Unlabelled", "Bracket", "Enclosure", "Certificate"} & {*proofs.Certificate.kinds}
 
 

@@ -228,7 +228,8 @@ def of_part(certificate, k, X, y):
         mine = np.isin(y, [certificate.classes[i] for i in certificate.pairs[k]])
         return X[mine], y[mine]
     if isinstance(certificate, proofs.PerCell):
-        return X[certificate.cells == k], y[certificate.cells == k]
+        mine = certificate.known(k, np.flatnonzero(certificate.cells == k))
+        return X[mine], y[mine]
     return (X, y[:, k]) if isinstance(certificate, proofs.PerOutput) else (X, y)
 
 

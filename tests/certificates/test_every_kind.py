@@ -37,6 +37,7 @@ def test_a_certificate_is_a_frozen_value_compared_by_identity(path):
             setattr(proof, field.name, getattr(proof, field.name))
     assert len({proof, stored(path)[0]}) == 2
     assert proof == proof  # noqa: PLR0124  (the claim is about comparing)
+    assert proof != replace(proof)  # also where all fields are the same objects
 
 
 def refuted(proof, X, y):

@@ -33,6 +33,8 @@ KNOWN = {
     "margins.ballot": {"JUDGED": 1000},
     "margins.bracket": {"SLACK": 4.0, "LOOSE": 1e-7},
     "margins.gap": {"TINY": 1e-300, "MOST": 1e300},
+    "margins.centre": {"NEAR": 1e-9},
+    "margins.label_count": {"PRIME": 8388593, "SPARE": 32, "LARGEST": 4e9, "EXACT": 2e6},
     "margins.leave_one_out": {"TINY": 1e-290},
     "margins.separability": {"DIGITS": 131072, "BITS": 1048576},
     "margins.vote": {"TIE_BREAK": 0.25},
@@ -45,6 +47,7 @@ KNOWN = {
     "regression.kernel_ridge": {"CLOSE": 1e-9, "CLOSE_LEFT_OUT": 1e-6},
     "regression.posterior": {"WIDE": 1024, "FINEST": 1e-9, "COARSEST": 0.1},
     "regression.ridge": {"SMALLEST": 1e-280, "TINY": 1e-307, "CLOSE": 1e-9},
+    "stream": {"ROUNDING": 1e-9},
 }
 
 

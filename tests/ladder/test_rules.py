@@ -46,6 +46,9 @@ def test_the_simplest_rung_near_the_best_wins_if_it_is_better_than_the_baseline(
     assert chosen(monkeypatch, [base, near, best], [False, True]) == ("best", "best", True)
     assert chosen(monkeypatch, [base, far, best], [True, True]) == ("best", "best", True)
     assert chosen(monkeypatch, [base, far, best], [True, False]) == ("far", "best", True)
+    farther = climbed("farther", 0, 0.55, range(45))
+    for rungs in ([base, farther, far, best], [base, far, farther, best]):
+        assert chosen(monkeypatch, rungs, [True, True, False]) == ("far", "best", True)
     assert chosen(monkeypatch, [base, near, best], [False, False]) == ("majority", "best", True)
     assert chosen(monkeypatch, [base], []) == ("majority", "majority", False)
     assert chosen(monkeypatch, [near, best], [], baseline="mean") == ("near", "best", False)
@@ -54,6 +57,24 @@ def test_the_simplest_rung_near_the_best_wins_if_it_is_better_than_the_baseline(
     assert chosen(monkeypatch, [base, near, best], [True, True], greater=False)[1] == "majority"
     low, lower = climbed("low", 1, 0.3), climbed("lower", 2, 0.2)
     assert chosen(monkeypatch, [base, low, lower], [True, True], greater=False)[1] == "lower"
+
+
+@pytest.mark.parametrize("greater", [True, False])
+def test_gains_over_the_baseline_are_in_the_units_of_the_measure(greater):
+    """By folds: how much better each rung scores than the constant, positive where it is better, and its standard error."""
+    turn = 1.0 if greater else -1.0
+    gains = np.array([0.25, 0.125, 0.1875, 0.25, 0.1875])
+
+    def rung(name, keeps, scores):
+        found = Some(score=float(np.mean(scores)), scores=tuple(scores))
+        return Some(plan=Some(name=name, keeps=keeps), rung=found, losses=None, outputs=None)
+
+    rungs = [rung("mean", 0, np.full(5, 2.0)), rung("line", 1, 2.0 + turn * gains), rung("worse", 2, 2.0 - turn * gains)]
+    task = Some(measure=Some(greater=greater), baseline="mean")
+    choice = choose_winner(rungs, Some(task=task, folds=[None] * 5, passes=1, X=np.zeros((50, 2))))
+    assert (choice.winner.plan.name, choice.best.plan.name) == ("line", "line")
+    assert choice.evidence.gains.tolist() == [gains.mean(), -gains.mean()]
+    assert choice.evidence.errors == pytest.approx(np.full(2, gains.std(ddof=1) * np.sqrt(1 / 5 + 1 / 4)))
 
 
 @pytest.mark.parametrize(
@@ -249,7 +270,7 @@ def measured_yardstick(monkeypatch, needs="labels", until=None, shape=(), times=
     folds = [(np.arange(k, 8), np.arange(k)) for k in (2, 3, 4)]
 
     def score(judged):
-        size = len(judged.labels) if needs == "labels" else len(judged.rows)
+        size = len(judged.labels) if needs == "labels" else len(judged.outputs)
         return size / 8.0, None
 
     measure = Some(needs=needs)
@@ -257,10 +278,11 @@ def measured_yardstick(monkeypatch, needs="labels", until=None, shape=(), times=
     return measure_yardstick(Some(task=task, X=X, folds=folds, passes=passes, score=score), until)
 
 
-def test_a_yardstick_is_the_mean_over_folds_of_rows_unseen():
+@pytest.mark.parametrize("needs", ["labels", "probabilities"])
+def test_a_yardstick_is_the_mean_over_folds_of_rows_unseen(needs):
     """With its standard error, the mean over rows seen, and the seconds it took."""
     with pytest.MonkeyPatch.context() as patch:
-        found = measured_yardstick(patch, times=(1.0, 3.5))
+        found = measured_yardstick(patch, needs, times=(1.0, 3.5))
     scores = np.array([2.0, 3.0, 4.0]) / 8.0
     assert (found.score, found.error) == pytest.approx((scores.mean(), scores.std(ddof=1) / np.sqrt(3.0)))
     assert found.train_score == pytest.approx((1.0 - scores).mean())

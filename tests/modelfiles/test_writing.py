@@ -23,7 +23,9 @@ def save(k):
 
 save(0)
 chance, seen = random.Random(0), set()
-for _ in range(25):
+for kills in range(500):
+    if kills >= 25 and len(seen) > 5:  # on a busy machine few saves end in time
+        break
     child = os.fork()
     if child == 0:
         k = int(time.time() * 1e6)

@@ -244,6 +244,16 @@ def test_noise_is_known_or_unknown():
         hs.BayesianRegression().fit(X, y).interval(X, 90)
 
 
+@pytest.mark.parametrize("power", [150, 200, 300])
+def test_a_stream_whose_noise_overflows_is_refused(power):
+    """Sums of earlier batches that are too large to compute with, as a damaged file may hold, end in an error of ours."""
+    X = np.random.default_rng(0).normal(size=(20, 3))
+    model = hs.BayesianRegression(noise="unknown").fit(X, X[:, 0])
+    model._sums["triangle"][:, -1] = 10.0**power
+    with pytest.raises(InputError, match="BayesianRegression"):
+        model.partial_fit(X, X[:, 0])
+
+
 def test_a_time_limit_is_kept_by_a_sample(monkeypatch):
     """Where all rows take too long, some are learnt from: the others have no weight, the proof holds, `outcome_` says so."""
     X, y = problem(400)

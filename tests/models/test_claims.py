@@ -76,7 +76,7 @@ def parts_of(c, rows, y):
             yield part, rows, y[:, k]
         else:
             mine = np.isin(y, [c.classes[i] for i in c.pairs[k]]) if isinstance(c, proofs.PerPair) else np.ones(len(y), bool)
-            mine = c.cells == k if isinstance(c, proofs.PerCell) else mine
+            mine = c.known(k, np.flatnonzero(c.cells == k)) if isinstance(c, proofs.PerCell) else mine
             yield from parts_of(part, rows[mine], y[mine])
     if not hasattr(c, "parts"):
         yield c, rows, y

@@ -113,7 +113,7 @@ def test_kernel_minover_says_the_same_of_a_kernel(reason):
 
     def explain(counted, *measured, whole=True):
         model = hs.KernelMinOver(tol=0.25, max_iter=9)
-        model._states, model.n_iter_ = [counted], 7
+        model._states, model.n_iter_ = [counted, state(0.875, 1.0)], 7
         return warned(lambda: model._explained(Outcome(reason, "At the end."), Some(parts=measured), whole=whole))
 
     close, apart, touching = state(0.75, 1.0), state(0.5, 1.0), state(0.0, 1.0)
@@ -132,6 +132,39 @@ def test_kernel_minover_says_the_same_of_a_kernel(reason):
     outcome, warnings_ = explain(apart, apart, touching)
     assert "narrower" in outcome.remedy
     assert warnings_ == ([] if reason == STOP else ["NotSeparatedWarning"])
+
+
+@pytest.mark.parametrize("kernel", [None, "rbf"])
+def test_a_bayes_point_says_how_many_planes_it_is_the_mean_of(kernel):
+    """All that were asked for, fewer, none and proved, or none and open: of several classes the worst counts."""
+    ways = "AdaTron(C=1) tolerates errors" + ("." if kernel else ", and a kernel may separate what a plane cannot.")
+
+    def explain(*answers, errors=(0.01, 0.02)):
+        model = with_(hs.BayesPoint(kernel, n_members=9), centre_error_=np.array(errors), classes_=np.array(["a", "b", "c"]))
+        return warned(model._explained, [Some(members=[None] * n, reason=why, empty=empty) for n, why, empty in answers])
+
+    full, few, late = (9, "solved", None), (3, "time budget spent", None), (0, "time budget spent", None)
+    stopped, odd, proved = (0, STOP, None), (0, "solved", None), (0, "solved", "proof")
+    outcome, warnings_ = explain(full, full)
+    mean = "The answer is the mean of 9 planes that agree with all labels"
+    assert said(outcome) == ("solved", f"{mean}, which gives its direction to within 1.1°.", "")
+    assert said(explain(full, errors=(np.inf,))[0]) == ("solved", f"{mean}.", "")
+    assert not warnings_
+    for answers in ((full, few), (few, full)):
+        outcome, warnings_ = explain(*answers)
+        assert outcome.sentence == "Only 3 of 9 members of the version space were drawn: time budget spent."
+        assert (outcome.reason, warnings_) == (TIME, [])
+    outcome, warnings_ = explain(proved)
+    assert (outcome.reason, warnings_) == ("proved inseparable", ["NotSeparatedWarning"])
+    assert outcome.sentence.startswith("Proved inseparable: no plane agrees")
+    assert outcome.remedy.startswith(ways)
+    assert "for 'b' against the rest" in explain(full, proved, full)[0].sentence
+    outcome, warnings_ = explain(proved, full, late)
+    assert (outcome.reason, warnings_) == (TIME, ["NotSeparatedWarning"])
+    assert "is known for 'a', 'c' against the rest" in outcome.sentence
+    assert outcome.remedy == f"Raise max_time. If no plane exists: {ways}"
+    assert explain(odd)[0].remedy.startswith("Scale the columns")
+    assert explain(stopped)[1] == []
 
 
 # ---------------------------------------------------------------- perceptrons
@@ -349,6 +382,7 @@ def test_adaline_compares_its_backward_error_with_tol():
         (0.5, 4.1, 9.0, False, "diverged"),
         (0.5, 4.1, 4.0, False, "passes done"),
         (0.5, 4.0, 1.0, True, "diverged"),
+        (0.5, 1e50, 9.0, False, "diverged"),
         (0.5, 1e51, 9.0, False, "diverged"),
     ],
 )

@@ -9,7 +9,7 @@ from scipy import sparse
 import halfspace as hs
 from halfspace.errors import InputError
 from halfspace.solvers.regression import relevance
-from halfspace.solvers.regression.relevance import Task, find_metric
+from halfspace.solvers.regression.relevance import Ends, Task, find_metric
 
 pytestmark = pytest.mark.filterwarnings("ignore::halfspace.errors.FewRowsWarning")
 
@@ -111,7 +111,7 @@ def test_many_rows_go_on_with_the_metric_in_cells(monkeypatch):
     X, y = waves(500, 8)
     lines = []
     task = Task(X, y[:, None].astype(np.float32), np.ones(500, np.float32), False)
-    found = find_metric(task, np.random.RandomState(0), tell=lines.append)
+    found = find_metric(task, np.random.RandomState(0), Ends(tell=lines.append))
     assert any("in cells" in line for line in lines)
     assert found.read.size == 410
     assert found.relevances.argmax() == 0
@@ -171,6 +171,47 @@ def test_cells_lie_in_the_space_of_the_metric(tmp_path):
     assert loaded.verify(X, y)
     same = hs.RelevanceKernelRegressor(kernel_rows=60).fit(sparse.csr_array(X), y, sample_weight=s)
     np.testing.assert_allclose(same.predict(X), model.predict(X), atol=1e-6)
+
+
+def test_cells_borrow_the_examples_next_to_their_borders(tmp_path):
+    """The machine of a cell knows others' examples too; left out, each of its own is predicted as by a refit without it."""
+    X, y = waves(400, 3)
+    kernel = hs.kernels.Laplacian(0.5).on_scales().resolved(X)
+    model = hs.RelevanceKernelRegressor(kernel=kernel, ridge=0.1, kernel_rows=150).fit(X, y)
+    proof, i = model.certificate_, 7
+    assert 0 < proof.borrowed.size <= 200
+    assert (proof.cells[proof.borrowed] != proof.borrowers).all()
+    k = proof.cells[i]
+    known = proof.known(k, np.flatnonzero(proof.cells == k))
+    others = known[known != i]
+    assert known.size > np.count_nonzero(proof.cells == k)
+    refit = hs.KernelRegression(kernel=kernel, ridge=0.1, intercept="free").fit(X[others], y[others])
+    assert model.left_out_[i] == pytest.approx(refit.predict(X[[i]])[0], rel=1e-6)
+    assert model.left_out_error_ == pytest.approx(np.mean(np.square(y - model.left_out_)))
+    assert model.verify(X, y)
+    np.testing.assert_allclose([model.predict(row[None])[0] for row in X[:5]], model.predict(X)[:5], rtol=1e-9)
+    hs.save(model, tmp_path / "model.halfspace")
+    loaded = hs.load(tmp_path / "model.halfspace")
+    assert np.array_equal(loaded.predict(X), model.predict(X))
+    assert loaded.verify(X, y)
+    own = np.flatnonzero(proof.cells == proof.borrowers[0])[0]
+    for changed in (
+        {"borrowed": np.append(proof.borrowed[:-1], proof.borrowed[-2])},
+        {"borrowed": np.append(own, proof.borrowed[1:])},
+        {"borrowers": np.roll(proof.borrowers, 1)},
+        {"own_error": 0.999 * proof.own_error},
+        {"own_error": None},
+        {"borrowed": None, "borrowers": None, "own_error": None},
+    ):
+        assert not replace(proof, **changed).verify(X, y)
+
+
+def test_the_result_does_not_depend_on_the_threads():
+    """Machines are solved side by side with generators of their own."""
+    X, y = waves(150)
+    one, two = (hs.RelevanceKernelRegressor(n_jobs=n_jobs).fit(X, y) for n_jobs in (1, 2))
+    assert np.array_equal(one.left_out_, two.left_out_)
+    assert one.history_ == two.history_
 
 
 def test_warm_start_keeps_the_metric(regressor):

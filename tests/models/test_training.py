@@ -13,6 +13,7 @@ from sklearn.preprocessing import StandardScaler
 
 import halfspace as hs
 from halfspace.data import teacher_student, two_clouds
+from halfspace.errors import InputError
 
 quiet = pytest.mark.filterwarnings("ignore::halfspace.errors.NotSeparatedWarning")
 
@@ -136,6 +137,13 @@ def test_bad_rows_of_large_data_are_found_beside_the_first_epoch(model, bad):
         fitted.fit(X, y)
     assert vars(fitted) == before
     np.testing.assert_array_equal(fitted.decision_function(X[:50]), outputs)
+
+
+def test_class_weights_of_no_class_are_refused_by_name():
+    """A dict whose keys are not the classes is an error of ours that names the estimator."""
+    X, y = np.arange(8.0).reshape(4, 2), np.array(["a", "b", "a", "b"])
+    with pytest.raises(InputError, match=r"class_weight.*AveragedPerceptron.*not in class_weight"):
+        hs.AveragedPerceptron(class_weight={"c": 2.0}).fit(X, y)
 
 
 @quiet

@@ -13,7 +13,9 @@ from sklearn.svm import SVC, LinearSVC
 import halfspace as hs
 from halfspace.certificates import DualityGap, KernelGap, LeaveOneOut
 from halfspace.errors import InputError
-from halfspace.kernels import RBF
+from halfspace.kernels import RBF, Precomputed
+
+questions = import_module("halfspace.questions.leave_one_out")
 
 TWO = np.array([0, 1])
 
@@ -160,3 +162,29 @@ def test_the_clock_is_asked_before_each_refit(monkeypatch):
         monkeypatch.setattr(module, "_without", lambda i, *_, learnt=learnt: learnt.append(i) or module._taken(np.zeros(30), i))
         hs.leave_one_out(hs.AdaTron(), X, y, max_time=5.0)
         assert learnt == every.suspects[:reached].tolist()
+
+
+@pytest.mark.parametrize("clamp", [0.0, 3.0])
+def test_a_kernel_matrix_is_asked_for_as_large_as_it_is(clamp, monkeypatch):
+    """Eight bytes for each pair of examples, the square of the clamped input in each entry, labels and lengths beside it."""
+    asked, X = [], np.array([[1.0, 2.0], [0.0, -1.0], [2.0, 0.5]])
+    monkeypatch.setattr(questions, "admit", lambda _who, needed, *_: asked.append(needed))
+    data = SimpleNamespace(view=X, q=np.ones(3), X=X, y=np.arange(3), clamp=clamp, target=np.array([0, 1, 1]))
+    task = questions._task(data, np.ones(3), RBF(0.5))
+    K = np.exp(-0.5 * ((X[:, None] - X) ** 2).sum(axis=2)) + clamp**2
+    assert asked == [72.0]
+    np.testing.assert_allclose(task.X.K, K, rtol=1e-12)
+    assert task.q == pytest.approx(np.full(3, 1.0 + clamp**2), rel=1e-12)
+    data.X = K - clamp**2
+    np.testing.assert_allclose(questions._task(data, np.ones(3), Precomputed()).X.K, K, rtol=1e-12)
+
+
+def test_nothing_is_printed_and_no_earlier_fit_counts(capsys):
+    """A model that talks, and one that would go on, are asked as if they were new."""
+    X, y = cloud(20, 2, 0)
+    plain = hs.leave_one_out(hs.AdaTron(C=1.0), X, y)
+    model = hs.AdaTron(C=1.0, verbose=2, warm_start=True).fit(X, 1 - y)
+    capsys.readouterr()
+    again = hs.leave_one_out(model, X, y)
+    assert capsys.readouterr().out == ""
+    assert (again.errors, again.suspects.tolist()) == (plain.errors, plain.suspects.tolist())

@@ -37,6 +37,18 @@ def test_a_batch_is_spread_out():
     assert (rows < 5).sum() + (pool[rows[rows >= 5]] == nearest).all(axis=1).sum() == 1
 
 
+def test_a_model_that_sees_one_class_is_given_random_rows():
+    """Of a pool in which the model sees one class, rows are random and say why; with a few of another class they are not."""
+    model = hs.AdaTron().fit(np.array([[-1.0], [1.0]]), [0, 1])
+    pool = np.linspace(0.5, 1.0, 400)[:, None]
+    found = hs.query(model, pool, k=4)
+    assert {*found.reasons} == {"random: the model sees one class nearly everywhere"}
+    assert np.isnan(found.margins).all()
+    pool[:2] = -0.5
+    assert set(hs.query(model, pool, k=4).rows) <= {*range(14)}
+    assert set(hs.query(model, pool[2:202], k=4).rows) <= {*range(12)}  # in few rows there may be one class
+
+
 def test_forced_labels_are_proved():
     """A row far beyond a class can have its label only: the other one is proved inseparable, about the rows with it last."""
     pool = np.array([[-6.0, 0.0], [0.1, 0.2]])
@@ -214,3 +226,14 @@ def test_a_model_that_encodes_gets_the_pool_as_it_is():
     hs.query(Table(), [[3], [5], [16]], k=2)
     assert seen[-1].tolist() == [[3.0], [5.0], [16.0]]
     assert isinstance(seen[-1], np.ndarray)
+
+
+@pytest.mark.parametrize("classes", [2, 3, 4, 6])
+@pytest.mark.parametrize("asked", ["decision_function", "predict_proba"])
+def test_a_lead_is_that_of_the_first_over_the_second(asked, classes):
+    """Of any number of classes, by outputs or by probabilities; unsure is below 1 or one half."""
+    found = np.random.default_rng(classes).uniform(0.0, 2.0, size=(40, classes))
+    lead, unsure = import_module("halfspace.questions.query")._margins(SimpleNamespace(**{asked: lambda _: found}), None, None)
+    expected = [first - second for *_, second, first in map(sorted, found.tolist())]
+    assert lead.tolist() == expected
+    assert unsure.tolist() == [value < (1.0 if asked == "decision_function" else 0.5) for value in expected]

@@ -4,6 +4,7 @@ from importlib import import_module
 
 import numpy as np
 import pytest
+from scipy import sparse
 
 from halfspace.errors import InputError
 
@@ -50,3 +51,19 @@ def test_a_time_limit_is_a_positive_number(seconds):
         assert questions.read_intercept(True, "separability") == "free"
     with pytest.warns(FutureWarning, match="intercept='none'"):
         assert questions.read_intercept(np.False_, "separability") == "none"
+
+
+@pytest.mark.parametrize(("form", "entries"), [(np.asarray, 4.0), (sparse.csr_array, 2.5)])
+def test_time_for_the_bracket_is_set_aside(form, entries, monkeypatch):
+    """As many passes over all entries, the constant one included, as measuring it takes."""
+
+    def found(_look, _signed, budget):
+        raise LookedError(budget.reserve)
+
+    monkeypatch.setattr(questions, "_found", found)
+    monkeypatch.setattr(questions, "BRACKETS", 6.0)
+    monkeypatch.setattr(questions, "PROVED", 3.0)
+    rows = np.array([[1.0, 0.0, 2.0], [0.0, 3.0, 0.0], [4.0, 5.0, 0.0], [0.0, 0.0, 6.0]])
+    with pytest.raises(LookedError) as seen:
+        questions.separability(form(rows), np.arange(4) % 2)
+    assert seen.value.args == (6.0 * 4 * entries / 3.0,)

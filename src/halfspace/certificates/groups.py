@@ -248,6 +248,10 @@ class PerCell(Certificate):
         """Return the points of the space that is cut into cells, shape (n, d)."""
         return X
 
+    def known(self, k: int, own: IntArray) -> IntArray:  # noqa: ARG002  (one signature for all)
+        """Return the examples that part k is about, in their order: those of its cell, which are handed in."""
+        return own
+
     def predictor(self, y: Labels) -> dict[str, Any]:
         """Return the centres, and what predicts in each cell."""
         classes = np.unique(y).tolist()
@@ -263,10 +267,10 @@ class PerCell(Certificate):
 
     def confirm(self, X: Matrix, y: Labels) -> Verdict:
         """Check the cells, then every part on the examples of its cell."""
-        return self.confirm_by(lambda part, mine: part.confirm(X[mine], y[mine]), X, y)
+        return self.confirm_by(lambda k, mine: self.parts[k].confirm(X[mine], y[mine]), X, y)
 
-    def confirm_by(self, check: Callable[[Any, IntArray], Verdict], X: Matrix, y: Labels) -> Verdict:
-        """Check the cells, then every part on the examples of its cell, by a function of the part and the numbers of these."""
+    def confirm_by(self, check: Callable[[int, IntArray], Verdict], X: Matrix, y: Labels) -> Verdict:
+        """Check the cells, then every part on the examples it is about, by a function of its number and of these."""
         fits = Verdict.of(
             (self.cells.size == y.shape[0], "one cell per example expected"),
             (self.centres.shape[1] == X.shape[1], f"centres of {X.shape[1]} features expected"),
@@ -278,11 +282,11 @@ class PerCell(Certificate):
         order = np.argsort(self.cells, kind="stable")
         ends = np.searchsorted(self.cells[order], np.arange(len(self.parts) + 1))
         for k, part in enumerate(self.parts):
-            mine = order[ends[k] : ends[k + 1]]
+            mine = self.known(k, order[ends[k] : ends[k + 1]])
             empty = Verdict.of((False, "no example is in it"))
             s = None if self.sample_weight is None else self.sample_weight[mine]
             weights = Verdict.of((_weighs(part, s), "its examples have other weights"))
-            verdicts += [(f"cell {k}", weights), (f"cell {k}", check(part, mine) if mine.size else empty)]
+            verdicts += [(f"cell {k}", weights), (f"cell {k}", check(k, mine) if mine.size else empty)]
         return Verdict.all_of(verdicts)
 
     def _machine(self, k: int, y: Labels, classes: list[Any]) -> dict[str, Any]:

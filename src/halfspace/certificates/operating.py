@@ -266,7 +266,7 @@ def _threshold(demand: Demand, p: FloatArray, own: IntArray) -> tuple[float, boo
     lower = np.append(falling[ends[1:]], 0.0)
     middles = 0.5 * (falling[ends] + lower)
     if demand.text == F1:
-        return float(middles[np.argmax(2.0 * true / (called + own.sum()))]), True
+        return float(middles[np.argmax(true / (called + own.sum()))]), True
     asked = {"recall": recall, "precision": precision, "specificity": specificity}[demand.share]
     other = precision if demand.share == "recall" else recall
     good = asked >= demand.least - 1e-12

@@ -82,7 +82,7 @@ def same(value: Any, other: Any) -> bool:
         return len(value) == len(other) and all(map(same, value, other))
     if isinstance(value, np.ndarray) or isinstance(other, np.ndarray):
         return bool(np.array_equal(value, other))
-    return type(value is None) is type(other is None) and bool(value == other)
+    return bool(value == other)
 
 
 def joined(parts: Sequence[Mapping[str, Any]]) -> dict[str, Any]:

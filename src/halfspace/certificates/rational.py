@@ -67,11 +67,11 @@ def potentials(X: Matrix, y: FloatArray, w: FloatArray, clamp: float) -> Potenti
     E = y * row_outputs(X, w[None], clamp)[:, 0]
     tiny = 8.0 * w.size * np.finfo(np.float64).smallest_subnormal
     R = radius(X, clamp)
-    error = np.full(E.size, gamma * R * norm(w) * (1 + 1e-6) + tiny * (1.0 + R))
+    error = np.full(E.size, gamma * R * norm(w) + tiny * (1.0 + R))
     near = np.flatnonzero(~(CLEAR * error < E))
     if near.size:
         sizes = row_outputs(abs(X[near]), np.abs(w)[None], abs(clamp))[:, 0]
-        error[near] = np.minimum(error[near], gamma * sizes * (1 + 1e-6) + tiny * (1.0 + R))
+        error[near] = np.minimum(error[near], gamma * sizes + tiny * (1.0 + R))
     return Potentials(E, error, norm(plane) * (1 + (w.size + 8) * EPS))
 
 

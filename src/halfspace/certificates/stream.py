@@ -156,10 +156,9 @@ class HamLoss(Certificate):
 
     def consistent(self) -> list[tuple[bool, str]]:
         """Check the arithmetic that needs no data."""
-        sure = self.confidence < 1.0
-        least = _upper(self.lost, self.ham, self.confidence) if sure and self.lost <= self.ham else np.inf
+        least = _upper(self.lost, self.ham, self.confidence)
         return [
-            (sure, "a confidence is below 1"),
+            (self.confidence < 1.0, "a confidence is below 1"),
             (self.lost <= self.ham, "more ham is lost than there is"),
             (self.bound >= least * (1.0 + ROUNDING / 10.0), f"the bound is below {least:.6g}, which the counts give"),
         ]

@@ -129,11 +129,12 @@ def squared_distances(A: Any, B: Any, *, closely: bool = False) -> FloatArray:
     other = mine if A is B else squares(second)
     out = inner(first, second)
     out *= -2.0
-    out += mine[:, None] + other[None, :]
+    both = mine[:, None] + other[None, :]
+    out += both
     np.maximum(out, 0.0, out=out)
     if closely:
-        near = out < CLOSE * (mine[:, None] + other[None, :])
-        i, j = np.nonzero(near)
+        both *= CLOSE
+        i, j = np.nonzero(out < both)
         step = max(1, CHUNK // A.shape[1])
         for begin in range(0, i.size, step):
             part = slice(begin, begin + step)

@@ -66,7 +66,7 @@ def measure_yardstick(training: Training, until: float | None) -> Yardstick | No
     began = time.perf_counter()
     if not isinstance(X, np.ndarray) or needed > (PATIENCE if until is None else 0.5 * (until - began)):
         return None
-    scores, seen, done = list[float](), list[float](), False
+    scores, seen = list[float](), list[float]()
     few = X.shape[0] * X.shape[1] < SMALL
     with Interruptible(), libraries().limit(limits=1 if few else None, user_api="openmp"):
         for train, test in training.folds:
@@ -80,8 +80,7 @@ def measure_yardstick(training: Training, until: float | None) -> Yardstick | No
                 seen.append(training.score(_asked(training, model, train))[0])
             if until is not None and time.perf_counter() > until:
                 break
-        done = len(scores) == len(training.folds)
-    if not done:
+    if len(seen) < len(training.folds):
         return None
     error = float(np.std(scores, ddof=1) / np.sqrt(len(scores) / training.passes))
     seconds = time.perf_counter() - began

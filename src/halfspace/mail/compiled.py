@@ -6,6 +6,7 @@ from typing import Any
 import numpy as np
 from numba import njit
 
+from halfspace._dispatch import compiled_inside_exactly
 from halfspace.mail.compiled_header import READ_NAMES, header_of
 from halfspace.mail.compiled_page import link_tokens, links_in, no_links, text_of
 from halfspace.mail.extraction import (
@@ -28,7 +29,6 @@ from halfspace.mail.extraction import (
 )
 from halfspace.mail.hashing import GRAMS, LONGEST, PAIRS, SHAPE, SLOT_BITS, SUBJECT, WORD_LIMIT, WORDS
 from halfspace.mail.html import CAP
-from halfspace.mail.inner import inner
 from halfspace.mail.message import Part, as_text, opened, parts_of, without_ours
 
 FIRST = LONGEST // 4 + 2
@@ -57,7 +57,7 @@ def slots_of(text: Any, shape: Any, start: Any, keys: Any, pairs: bool) -> Any: 
     return _in_order(marks, text.size + 2 + shape.size + start.size)  # a token and what parts it: two bytes, two slots
 
 
-@inner
+@compiled_inside_exactly
 def _mark(marks: Any, number: Any) -> None:
     """Mark the slot of a number."""
     k = number >> (SHIFT + np.uint64(6))
@@ -65,7 +65,7 @@ def _mark(marks: Any, number: Any) -> None:
     marks[np.uint64(WHOLE) + (k >> np.uint64(6))] |= np.uint64(1) << (k & np.uint64(63))
 
 
-@inner
+@compiled_inside_exactly
 def _tokens(text: Any, keys: Any, pairs: bool, marks: Any) -> None:  # noqa: C901, FBT001  (one loop over bytes)
     """Mark the slots of the tokens in the groups' buffers."""
     g, length, before, words = 0, 0, np.int64(-1), 0
@@ -100,7 +100,7 @@ def _tokens(text: Any, keys: Any, pairs: bool, marks: Any) -> None:  # noqa: C90
             before = np.int64(-1)
 
 
-@inner
+@compiled_inside_exactly
 def _fours(text: Any, own: Any, add: Any, marks: Any) -> None:
     """Mark the slots of all overlapping fours of bytes."""
     four = np.uint64(0)
@@ -111,7 +111,7 @@ def _fours(text: Any, own: Any, add: Any, marks: Any) -> None:
         _mark(marks, four * own + add)
 
 
-@inner
+@compiled_inside_exactly
 def _in_order(marks: Any, most: Any) -> Any:
     """Return the slots that are marked, in order; there are at most so many."""
     n, out = 0, np.empty(most, np.uint32)

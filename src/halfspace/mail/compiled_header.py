@@ -9,9 +9,9 @@ from typing import Any, NamedTuple
 import numpy as np
 from numba import njit
 
+from halfspace._dispatch import compiled_inside_exactly
 from halfspace.mail import extraction as plain
 from halfspace.mail.extraction import HOP_WORDS
-from halfspace.mail.inner import inner
 from halfspace.mail.message import FIELDS, KNOWN, VALUE
 
 __all__ = ["NOTES", "READ_NAMES", "WORDS", "Sheet", "bucket", "domain_of", "header_of", "next_word", "put", "say", "spelled"]
@@ -122,7 +122,7 @@ class Fields(NamedTuple):
     table: Any
 
 
-@inner
+@compiled_inside_exactly
 def note(out: Any, kind: Any, one: Any, other: Any) -> None:
     """Note a piece of a token, to be spelled later; what compiled code does once is compiled once."""
     if out.end[0] < out.data.shape[0]:
@@ -131,37 +131,37 @@ def note(out: Any, kind: Any, one: Any, other: Any) -> None:
         out.end[0] += 1
 
 
-@inner
+@compiled_inside_exactly
 def put(out: Any, c: Any) -> None:
     """Write a byte."""
     note(out, BYTE, c, 0)
 
 
-@inner
+@compiled_inside_exactly
 def write(out: Any, first: Any, last: Any) -> None:
     """Write a piece of the text."""
     note(out, PIECE, first, last)
 
 
-@inner
+@compiled_inside_exactly
 def say(out: Any, k: Any) -> None:
     """Write one of the fixed texts."""
     note(out, k, 0, 0)
 
 
-@inner
+@compiled_inside_exactly
 def number(out: Any, value: Any) -> None:
     """Write a whole number that is not negative."""
     note(out, NUMBER, value, 0)
 
 
-@inner
+@compiled_inside_exactly
 def bucket(out: Any, value: Any) -> None:
     """Write the length of a number in bits, its sign before it."""
     note(out, BUCKET, value, 0)
 
 
-@inner
+@compiled_inside_exactly
 def spelled(notes: Any, text: Any, letters: Any, starts: Any) -> Any:  # noqa: C901, PLR0912  (a case for each kind)
     """Return the bytes of what was noted, in lower case, what cannot be seen as a space."""
     n, size = 0, 0
@@ -201,7 +201,7 @@ def spelled(notes: Any, text: Any, letters: Any, starts: Any) -> Any:  # noqa: C
     return out[:n].copy()
 
 
-@inner
+@compiled_inside_exactly
 def equal(text: Any, first: Any, last: Any, k: Any) -> bool:
     """Tell whether a piece of text, in lower case, is one of `TEXTS`."""
     start = STARTS[k]
@@ -214,7 +214,7 @@ def equal(text: Any, first: Any, last: Any, k: Any) -> bool:
     return True
 
 
-@inner
+@compiled_inside_exactly
 def alike(text: Any, first: Any, last: Any, other: Any, end: Any) -> bool:
     """Tell whether two pieces of a text are the same in lower case."""
     if last - first != end - other:
@@ -226,7 +226,7 @@ def alike(text: Any, first: Any, last: Any, other: Any, end: Any) -> bool:
     return True
 
 
-@inner
+@compiled_inside_exactly
 def next_word(text: Any, place: Any, last: Any, kind: Any) -> tuple[int, int]:
     """Return where the next word begins and ends, words being parted by a kind of separators; empty if there is none."""
     while place < last and CLASSES[text[place]] & kind:
@@ -237,7 +237,7 @@ def next_word(text: Any, place: Any, last: Any, kind: Any) -> tuple[int, int]:
     return place, end
 
 
-@inner
+@compiled_inside_exactly
 def digits(text: Any, first: Any, last: Any) -> Any:
     """Return the number that a piece of text is, or -1 if there is something else than at most 15 digits, or nothing."""
     value: Any = -1 if first >= last or last - first > 15 else 0
@@ -249,7 +249,7 @@ def digits(text: Any, first: Any, last: Any) -> Any:
     return value
 
 
-@inner
+@compiled_inside_exactly
 def stripped(text: Any, first: Any, last: Any) -> tuple[int, int]:
     """Return a piece without white space at its ends."""
     while first < last and CLASSES[text[first]] & SPACES:
@@ -259,7 +259,7 @@ def stripped(text: Any, first: Any, last: Any) -> tuple[int, int]:
     return first, last
 
 
-@inner
+@compiled_inside_exactly
 def bare(text: Any, first: Any, last: Any, marks: Any) -> tuple[int, int]:
     """Return a piece without some marks at its ends: 0 square brackets, 1 brackets of both kinds, 2 semicolons, 3 dots."""
     while first < last and marked(text[first], marks):
@@ -269,7 +269,7 @@ def bare(text: Any, first: Any, last: Any, marks: Any) -> tuple[int, int]:
     return first, last
 
 
-@inner
+@compiled_inside_exactly
 def marked(c: Any, marks: Any) -> bool:
     """Tell whether a byte is one of the marks that `bare` drops."""
     if marks < 2:
@@ -277,7 +277,7 @@ def marked(c: Any, marks: Any) -> bool:
     return c == 59 if marks == 2 else c == 46
 
 
-@inner
+@compiled_inside_exactly
 def domain_of(text: Any, first: Any, last: Any) -> tuple[int, int]:
     """Return the last two labels of a host name, three where the last but one is short."""
     first, last = bare(text, first, last, 3)
@@ -297,7 +297,7 @@ def domain_of(text: Any, first: Any, last: Any) -> tuple[int, int]:
     return first, last
 
 
-@inner
+@compiled_inside_exactly
 def known(text: Any, first: Any, last: Any) -> int:
     """Return the number of a field's name, -1 for one that is not looked at."""
     for k in range(N_NAMES):
@@ -306,7 +306,7 @@ def known(text: Any, first: Any, last: Any) -> int:
     return -1
 
 
-@inner
+@compiled_inside_exactly
 def name_end(raw: Any, place: Any, end: Any) -> int:
     """Return where the name of a field ends that begins here, -1 if none does."""
     i = place
@@ -315,7 +315,7 @@ def name_end(raw: Any, place: Any, end: Any) -> int:
     return i if i < end and raw[i] == 58 and place < i <= place + 80 else -1
 
 
-@inner
+@compiled_inside_exactly
 def fields_of(raw: Any, header: Any) -> tuple[Any, int]:
     """Return the fields at the start of a text, and where its body begins. `header`: the bytes before the first empty line."""
     text, table, n, at, place = np.empty(2 * header + 96, np.uint8), np.empty((FIELDS, 5), np.int64), 0, 0, 0
@@ -350,7 +350,7 @@ def fields_of(raw: Any, header: Any) -> tuple[Any, int]:
     return Fields(text[:at], table[:n]), min(place + 1, raw.size)
 
 
-@inner
+@compiled_inside_exactly
 def first_of(fields: Any, k: Any) -> tuple[int, int]:
     """Return the first value of a field, empty if there is none."""
     for row in range(fields.table.shape[0]):
@@ -359,7 +359,7 @@ def first_of(fields: Any, k: Any) -> tuple[int, int]:
     return 0, 0
 
 
-@inner
+@compiled_inside_exactly
 def time_in(text: Any, first: Any, last: Any) -> tuple[int, int, int]:
     """Return where the hour ends, hour and minute of a piece such as 14:05:59; -1 first if it is none."""
     colon = first
@@ -374,7 +374,7 @@ def time_in(text: Any, first: Any, last: Any) -> tuple[int, int, int]:
     return colon, hour, minute
 
 
-@inner
+@compiled_inside_exactly
 def month_in(text: Any, first: Any, last: Any) -> int:
     """Return the month that a word begins with, from 0, or -1."""
     for k in range(12):
@@ -383,7 +383,7 @@ def month_in(text: Any, first: Any, last: Any) -> int:
     return -1
 
 
-@inner
+@compiled_inside_exactly
 def offset_of(text: Any, first: Any, last: Any) -> int:
     """Return the seconds that a zone such as +0200 stands for."""
     if last - first != 5 or (text[first] != 43 and text[first] != 45) or digits(text, first + 1, last) < 0:
@@ -392,7 +392,7 @@ def offset_of(text: Any, first: Any, last: Any) -> int:
     return -seconds if text[first] == 45 else seconds
 
 
-@inner
+@compiled_inside_exactly
 def moment(text: Any, first: Any, last: Any, found: Any) -> int:
     """Return the seconds of a date, -1 if none; `found` has start and end of the last five words, then of hour and zone."""
     place, n = max(first, last - 120), 0
@@ -429,7 +429,7 @@ def moment(text: Any, first: Any, last: Any, found: Any) -> int:
         return days * 86400 + hour * 3600 + minute * 60 - offset_of(text, found[12], found[13])
 
 
-@inner
+@compiled_inside_exactly
 def labelled(out: Any, k: Any, first: Any, last: Any) -> None:
     """Write a token: one of the fixed texts and a piece."""
     say(out, k)
@@ -437,7 +437,7 @@ def labelled(out: Any, k: Any, first: Any, last: Any) -> None:
     put(out, 32)
 
 
-@inner
+@compiled_inside_exactly
 def date(fields: Any, hops: Any, out: Any) -> None:
     """Write the tokens of the date."""
     text, found, other = fields.text, np.zeros(14, np.int64), np.zeros(14, np.int64)
@@ -464,7 +464,7 @@ def date(fields: Any, hops: Any, out: Any) -> None:
             put(out, 32)
 
 
-@inner
+@compiled_inside_exactly
 def handed(text: Any, first: Any, last: Any, found: Any) -> int:  # noqa: C901  (one loop over words)
     """Find in a Received line helo, looked-up name, receiver and protocol, as starts and ends; return the number of words."""
     found[:] = 0
@@ -498,7 +498,7 @@ def handed(text: Any, first: Any, last: Any, found: Any) -> int:  # noqa: C901  
     return n if after_by == 2 or n == 0 else -n
 
 
-@inner
+@compiled_inside_exactly
 def hop(text: Any, k: Any, found: Any, out: Any) -> bool:
     """Write the tokens of hop k; tell whether it is without a name."""
     labelled(out, BY, found[4], found[5])
@@ -529,7 +529,7 @@ def hop(text: Any, k: Any, found: Any, out: Any) -> bool:
     return False
 
 
-@inner
+@compiled_inside_exactly
 def path(fields: Any, hops: Any, out: Any) -> None:
     """Write the tokens of the path. The text ends with the word "nobody"."""
     text, found, nameless = fields.text, np.zeros(10, np.int64), 0
@@ -549,7 +549,7 @@ def path(fields: Any, hops: Any, out: Any) -> None:
         number(out, hops.size)
 
 
-@inner
+@compiled_inside_exactly
 def numbers_in(text: Any, first: Any, last: Any, k: Any, out: Any) -> None:  # noqa: C901  (one loop over words)
     """Write the tokens of the IP numbers in a value; k is the hop, -1 for the field of their origin."""
     place, count, dots = first, 0, np.zeros(5, np.int64)
@@ -585,13 +585,13 @@ def numbers_in(text: Any, first: Any, last: Any, k: Any, out: Any) -> None:  # n
         labelled(out, PRIVATE if own else PUBLIC, 0, 0)
 
 
-@inner
+@compiled_inside_exactly
 def private_part(text: Any, first: Any, last: Any) -> int:
     """Return the first piece of a number, -1 if it has zeros before it."""
     return -1 if text[first] == 48 and last - first > 1 else digits(text, first, last)
 
 
-@inner
+@compiled_inside_exactly
 def address(text: Any, first: Any, last: Any) -> tuple[int, int, int, int]:
     """Return start and end of the local part and of the domain of the first address in a value."""
     at = first
@@ -607,7 +607,7 @@ def address(text: Any, first: Any, last: Any) -> tuple[int, int, int, int]:
     return a, at, b, c
 
 
-@inner
+@compiled_inside_exactly
 def sender(fields: Any, out: Any) -> None:
     """Write the tokens of the sender."""
     text, said = fields.text, np.zeros((END, 4), np.int64)
@@ -652,7 +652,7 @@ def sender(fields: Any, out: Any) -> None:
     some_words(out, MAILER, text, first, last)
 
 
-@inner
+@compiled_inside_exactly
 def about_writer(text: Any, first: Any, last: Any, value: Any, end: Any, out: Any) -> None:
     """Write how many digits the local part of the sender has, and the words of the name, if they are simple."""
     count = 0
@@ -668,7 +668,7 @@ def about_writer(text: Any, first: Any, last: Any, value: Any, end: Any, out: An
         some_words(out, NAME, text, value, stop)
 
 
-@inner
+@compiled_inside_exactly
 def some_words(out: Any, k: Any, text: Any, first: Any, last: Any) -> None:
     """Write the first six words of a piece as tokens."""
     for _ in range(6):
@@ -677,7 +677,7 @@ def some_words(out: Any, k: Any, text: Any, first: Any, last: Any) -> None:
             labelled(out, k, a, first)
 
 
-@inner
+@compiled_inside_exactly
 def verdicts(text: Any, first: Any, last: Any, out: Any) -> None:
     """Write the verdicts of a field of results, at most ten."""
     count = 0
@@ -695,7 +695,7 @@ def verdicts(text: Any, first: Any, last: Any, out: Any) -> None:
                 count += 1
 
 
-@inner
+@compiled_inside_exactly
 def authentication(fields: Any, out: Any) -> None:
     """Write the verdicts of SPF, DKIM and DMARC."""
     text, counts = fields.text, np.zeros(END, np.int64)
@@ -718,7 +718,7 @@ def authentication(fields: Any, out: Any) -> None:
                 labelled(out, SIGNED, c, d)
 
 
-@inner
+@compiled_inside_exactly
 def simple(text: Any, first: Any, last: Any) -> bool:
     """Tell whether a value is ASCII without encoded words."""
     found = True
@@ -754,7 +754,7 @@ def header_of(raw: Any, header: Any, line: Any) -> tuple[Any, Any, Any]:
     return spelled(out, text, LETTERS, STARTS), text, spots
 
 
-@inner
+@compiled_inside_exactly
 def tokens_of(fields: Any, line: Any, out: Any) -> None:
     """Write the tokens of a header, groups parted by `line`."""
     text, hops = fields.text, np.flatnonzero(fields.table[:, 0] == RECEIVED)
@@ -779,7 +779,7 @@ def tokens_of(fields: Any, line: Any, out: Any) -> None:
         labelled(out, HAS, row[1], row[2])
 
 
-@inner
+@compiled_inside_exactly
 def mark(out: Any, line: Any) -> None:
     """Write the end of a group."""
     put(out, line)

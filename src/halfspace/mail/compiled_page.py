@@ -5,11 +5,11 @@ from typing import Any, NamedTuple
 import numpy as np
 from numba import njit
 
+from halfspace._dispatch import compiled_inside_exactly
 from halfspace.mail import extraction
 from halfspace.mail.compiled_header import NOTES, WORDS, Sheet, bucket, domain_of, next_word, put, say, spelled, write
 from halfspace.mail.extraction import LINKS
 from halfspace.mail.html import CAP, INLINE, NAMED, SHOWN
-from halfspace.mail.inner import inner
 
 __all__ = ["Links", "link_tokens", "links_in", "no_links", "text_of"]
 
@@ -80,7 +80,7 @@ def no_links() -> Links:
     return Links(sheet, np.zeros((LINKS, 3), np.int64), np.zeros(1, np.int64))
 
 
-@inner
+@compiled_inside_exactly
 def at_hand(text: Any, place: Any, last: Any, k: Any) -> bool:
     """Tell whether one of the texts stands here."""
     start, size = STARTS[k], STARTS[k + 1] - STARTS[k]
@@ -92,7 +92,7 @@ def at_hand(text: Any, place: Any, last: Any, k: Any) -> bool:
     return i == size
 
 
-@inner
+@compiled_inside_exactly
 def find(text: Any, place: Any, last: Any, k: Any) -> int:
     """Return where one of the texts stands next, -1 if nowhere."""
     start = LETTERS[STARTS[k]]
@@ -102,7 +102,7 @@ def find(text: Any, place: Any, last: Any, k: Any) -> int:
     return -1
 
 
-@inner
+@compiled_inside_exactly
 def phrase(out: Any, k: Any, first: Any, last: Any) -> None:
     """Write a token: one of the texts and a piece."""
     say(out, k)
@@ -110,7 +110,7 @@ def phrase(out: Any, k: Any, first: Any, last: Any) -> None:
     put(out, 32)
 
 
-@inner
+@compiled_inside_exactly
 def add(links: Any, text: Any, first: Any, last: Any, shown: Any, scheme: Any) -> None:
     """Note a link if it is new and there is room; `shown` ends its text, which begins where a tag does, -1 for none."""
     n, sheet = links.count[0], links.sheet
@@ -143,7 +143,7 @@ def add(links: Any, text: Any, first: Any, last: Any, shown: Any, scheme: Any) -
         links.table[n, 2] += length
 
 
-@inner
+@compiled_inside_exactly
 def target_in(text: Any, place: Any, last: Any) -> tuple[int, int]:
     """Return the first target of a link in a tag, empty if there is none."""
     for i in range(place, last):
@@ -168,7 +168,7 @@ def target_in(text: Any, place: Any, last: Any) -> tuple[int, int]:
     return 0, 0
 
 
-@inner
+@compiled_inside_exactly
 def after_spaces(text: Any, place: Any, last: Any) -> int:
     """Return the place after at most five blanks."""
     end = min(last, place + 5)
@@ -177,7 +177,7 @@ def after_spaces(text: Any, place: Any, last: Any) -> int:
     return place
 
 
-@inner
+@compiled_inside_exactly
 def name_in(page: Any, place: Any, last: Any) -> tuple[int, int]:
     """Return where the name of a tag begins and ends, nothing if it is none of letters only."""
     start = place + 1
@@ -191,7 +191,7 @@ def name_in(page: Any, place: Any, last: Any) -> tuple[int, int]:
     return start, end
 
 
-@inner
+@compiled_inside_exactly
 def mark(page: Any, place: Any, links: Any) -> tuple[int, bool]:  # noqa: C901, PLR0912  (a grammar)
     """Return where the comment, script or tag ends that begins here, and whether it parts words; nowhere if none begins."""
     last = page.size
@@ -231,7 +231,7 @@ def mark(page: Any, place: Any, links: Any) -> tuple[int, bool]:  # noqa: C901, 
     return end, not inside
 
 
-@inner
+@compiled_inside_exactly
 def without_marks(page: Any, links: Any) -> Any:
     """Return a page without comments, scripts and tags; note its links."""
     text, n, i = np.empty(page.size, np.uint8), 0, 0
@@ -250,7 +250,7 @@ def without_marks(page: Any, links: Any) -> Any:
     return text[:n]
 
 
-@inner
+@compiled_inside_exactly
 def entity(text: Any, place: Any) -> tuple[int, int]:
     """Return where the entity ends that begins here, and the character it stands for; -1 if it is left as it is."""
     last, i = text.size, place + 1
@@ -282,7 +282,7 @@ def entity(text: Any, place: Any) -> tuple[int, int]:
     return (i + 1 if i < last and text[i] == 59 else i), code
 
 
-@inner
+@compiled_inside_exactly
 def without_entities(text: Any) -> int:
     """Replace entities by what they stand for, in UTF-8, in place; return the new length."""
     n, i = 0, 0
@@ -304,7 +304,7 @@ def without_entities(text: Any) -> int:
     return n
 
 
-@inner
+@compiled_inside_exactly
 def plain(text: Any, place: Any, last: Any) -> tuple[int, int]:
     """Return the next address in a text, from its host on, empty if there is none."""
     for i in range(place, last):
@@ -337,7 +337,7 @@ def links_in(part: Any, links: Any) -> None:
     addresses(part.copy(), links)
 
 
-@inner
+@compiled_inside_exactly
 def addresses(text: Any, links: Any) -> None:
     """Note the addresses in a text."""
     place, end = plain(text, 0, text.size)
@@ -358,7 +358,7 @@ def link_tokens(links: Any, writer: Any) -> Any:
     return spelled(out, links.sheet.data, LETTERS, STARTS)
 
 
-@inner
+@compiled_inside_exactly
 def one_link(text: Any, row: Any, writer: Any, out: Any) -> bool:  # noqa: C901, PLR0912  (a grammar)
     """Write the tokens of a link; tell whether it leads to a host."""
     first, last = row[0], row[1]
@@ -406,7 +406,7 @@ def one_link(text: Any, row: Any, writer: Any, out: Any) -> bool:  # noqa: C901,
     return True
 
 
-@inner
+@compiled_inside_exactly
 def same(text: Any, first: Any, last: Any, other: Any, start: Any, end: Any) -> bool:
     """Tell whether two pieces are the same."""
     if last - first != end - start:
@@ -417,7 +417,7 @@ def same(text: Any, first: Any, last: Any, other: Any, start: Any, end: Any) -> 
     return i == last
 
 
-@inner
+@compiled_inside_exactly
 def about_host(text: Any, first: Any, last: Any, writer: Any, out: Any) -> None:
     """Write the tokens of the host of a link."""
     a, b = domain_of(text, first, last)

@@ -23,8 +23,8 @@ from typing import Any, NamedTuple, Self
 import numpy as np
 from numba import njit
 
+from halfspace._dispatch import compiled_inside_exactly
 from halfspace.mail.hashing import SLOT_BITS
-from halfspace.mail.inner import inner
 
 __all__ = ["Learner", "Settings"]
 
@@ -87,7 +87,7 @@ class Kept(NamedTuple):
     entries: Any
 
 
-@inner
+@compiled_inside_exactly
 def _draw(seed: Any, number: Any, k: Any) -> Any:
     """Return 64 random bits (SplitMix64) for choice k at a message."""
     z = np.uint64(seed) * np.uint64(0x9E3779B97F4A7C15) + np.uint64(number) * np.uint64(0xBF58476D1CE4E5B9)
@@ -106,7 +106,7 @@ def logarithms(size: Any) -> Any:
     return logs
 
 
-@inner
+@compiled_inside_exactly
 def rarity(logs: Any, n: Any, count: Any) -> float:
     """Return how rare a slot is that `count` of n messages have had; more than n are none: somebody is writing."""
     count = min(np.uint64(count), n)
@@ -141,14 +141,14 @@ def potentials(plane: Any, logs: Any, n: Any, slots: Any, entries: Any) -> tuple
     return total / length, advice / math.sqrt(slots.size), length
 
 
-@inner
+@compiled_inside_exactly
 def _move(plane: Any, slots: Any, entries: Any, change: Any) -> None:
     """Add a multiple of a message to the plane."""
     for j in range(slots.size):
         plane.weights[slots[j]] += change * entries[j]
 
 
-@inner
+@compiled_inside_exactly
 def _replay(plane: Any, kept: Any, k: Any, C: Any) -> None:
     """Take an AdaTron step on a kept message."""
     first, last = kept.starts[k], kept.starts[k + 1]
@@ -162,7 +162,7 @@ def _replay(plane: Any, kept: Any, k: Any, C: Any) -> None:
         kept.strengths[k] = alpha
 
 
-@inner
+@compiled_inside_exactly
 def _advise(plane: Any, slots: Any, y: Any, g: Any, rate: Any) -> None:
     """Take a step of logistic regression with AdaGrad's rates."""
     slope = (1.0 / (1.0 + math.exp(-min(30.0, max(-30.0, g)))) - (1.0 if y > 0 else 0.0)) / math.sqrt(max(1, slots.size))

@@ -230,7 +230,7 @@ class LearningCurve(BaseEstimator):  # type: ignore[misc]  # (scikit-learn's cla
             low, high = max(0.0, best[k] - wide[k]), min(most, best[k] + wide[k])
             low, high = (low, high) if high > low else (0.0, most)
             axes.append(np.linspace(low, high, GRID))
-            cell *= (high - low) / most
+            cell *= high - low
         a, b = (axis.ravel() for axis in np.meshgrid(*axes, indexing="ij"))
         rest = self.errors_ - a[:, None] - b[:, None] * Phi[:, 1]
         logs = -0.5 * np.einsum("ij,jk,ik->i", rest, inverse, rest) + np.log(cell)

@@ -130,7 +130,7 @@ def _fitted(model: Any, X: Matrix, y: Labels, max_time: float | None) -> Any:
         msg = "leave_one_out is a question about two classes. Ask for each class against the rest, e.g. y == label."
         raise InputError(msg)
     tol = min(float(model.tol), TOL)
-    fresh = clone(model).set_params(tol=tol, warm_start=False, max_time=max_time, verbose=0)
+    fresh = clone(model).set_params(tol=tol, max_time=max_time, verbose=0)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", GapWarning)
         warnings.simplefilter("ignore", NotSeparatedWarning)

@@ -5,6 +5,8 @@ Margin     The rows with the smallest |f|/‖x‖ of a plane, the smallest |f| o
 Batch      Rows that lie close together tell the same, so of the 3k rows of smallest margin, but not of the surer half of
            the pool, the k are taken that are farthest apart: first the smallest margin, then whichever is farthest from
            all taken (Gonzalez 1985).
+Blind      A model that sees one class in the whole pool has no border there, and the rows nearest to it may all be of that
+           class, round after round: the batch is random then.
 Forced     If a plane separates the labelled rows and only one label of a new row leaves them separable, Gordan's multipliers
            prove that label: there is nothing to ask, provided some plane separates everything.
 Audit      Savings are not provable, an error rate is: k random rows give the exact interval of Clopper and Pearson (1934). Rows
@@ -29,7 +31,10 @@ __all__ = ["Audit", "Forced", "Query", "audit", "query"]
 
 WIDER = 3
 """So many times more rows than asked for are candidates."""
-STRATEGIES = ("margin", "random")
+BLIND = 200
+"""Of more rows than this, random ones are taken where fewer than one in so many is given another class than the others."""
+RANDOM = {"margin": "random: the model sees one class nearly everywhere", "random": "random"}
+"""The strategies, and why each takes a random row."""
 
 
 @dataclass(frozen=True)
@@ -146,7 +151,7 @@ def query(
     k : int, default 20
         Rows to choose, all at once.
     strategy : {"margin", "random"}, default "margin"
-        The least certain rows, spread out; or random ones.
+        The least certain rows, spread out (random ones where the model sees one class nearly everywhere); or random ones.
     labelled : tuple of (X, y), optional
         The labelled rows: labels that follow from them are then marked, with proof. Two classes.
     n_audit : int, default 0
@@ -173,9 +178,9 @@ def query(
     Z = encode(pool) if callable(encode) else checked_rows(pool)
     pool = pool if callable(encode) else Z
     n = int(Z.shape[0])
-    margins, inside = _margins(model, pool, Z)
+    margins, inside, sides = _margins(model, pool, Z)
     rng, k = np.random.default_rng(random_state), min(int(k), n)
-    if strategy == "random":
+    if strategy == "random" or (n > BLIND and BLIND * (n - np.bincount(sides).max()) < n):
         rows, margins = rng.choice(n, k, replace=False), np.full(n, np.nan)
     else:
         near = _smallest(margins, min(WIDER * k, max(k, (n + 1) // 2)))
@@ -184,7 +189,7 @@ def query(
     rest = np.setdiff1d(np.arange(n), rows)
     audit_rows = np.sort(rng.choice(rest, min(int(n_audit), rest.size), replace=False))
     predicted, forced = np.asarray(model.predict(_taken(pool, rows))), _forced(encode, labelled, Z, rows)
-    reasons = tuple(_reason(strategy, margins, row, forced.get(row)) for row in rows.tolist())
+    reasons = tuple(_reason(margins, row, forced.get(row), random=RANDOM[strategy]) for row in rows.tolist())
     return Query(rows, margins[rows], predicted, reasons, forced, audit_rows, int(inside.sum()), n)
 
 
@@ -230,7 +235,7 @@ def _check(model: Any, k: Any, strategy: Any, n_audit: Any) -> None:
         name = type(model).__name__
         msg = f"query needs a fitted classifier with decision_function or predict_proba. Got {name} instead."
         raise InputError(msg)
-    if strategy not in STRATEGIES:
+    if strategy not in RANDOM:
         msg = f"The 'strategy' parameter of query must be 'margin' or 'random'. Got {strategy!r} instead."
         raise InputError(msg)
     for name, value, least in (("k", k, 1), ("n_audit", n_audit, 0)):
@@ -239,19 +244,19 @@ def _check(model: Any, k: Any, strategy: Any, n_audit: Any) -> None:
             raise InputError(msg)
 
 
-def _margins(model: Any, pool: Any, Z: Matrix) -> tuple[FloatArray, Any]:
-    """Return how sure the model is of every row, shape (n,), and which rows it is unsure of."""
+def _margins(model: Any, pool: Any, Z: Matrix) -> tuple[FloatArray, Any, IntArray]:
+    """Return how sure the model is of every row, shape (n,), which rows it is unsure of, and the class it sees in each."""
     if hasattr(model, "decision_function"):
         f = np.asarray(model.decision_function(pool), dtype=np.float64)
         if f.ndim == 1:
             plane = hasattr(model, "coef_")
             size = np.sqrt(squares(Z) + 1.0) if plane else 1.0
-            return np.abs(f) / size, np.abs(f) < 1.0
+            return np.abs(f) / size, np.abs(f) < 1.0, (f > 0.0).astype(np.int64)
         lead = np.diff(np.partition(f, -2, axis=1)[:, -2:], axis=1)[:, 0]
-        return lead, lead < 1.0
+        return lead, lead < 1.0, f.argmax(axis=1)
     P = np.asarray(model.predict_proba(pool), dtype=np.float64)
     lead = np.diff(np.partition(P, -2, axis=1)[:, -2:], axis=1)[:, 0]
-    return lead, lead < 0.5
+    return lead, lead < 0.5, P.argmax(axis=1)
 
 
 def _smallest(margins: FloatArray, m: int) -> IntArray:
@@ -281,10 +286,10 @@ def _taken(table: Any, rows: IntArray) -> Any:
     return table.take(rows) if hasattr(table, "take") else [table[row] for row in rows.tolist()]
 
 
-def _reason(strategy: str, margins: FloatArray, row: int, forced: Forced | None) -> str:
+def _reason(margins: FloatArray, row: int, forced: Forced | None, *, random: str) -> str:
     """Say why a row was chosen."""
-    if strategy == "random":
-        return "random"
+    if np.isnan(margins[row]):
+        return random
     reason = f"margin {margins[row]:.3g}: rank {int((margins < margins[row]).sum()) + 1} of {margins.size:,}"
     return reason if forced is None else f"{reason}; {forced.label!r} is certain if a plane separates all rows"
 

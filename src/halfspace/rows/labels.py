@@ -111,6 +111,21 @@ def _sensible(value: Any) -> bool:
     return isinstance(value, Real) and not isinstance(value, bool) and bool(1.0 / LARGEST <= float(value) <= LARGEST)
 
 
+def _per_class(class_weight: Any, classes: Labels, target: IntArray, owner: str) -> FloatArray:
+    """Return the weight of every class."""
+    if not isinstance(class_weight, dict) and not (isinstance(class_weight, str) and class_weight == "balanced"):
+        msg = f"The 'class_weight' parameter of {owner} must be None, 'balanced' or a dict. Got {class_weight!r} instead."
+        raise InputError(msg)
+    if isinstance(class_weight, dict) and not all(_sensible(v) for v in class_weight.values()):
+        msg = f"The 'class_weight' parameter of {owner} must hold numbers from 1e-50 to 1e50. Got {class_weight!r} instead."
+        raise InputError(msg)
+    try:
+        return np.asarray(compute_class_weight(class_weight, classes=classes, y=classes[target]), dtype=np.float64)
+    except (ValueError, TypeError) as error:  # of keys that are no classes
+        msg = f"The 'class_weight' parameter of {owner}: {error}"
+        raise InputError(msg) from error
+
+
 def example_weights(
     class_weight: dict[Any, float] | str | None,
     sample_weight: Any,
@@ -127,14 +142,7 @@ def example_weights(
     """
     weight = np.ones(target.size)
     if class_weight is not None:
-        if not isinstance(class_weight, dict) and not (isinstance(class_weight, str) and class_weight == "balanced"):
-            msg = f"The 'class_weight' parameter of {owner} must be None, 'balanced' or a dict. Got {class_weight!r} instead."
-            raise InputError(msg)
-        if isinstance(class_weight, dict) and not all(_sensible(v) for v in class_weight.values()):
-            msg = f"The 'class_weight' parameter of {owner} must hold numbers from 1e-50 to 1e50. Got {class_weight!r} instead."
-            raise InputError(msg)
-        per_class = compute_class_weight(class_weight, classes=classes, y=classes[target])
-        weight *= np.asarray(per_class, dtype=np.float64)[target]
+        weight *= _per_class(class_weight, classes, target, owner)[target]
     if sample_weight is not None:
         try:
             if np.asarray(sample_weight).dtype.kind not in "biuf":

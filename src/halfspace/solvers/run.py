@@ -292,8 +292,10 @@ def run(
         return Run(state, _outcome("interrupted", method.unit, clock.at, budget), clock.at.round, course, clock.at.seconds)
 
 
-def in_pieces(work: Iterator[str], tell: Callable[[str], Any]) -> bool:
+def in_pieces(work: Iterator[str], tell: Callable[[str], Any], some: Callable[[], bool] = bool) -> bool:
     """Do work that yields a sentence after each piece, for `tell`; Ctrl-C ends it, and is raised if no piece was done.
+
+    `some` tells whether a part of a piece was done that is of use; none is by default.
 
     Examples
     --------
@@ -308,7 +310,7 @@ def in_pieces(work: Iterator[str], tell: Callable[[str], Any]) -> bool:
             done = True
             tell(sentence)
     except KeyboardInterrupt:
-        if not done:
+        if not (done or some()):
             raise
         return False
     return True

@@ -104,7 +104,7 @@ def _blocks(kernel: Kernel, X: Any, judged: IntArray, used: IntArray, m: int) ->
     for first in range(0, judged.size, step):
         own = judged[first : first + step]
         if used.size == 0:
-            yield own, np.zeros((own.size, 0))
+            yield own, np.zeros((own.size, used.size))
             continue
         values: Any = X[own][:, used] if kernel.is_precomputed else kernel.exact(X[own], X[used])
         yield own, np.asarray(values.toarray() if sparse.issparse(values) else values, dtype=np.float64)

@@ -258,6 +258,6 @@ class _Found(NamedTuple):
 def _sure_sign(found: _Found, i: int, about: _Setting) -> int:
     """Return the sign of the potential of the example that was left out, 0 where it is not sure."""
     if about.scales is None and about.lengths[i] == 0.0:
-        return -1 if about.sign[i] > 0 else 1
+        return -int(about.sign[i])  # an output of 0 is that of the negative class
     reach = np.sqrt(2.0 * max(found.gap, 0.0)) * about.lengths[i] * (1.0 + 64 * EPS) + found.error[i]
     return int(np.sign(found.E[i])) if abs(found.E[i]) > reach else 0  # also where it is not a number

@@ -282,7 +282,10 @@ def _grown(found: _Measured, scale: FloatArray, tolerance: float) -> tuple[Float
 
 @dataclass(frozen=True, eq=False)
 class KernelRidgeCells(PerCell):
-    """The certificates of kernel ridge functions that know one cell each; it holds if all do, each on the examples of its cell.
+    """The certificates of kernel ridge functions that know one cell each; it holds if all do, each on the examples it knows.
+
+    Those are the examples of its cell, and maybe some of other cells that are borrowed: near a border, functions that know both
+    of its sides predict better. Every example has its cell, whose function predicts there, and of which it is left out.
 
     Parameters
     ----------
@@ -295,6 +298,10 @@ class KernelRidgeCells(PerCell):
         One for each cell.
     sample_weight : ndarray, shape (n,), or None
         Weights of the examples, if not all 1; only one of weight 0 may have no cell.
+    borrowed, borrowers : ndarray, shape (b,), or None
+        Examples that the function of another cell than their own knows too, and the numbers of these cells.
+    own_error : ndarray, shape (m,), or None
+        Mean squared residual of examples when left out of the functions of their own cells, if any are borrowed.
 
     Examples
     --------
@@ -304,6 +311,10 @@ class KernelRidgeCells(PerCell):
     >>> len(proof.parts), bool(proof.verify(X, np.sin(X[:, 0]))), bool(proof.verify(X, np.cos(X[:, 0])))
     (2, True, False)
     """
+
+    borrowed: Annotated[IntArray | None, "int(b) in 0..n | none"] = None
+    borrowers: Annotated[IntArray | None, "int(b) in 0..K | none"] = None
+    own_error: Annotated[FloatArray | None, "finite(m) >= 0 | none"] = None
 
     def __str__(self) -> str:
         about = f"relative gap of all together {self.relative_gap:.2g}; {_left_out(self.left_out_error)}"
@@ -318,6 +329,8 @@ class KernelRidgeCells(PerCell):
     @property
     def left_out_error(self) -> FloatArray:
         """Mean squared residual of examples that were left out of the function of their cell, shape (m,)."""
+        if self.own_error is not None:
+            return self.own_error
         parts: Any = self.parts
         shares = np.array([part._weights().sum() for part in parts])  # noqa: SLF001  (its own parts)
         return np.asarray(shares @ np.stack([part.left_out_error for part in parts]) / shares.sum())
@@ -339,29 +352,66 @@ class KernelRidgeCells(PerCell):
         return [
             (ours and len(sizes) == 1, "there is not one KernelRidgeGap of the same targets for each cell"),
             self.everyone_in_a_cell(),
+            self._fairly_borrowed(),
         ]
+
+    def _fairly_borrowed(self) -> tuple[bool, str]:
+        """Return the claim that no function knows an example twice, and that errors are told of all examples alike.
+
+        A function that knew an example twice would still know it when it is left out.
+        """
+        given = [field is not None for field in (self.borrowed, self.borrowers, self.own_error)]
+        if self.borrowed is None or self.borrowers is None or not all(given):
+            return not any(given), "what is borrowed, by which cells, and the errors of all in their own: all three or none"
+        pairs = np.unique(np.stack([self.borrowed, self.borrowers]), axis=1)
+        home = self.cells[self.borrowed]
+        apart = bool(((home >= 0) & (home != self.borrowers)).all()) and pairs.shape[1] == self.borrowed.size
+        return apart, "a function knows an example twice, or one without a cell"
+
+    def known(self, k: int, own: IntArray) -> IntArray:
+        """Return the examples that part k is about, in their order: those of its cell, and what it has borrowed."""
+        if self.borrowed is None or self.borrowers is None:
+            return own
+        return np.sort(np.concatenate([own, self.borrowed[self.borrowers == k]]))
 
     def residuals(self, X: Matrix, y: Labels) -> tuple[FloatArray, FloatArray]:
         """Return the residuals of examples left out of their cells, for targets y (n, 1), and the rounding of each, (n,)."""
         left_out, unsure = self.confirm_left_out(X, y)[1]
         return left_out[:, 0], unsure[:, 0]
 
+    def confirm(self, X: Matrix, y: Labels) -> Verdict:
+        """Check the cells, every part on the examples it is about, and the error of all examples in their own cells."""
+        return self.confirm_left_out(X, y)[0]
+
     def confirm_left_out(self, X: Matrix, y: Labels) -> tuple[Verdict, FloatArray]:
         """Check every part; return also the residuals of examples left out of their cells, and their rounding, (2, n, m)."""
-        found = np.zeros((2, *y.shape))
+        found, parts = np.zeros((2, *y.shape)), self.parts
 
-        def check(part: Any, mine: IntArray) -> Verdict:
+        def check(k: int, mine: IntArray) -> Verdict:
+            part: Any = parts[k]
             verdict: Verdict
-            verdict, found[:, mine] = part.confirm_left_out(X[mine], y[mine])
+            verdict, told = part.confirm_left_out(X[mine], y[mine])
+            own = self.cells[mine] == k
+            found[:, mine[own]] = told[:, own]
             return verdict
 
-        return self.confirm_by(check, X, y), found
+        verdict = self.confirm_by(check, X, y)
+        if not verdict or self.own_error is None:
+            return verdict, found
+        s = np.ones(y.shape[0]) if self.sample_weight is None else self.sample_weight
+        shares, (residuals, unsure) = (s / s.sum())[:, None], found
+        errors = (shares * np.square(residuals)).sum(axis=0)
+        room = (shares * (2.0 * np.abs(residuals) + unsure) * unsure).sum(axis=0) + CLOSE * errors
+        close = self.own_error.shape == errors.shape and bool((np.abs(errors - self.own_error) <= room).all())
+        return Verdict.of(
+            (close, f"the error of examples left out of their own cells is {errors}, not {self.own_error}")
+        ), found
 
     def predictor(self, y: Labels) -> dict[str, Any]:
         """Return the centres and the functions of each cell; rows count among all examples."""
         found, kernels, biases = [], [], []
         for k, part in enumerate(self.parts):
-            mine, answer = np.flatnonzero(self.cells == k), part.predictor(y)
+            mine, answer = self.known(k, np.flatnonzero(self.cells == k)), part.predictor(y)
             found.append([(mine[rows], c) for rows, c in answer["functions"]])
             kernels.append(answer["kernel"])
             biases.append(answer["bias"] + answer["clamp"] ** 2 * part.coefficients.sum(axis=1))  # type: ignore[attr-defined]

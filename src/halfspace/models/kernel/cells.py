@@ -11,6 +11,7 @@ from functools import partial
 from typing import Annotated, Any, NamedTuple
 
 import numpy as np
+from scipy import sparse
 from sklearn.cluster import KMeans
 
 from halfspace._typing import FloatArray, IntArray, Matrix
@@ -29,7 +30,7 @@ from halfspace.rows.views import view_of
 from halfspace.solvers.outcome import Outcome
 from halfspace.solvers.run import Budget, Course, Run, run_all
 
-__all__ = ["Cells", "CellsLearnt", "cut", "learn_cells"]
+__all__ = ["Cells", "CellsLearnt", "borrow", "cut", "learn_cells"]
 
 SAMPLE = 100
 """Examples per centre that K-means sees."""
@@ -37,6 +38,8 @@ ROUNDS = 20
 """Iterations of K-means: good centres will do."""
 RATE = 2e9
 """Products of entries of rows and centres in a second."""
+VALUES = 1 << 21
+"""Distances held at a time."""
 LARGEST = 2.0
 """Cells with more examples than this many times the mean are cut again."""
 
@@ -115,6 +118,27 @@ def cut(X: Matrix, count: int, seed: int, seconds: float = np.inf, least: int = 
         cells = nearest_centres(X, centres)
         sizes = np.bincount(cells, minlength=centres.shape[0])
     return centres, cells
+
+
+def borrow(X: Matrix, centres: FloatArray, cells: IntArray, share: float) -> list[IntArray]:
+    """Return for every cell the examples next to it whose second nearest centre is its own, at most `share` times its size.
+
+    Nearest is the border that a step of the least share of the way between the two centres leads to.
+    """
+    second, depth = np.empty(cells.size, dtype=np.int64), np.empty(cells.size)
+    rows, squared = (X.toarray() if sparse.issparse(X) else np.asarray(X)), (centres * centres).sum(axis=1)
+    step = max(1, VALUES // (centres.shape[0] + centres.shape[1]))
+    for first in range(0, cells.size, step):
+        part = slice(first, first + step)
+        D, own = squared - 2.0 * rows[part] @ centres.T, cells[part][:, None]  # squared distances, but for a number of each row
+        near = np.take_along_axis(D, own, axis=1)[:, 0]
+        np.put_along_axis(D, own, np.inf, axis=1)
+        second[part] = D.argmin(axis=1)
+        between = np.square(centres[second[part]] - centres[cells[part]]).sum(axis=1)
+        depth[part] = (D.min(axis=1) - near) / np.where(between > 0.0, between, np.inf)
+    order, sizes = np.lexsort((depth, second)), np.bincount(cells, minlength=centres.shape[0])
+    ends = np.searchsorted(second[order], np.arange(centres.shape[0] + 1))
+    return [np.sort(order[ends[k] : ends[k + 1]][: int(share * sizes[k])]) for k in range(centres.shape[0])]
 
 
 # ------------------------------------------------------------ learning

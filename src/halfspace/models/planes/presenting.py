@@ -379,17 +379,16 @@ class PresentingClassifier(PlaneMixin, StreamMixin, ClassifierMixin, CallbackSup
         if self._native:
             joint = self._joint_bracket(data, scores, W, alpha, terms)
             return self._claim(int(mistakes.sum()), joint, s, float(np.linalg.norm(began)))
-        parts = []
+        parts, labels = [], data.classes.tolist()
         for k, number in enumerate(data.positive):
-            positive = data.classes[number : number + 1].tolist()[0]
             sides = self._sides(data, number, scores[:, k], W[k], k, alpha[k].sum(), terms)
-            common: dict[str, Any] = {"weights": W[k], "clamp": data.clamp, "positive": positive}
+            common: dict[str, Any] = {"weights": W[k], "clamp": data.clamp, "positive": labels[number]}
             if k in proofs or not alpha[k].any():
                 bracket = MarginBracket.measure(data.X, data.y, strengths=proofs.get(k), **common)
             else:
                 bracket = MarginBracket.claim(sides, strengths=alpha[k], **common)
             parts.append(self._claim(int(mistakes[k]), bracket, s, float(began[k])))
-        return parts[0] if len(parts) == 1 else PerClass(tuple(data.classes.tolist()), tuple(parts))
+        return parts[0] if len(parts) == 1 else PerClass(tuple(labels), tuple(parts))
 
     def _criterion(self, data: Examples, scores: FloatArray) -> float | FloatArray:
         """Return the perceptron criterion Σ max(0, -y f) of outputs (n, K): a number, or one per class for one-vs-rest."""

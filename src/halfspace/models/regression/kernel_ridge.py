@@ -1,6 +1,7 @@
 """What kernel ridge machines share: from targets to functions of a kernel, in cells if there are many examples, with proof."""
 
 import time
+from itertools import pairwise
 from typing import Any, ClassVar
 
 import numpy as np
@@ -16,7 +17,7 @@ from halfspace.kernels import Kernel
 from halfspace.kernels.gram import VALUES
 from halfspace.kernels.products import doubled
 from halfspace.models.certified import Certified
-from halfspace.models.kernel.cells import Cells, cut
+from halfspace.models.kernel.cells import Cells, borrow, cut
 from halfspace.models.kernel.prediction import Expansion
 from halfspace.models.parameters import check_common, require
 from halfspace.models.regression.base import Regression, RegressionMixin, read_regression
@@ -60,8 +61,8 @@ class KernelRidgeModel(Certified, RegressionMixin, BaseEstimator):
             msg = f"{cls.__name__}: its numbers are not one for each target"
             raise ValueError(msg)
 
-    cells_per_machine: ClassVar[float] = 1.0
-    """Cells are so many times smaller than the largest machine may be."""
+    borrowed: ClassVar[float] = 0.0
+    """The machine of a cell knows also so many examples of other cells, relative to its own, those next to the border."""
 
     kernel_rows: int
     max_time: float | None
@@ -85,6 +86,10 @@ class KernelRidgeModel(Certified, RegressionMixin, BaseEstimator):
     def _explained(self, plan: Any, cells: int) -> Outcome:
         """Say how kernel and ridge were chosen, and what was solved."""
         raise NotImplementedError
+
+    def _cell_share(self, share: float) -> float:
+        """Return the size of a cell relative to the largest machine, which may know such a share of the examples."""
+        return 1.0
 
     def _divisible(self, plan: Any) -> bool:
         """Tell whether the examples can be cut into cells."""
@@ -121,12 +126,14 @@ class KernelRidgeModel(Certified, RegressionMixin, BaseEstimator):
             rows = np.sort(rng.choice(used, most, replace=False))
         kernel = self._search(data, rows, plan, rng, began)
         seed = int(rng.randint(1 << 30))
-        by_cell, centres = [used], None
+        by_cell, centres, borrowed = [used], None, [used[:0]]
         if used.size > most:
-            mean = max(8, int(most / self.cells_per_machine))  # examples of a cell
-            centres, found = cut(kernel.coordinates(data.X[used]), -(-used.size // mean), seed, least=min(FEWEST, mean // 4))
+            mean = max(8, int(most * self._cell_share(most / used.size)))  # examples of a cell
+            places = kernel.coordinates(data.X[used])
+            centres, found = cut(places, -(-used.size // mean), seed, least=min(FEWEST, mean // 4))
             by_cell = np.split(used[np.argsort(found, kind="stable")], np.cumsum(np.bincount(found))[:-1])
-        self._solve(data, kernel, by_cell, centres)
+            borrowed = [used[others] for others in borrow(places, centres, found, self.borrowed)]
+        self._solve(data, kernel, (by_cell, borrowed), centres)
         outcome = self._explained(plan, len(by_cell))
         if learnt < everyone:
             sample = f"Learnt from a sample of {learnt:,} of {everyone:,} examples: max_time={self.max_time:g} allows no more."
@@ -168,54 +175,74 @@ class KernelRidgeModel(Certified, RegressionMixin, BaseEstimator):
             K = kernel.matrix(data.X[rows], dtype=np.float64)
         return np.asarray(K + data.design.clamp**2) if data.design.clamp else K
 
-    def _solve(self, data: Regression, kernel: Kernel, by_cell: list[IntArray], centres: FloatArray | None) -> None:
-        """Fit a function to the rows of every cell, and keep what predicts and the proof."""
-        ridge, (n, m) = self.ridge_, data.Y.shape
+    def _solve(
+        self, data: Regression, kernel: Kernel, rows_of: tuple[list[IntArray], list[IntArray]], centres: FloatArray | None
+    ) -> None:
+        """Fit a function to the rows of every cell and those it borrows, and keep what predicts and the proof."""
+        (by_cell, borrowed), (n, m), s = rows_of, data.Y.shape, data.design.s
         objection = indefiniteness(kernel, data.X)[1] if centres is None else None
         if objection is not None:
             msg = f"{type(self).__name__}: {objection}"
             raise InputError(msg)
 
-        def solve(rows: IntArray) -> KernelFit:
+        def solve(rows: IntArray) -> tuple[KernelFit, KernelRidgeGap]:
             with alone():
-                return kernel_ridge(self._matrix(data, kernel, rows), data.Y[rows], data.design.s[rows], ridge, free=data.free)
+                K = self._matrix(data, kernel, rows)
+                fit = kernel_ridge(K, data.Y[rows], s[rows], self.ridge_, free=data.free)
+                del K
+                return fit, self._proof(data, kernel, rows if centres is not None else None, fit)
 
-        fits = side_by_side(solve, by_cell, self.n_jobs)
-        coefficients, residuals, s = np.zeros((m, n)), np.zeros((m, n)), data.design.s
-        for rows, fit in zip(by_cell, fits, strict=True):
-            coefficients[:, rows], residuals[:, rows] = fit.coefficients, fit.left_out
-        everyone, clamp = np.arange(n), data.design.clamp
-
-        def proof(rows: IntArray, fit: KernelFit) -> KernelRidgeGap:
-            return KernelRidgeGap.measure(
-                data.X if rows.size == n else data.X[rows],
-                data.Y[rows],
-                kernel=kernel,
-                coefficients=coefficients if rows.size == n else coefficients[:, rows],
-                ridge=ridge,
-                constants=fit.constants if data.free else None,
-                clamp=clamp,
-                sample_weight=None if data.sample_weight is None else s[rows],
-                left_out_error=(s[rows] * residuals[:, rows] ** 2).sum(axis=1) / s[rows].sum(),
-            )
-
-        own = [everyone] if centres is None else by_cell
-        bias = np.stack(
-            [fit.constants + clamp**2 * coefficients[:, rows].sum(axis=1) for rows, fit in zip(own, fits, strict=True)]
-        )
-        mean = bias[0] if centres is None else np.full(m, np.nan)
-        self._expansion, self._fitted_clamp = Expansion(kernel, doubled(data.X), everyone, coefficients, mean), clamp
+        known = [np.sort(np.concatenate(pair)) for pair in zip(by_cell, borrowed, strict=True)]
+        fits, proofs = zip(*side_by_side(solve, known, self.n_jobs), strict=True)
+        residuals, cells = np.zeros((m, n)), np.full(n, -1)
+        for k, (rows, own, fit) in enumerate(zip(known, by_cell, fits, strict=True)):
+            residuals[:, own], cells[own] = fit.left_out[:, np.searchsorted(rows, own)], k
         left_out = np.where(s > 0.0, data.Y.T - residuals, np.nan)
         self.left_out_ = left_out[0] if data.single else np.ascontiguousarray(left_out.T)
-        self._cells: Cells | None = None
+        support, rows, clamp = doubled(data.X), np.arange(n), data.design.clamp
+        self._fitted_clamp, self._cells = clamp, None
         if centres is None:
-            self.certificate_: Any = proof(everyone, fits[0])
+            self.certificate_: Any = proofs[0]
+            bias = fits[0].constants + clamp**2 * proofs[0].coefficients.sum(axis=1)
+            self._expansion = Expansion(kernel, support, rows, proofs[0].coefficients, bias)
             return
-        cells = np.full(n, -1)
-        for k, rows in enumerate(by_cell):
-            cells[rows] = k
-        self._cells = Cells(centres, by_cell, bias, np.ones((len(by_cell), m), dtype=bool))
-        self.certificate_ = KernelRidgeCells(centres, cells, tuple(map(proof, by_cell, fits)), data.sample_weight)
+        columns, lent, claims = by_cell, np.concatenate(borrowed), {}
+        if lent.size:  # an example stands once for every machine that knows it
+            rows, ends = np.concatenate(known), np.cumsum([0, *(mine.size for mine in known)])
+            support, columns = support[rows], [np.arange(*pair) for pair in pairwise(ends)]
+            error = (s * residuals**2).sum(axis=1) / s.sum()
+            claims = {
+                "borrowed": lent,
+                "borrowers": np.repeat(np.arange(len(known)), [r.size for r in borrowed]),
+                "own_error": error,
+            }
+        coefficients = np.zeros((m, rows.size))
+        for mine, fit in zip(columns, fits, strict=True):
+            coefficients[:, mine] = fit.coefficients
+        bias = np.stack([fit.constants + clamp**2 * fit.coefficients.sum(axis=1) for fit in fits])
+        self._expansion = Expansion(kernel, support, rows, coefficients, np.full(m, np.nan))
+        self._cells = Cells(centres, columns, bias, np.ones((len(known), m), dtype=bool))
+        self.certificate_ = KernelRidgeCells(centres, cells, proofs, data.sample_weight, **claims)
+
+    def _proof(self, data: Regression, kernel: Kernel, rows: IntArray | None, fit: KernelFit) -> KernelRidgeGap:
+        """Return the proof of the function of some rows, or of all, of which those without weight have no coefficient."""
+        some, s = np.flatnonzero(data.design.s) if rows is None else rows, data.design.s
+        coefficients = fit.coefficients
+        if rows is None:
+            coefficients = np.zeros((data.Y.shape[1], data.Y.shape[0]))
+            coefficients[:, some] = fit.coefficients
+        weights = data.sample_weight if rows is None or data.sample_weight is None else s[rows]
+        return KernelRidgeGap.measure(
+            data.X if rows is None else data.X[rows],
+            data.Y if rows is None else data.Y[rows],
+            kernel=kernel,
+            coefficients=coefficients,
+            ridge=self.ridge_,
+            constants=fit.constants if data.free else None,
+            clamp=data.design.clamp,
+            sample_weight=weights,
+            left_out_error=(s[some] * fit.left_out**2).sum(axis=1) / s[some].sum(),
+        )
 
     def _outputs(self, X: Matrix) -> FloatArray:
         """Return the outputs for rows of X, shape (n, m)."""
@@ -237,7 +264,7 @@ class KernelRidgeModel(Certified, RegressionMixin, BaseEstimator):
 
     @property
     def dual_coef_(self) -> FloatArray:
-        """Coefficients of the examples, shape (n,) or (m, n)."""
+        """Coefficients of the examples, shape (n,) or (m, n); if cells borrow, of those each knows, cell after cell."""
         check_is_fitted(self)
         return (self._expansion.coefficients[0] if self._single else self._expansion.coefficients).copy()
 

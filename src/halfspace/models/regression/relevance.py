@@ -21,7 +21,7 @@ from halfspace.models.regression.kernel_ridge import KernelRidgeModel
 from halfspace.rows.labels import read_classes
 from halfspace.rows.threads import one_blas_thread
 from halfspace.solvers.outcome import Outcome
-from halfspace.solvers.regression.relevance import TEACHERS, Task, find_metric
+from halfspace.solvers.regression.relevance import TEACHERS, Ends, Task, find_metric
 
 __all__ = ["RelevanceKernelClassifier", "RelevanceKernelRegressor"]
 
@@ -45,7 +45,7 @@ class _Relevance(OneToOneFeatureMixin, TransformerMixin, KernelRidgeModel):
 
     intercept = "free"
     intercept_scaling = 1.0
-    cells_per_machine: ClassVar[float] = 2.5  # smaller cells take less time, and are as good to within the noise on covtype
+    borrowed: ClassVar[float] = 0.5
     classes: ClassVar[bool]
     _ended: tuple[str, str, int]
 
@@ -94,6 +94,9 @@ class _Relevance(OneToOneFeatureMixin, TransformerMixin, KernelRidgeModel):
             raise InputError(msg)
         return self._expansion.kernel
 
+    def _cell_share(self, share: float) -> float:
+        return max(0.16, 0.28 * float(np.sqrt(share)))  # of 15,000 examples as dear as of 5,000
+
     def _searching(self, plan: Kernel | None, r: int, matrix: float) -> float:
         return 0.0 if plan is not None else SEARCHED * min(1.0, r / LOOKED_AT) ** 2 + 0.05
 
@@ -115,7 +118,7 @@ class _Relevance(OneToOneFeatureMixin, TransformerMixin, KernelRidgeModel):
         task = Task(X, ((Y - mean) / spread).astype(np.float32), (s / s.mean()).astype(np.float32), self.classes)
         deadline = None if self.max_time is None else began + float(self.max_time) * SHARE
         reporter = Reporter(self, data.X, data.Y, dict, 1)
-        found = find_metric(task, rng, deadline, reporter.line)
+        found = find_metric(task, rng, Ends(deadline, reporter.line, self.n_jobs))
         reporter.close()
         unseen = np.full(data.Y.shape, np.nan)
         unseen[rows] = found.unseen * spread + mean
@@ -184,7 +187,8 @@ class RelevanceKernelRegressor(MultiOutputMixin, RegressorMixin, _Relevance):
     ridge : float, optional
         λ > 0 for that kernel.
     kernel_rows : int, default 5000
-        Most examples of one machine; of more, cells of about two fifths as many examples are made.
+        Most examples of one machine; of more, cells of about a fourth to a sixth as many are made, whose
+        machines know also half as many of the examples next to their borders.
     warm_start : bool, default False
         Keep metric and λ of the last fit, and only solve for the examples given.
     max_time : float, optional
@@ -279,7 +283,8 @@ class RelevanceKernelClassifier(ClassifierMixin, _Relevance):
     ridge : float, optional
         λ > 0 for that kernel.
     kernel_rows : int, default 5000
-        Most examples of one machine; of more, cells of about two fifths as many examples are made.
+        Most examples of one machine; of more, cells of about a fourth to a sixth as many are made, whose
+        machines know also half as many of the examples next to their borders.
     warm_start : bool, default False
         Keep metric and λ of the last fit, and only solve for the examples given, which must be of the same classes.
     max_time : float, optional

@@ -13,10 +13,10 @@ Reference  Saunders, Gammerman and Vovk 1998. Left out: Allen 1974 ("PRESS").
 from typing import NamedTuple
 
 import numpy as np
-from scipy import linalg
 
 from halfspace._typing import FloatArray
 from halfspace.errors import InputError
+from halfspace.solvers.regression.cholesky import factor, inverse_diagonal, product, solve
 
 __all__ = ["KernelFit", "KernelSpectrum", "decompose", "default_kernel_ridges", "kernel_ridge", "left_out_residuals"]
 
@@ -76,21 +76,18 @@ def left_out_residuals(parts: KernelSpectrum, ridges: FloatArray) -> FloatArray:
 
 def kernel_ridge(K: FloatArray, Y: FloatArray, s: FloatArray, ridge: float, *, free: bool) -> KernelFit:
     """Solve for one λ by Cholesky, for a kernel matrix K (n, n), which is overwritten, weights s > 0 (n,), targets Y (n, m)."""
-    root = np.sqrt(s)
+    K, root = np.ascontiguousarray(K), np.sqrt(s)
     if (s != 1.0).any():
         K *= root
         K *= root[:, None]
     K[np.diag_indices(s.size)] += ridge
-    right = np.column_stack([root[:, None] * Y, root])
-    try:
-        factor = linalg.cholesky(K, lower=True, check_finite=False), True
-    except linalg.LinAlgError as error:
+    diagonal, right = K.diagonal().copy(), np.column_stack([root[:, None] * Y, root])
+    if not factor(K):
         msg = f"kernel ridge regression: with ridge {ridge:.3g} the kernel matrix is singular to rounding. Give a larger ridge."
-        raise InputError(msg) from error
-    solved = linalg.cho_solve(factor, right, check_finite=False)
-    solved += linalg.cho_solve(factor, right - K @ solved, check_finite=False)  # one step of refinement
-    inverse = linalg.lapack.dtrtri(factor[0], lower=1, overwrite_c=1)[0]
-    squares = np.square(inverse, out=inverse).sum(axis=0)  # the diagonal of the inverse of K
+        raise InputError(msg)
+    solved = solve(K, right)
+    solved += solve(K, right - product(K, diagonal, solved))  # one step of refinement
+    squares = inverse_diagonal(K)
     b, constants, left_out = _answer(squares, solved[:, :-1].T, solved[:, -1], root, ridge, free=free)
     return KernelFit(b * root, constants, left_out)
 

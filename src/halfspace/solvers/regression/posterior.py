@@ -28,6 +28,8 @@ from halfspace.solvers.regression.spectrum import triangle
 __all__ = ["Posterior", "gathered", "infer", "integrated", "joined", "seconds"]
 
 EPS = float(np.finfo(np.float64).eps)
+LARGEST = 1e145
+"""Sums beyond it have squares whose products overflow."""
 PAIR, TRIPLE = 1.1e-7, 2e-10
 """Seconds of a pair of weights, its covariance and its proof, and of a pair of weights for one example more."""
 SPANNED, WHOLE = 9e-10, 5e-10
@@ -120,7 +122,7 @@ def _decomposed(sums: Sums) -> tuple[FloatArray, FloatArray, FloatArray, float]:
     All right vectors, shape (D, D); of wide sums those that span the examples, shape (D, k).
     """
     D = sums.triangle.shape[1] - 1
-    if not np.isfinite(sums.triangle).all():
+    if not np.abs(sums.triangle).max() < LARGEST:
         msg = "sums of squares overflow"
         raise np.linalg.LinAlgError(msg)
     U, s, Vt = linalg.svd(sums.triangle[:, :D], full_matrices=not sums.wide)

@@ -18,8 +18,9 @@ Many       From 3,500 examples on, 1,000 to 2,000 are set apart. The best kernel
 Loss       Squared error; of classes, whose targets are ±1, mistakes + 0.3 times that.
 Tried      Without a gain beyond the noise of one split: dropping columns of less relevance than shuffled copies first, members
            stacked by least squares with weights >= 0, the sum of three members' kernels, a full matrix in place of weights,
-           RBF with a metric.
-Precision  Single in the search, except for λ < 0.01; the machine that is kept is solved in double precision elsewhere.
+           RBF with a metric; near the border of two cells the average of both machines, where cells borrow examples.
+Precision  Single in the search, double for λ < 1e-4 and where Cholesky's factor fails; the machine that is kept is solved in
+           double precision elsewhere.
 Reference  Radhakrishnan, Beaglehole, Pandit and Belkin 2024 ("recursive feature machines"); for prototypes Hammer and
            Villmann 2002 (GRLVQ), where relevances descend the cost.
 """
@@ -30,15 +31,16 @@ from typing import Any, NamedTuple
 
 import numpy as np
 from scipy import linalg
-from scipy.linalg import lapack
 
 from halfspace._typing import FloatArray, IntArray, Matrix
 from halfspace.kernels import RBF, Kernel, Laplacian, Linear, Manhattan, OnScales
 from halfspace.kernels.fast.manhattan import manhattan, pulls
 from halfspace.kernels.scales import SCALES, learn_curves
+from halfspace.rows.threads import alone, n_workers, side_by_side
+from halfspace.solvers.regression.cholesky import factor, inverse_diagonal, solve
 from halfspace.solvers.run import in_pieces
 
-__all__ = ["TEACHERS", "Found", "Shape", "Task", "find_metric"]
+__all__ = ["TEACHERS", "Ends", "Found", "Shape", "Task", "find_metric"]
 
 FEW, FOLDED, HALVED, TAUGHT, JUDGED = 400, 1_260, 2_000, 1_000, 1_500
 """Rows that scale and width are chosen on; up to which there are 3 folds, and 2; beyond, rows that teach, and that judge."""
@@ -49,8 +51,8 @@ GRADIENTS, OUTPUTS = 300, 8
 RIDGES = np.geomspace(1e-5, 30.0, 12)
 STEP, LEAST, LARGEST = 4.0, 1e-4, 256.0
 """Ratio of neighbouring ridges when one is tuned, and the ends."""
-SINGLE = 0.01
-"""Ridges from which single precision will do."""
+SINGLE = 1e-4
+"""Ridges from which single precision, that of the kernel values, is tried."""
 SQUARED = 0.3
 """Weight of the squared error beside mistakes."""
 NOTHING = 1e-5
@@ -181,6 +183,7 @@ class Member(NamedTuple):
     power: float
     ridge: float
     outputs: Any  # (n, m)
+    before: tuple[float, ...]  # ridges of the rounds before
 
 
 class Step(NamedTuple):
@@ -211,12 +214,20 @@ class Found(NamedTuple):
     rounds: int
 
 
-def find_metric(task: Task, rng: Any, deadline: float | None = None, tell: Callable[[str], Any] = len) -> Found:
-    """Find scale, kernel, metric and ridge for a task; `tell` hears of every machine.
+class Ends(NamedTuple):
+    """When to end (`time.perf_counter`), who hears of every machine, and the threads that work side by side."""
 
-    What is not begun by the deadline (`time.perf_counter`), or at Ctrl-C, is left out.
+    deadline: float | None = None
+    tell: Callable[[str], Any] = len
+    n_jobs: int | None = 1
+
+
+def find_metric(task: Task, rng: Any, ends: Ends = Ends()) -> Found:  # noqa: B008  (it cannot be changed)
+    """Find scale, kernel, metric and ridge for a task; what is not begun by the deadline, or at Ctrl-C, is left out.
+
+    Machines that are solved side by side draw from generators of their own: the result does not depend on `n_jobs`.
     """
-    late = _Late(deadline)
+    late = _Late(ends.deadline)
     n = task.Y.shape[0]
     order = rng.permutation(n)
     curves = {scale: learn_curves(task.X, scale) for scale in SCALES}
@@ -225,21 +236,23 @@ def find_metric(task: Task, rng: Any, deadline: float | None = None, tell: Calla
     scaled = {scale: curve(task.X[read], columns).astype(np.float32) for scale, curve in curves.items()}
     few = min(FEW, n)
     different = [scale for scale in SCALES if scale == SCALES[0] or np.abs(scaled[scale] - scaled[SCALES[0]]).max() > 1e-3]
-    chosen: dict[str, Choice] = {}
-    for shape in SHAPES:
-        if not chosen or not late():
-            chosen[shape.name] = _choose(shape, {k: scaled[k][:few] for k in different}, task.of(order[:few]))
-    judged = _judge(task.of(read), chosen, scaled, rng, (late, tell))
+    seen, some_rows = {k: scaled[k][:few] for k in different}, task.of(order[:few])
+    wanted = [shape for shape in SHAPES if shape is SHAPES[0] or not late()]
+    choices = _side_by_side(lambda shape: _choose(shape, seen, some_rows), wanted, ends.n_jobs)
+    chosen = {shape.name: choice for shape, choice in zip(wanted, choices, strict=True)}
+    judged = _judge(task.of(read), chosen, scaled, rng, (late, ends))
     members, unseen = judged.members(), np.full(task.Y.shape, np.nan)
     unseen[read] = members[0].outputs
     some, many = slice(0, min(MOST, n)), n - read.size >= APART[0] and not late()
-    steps = []
-    for member in members if many else members[:1]:
-        choice = chosen[member.shape.name]
-        steps.append(_taught(member, scaled[choice.scale][some], task.of(read[some]), choice, rng))
-    step = steps[0]
+
+    def teach(pair: tuple[Member, Any]) -> Step:
+        choice = chosen[pair[0].shape.name]
+        return _taught(pair[0], scaled[choice.scale][some], task.of(read[some]), choice, pair[1])
+
+    steps = _side_by_side(teach, [(member, _own(rng)) for member in (members if many else members[:1])], ends.n_jobs)
+    step: Step = steps[0]
     if many:
-        step, teachers = _in_cells(task, steps, curves, order, (rng, late, tell))
+        step, teachers = _in_cells(task, steps, curves, order, (rng, late, ends))
         read = np.union1d(read, teachers)
     metric = step.member.shape.factors(step.metric, step.member.power)
     kernel = step.member.shape.value(step.width, int((metric > 0.0).sum()))
@@ -258,6 +271,21 @@ class _Late:
         if self.why == "complete" and self.deadline is not None and time.perf_counter() > self.deadline:
             self.why = "time budget spent"
         return self.why != "complete"
+
+
+def _side_by_side(work: Callable[..., Any], items: list[Any], n_jobs: int | None) -> list[Any]:
+    """Call `work(item)` for each item in threads, each of which does all of its work itself."""
+
+    def own(item: Any) -> Any:
+        with alone():
+            return work(item)
+
+    return side_by_side(own, items, n_jobs)
+
+
+def _own(rng: Any) -> Any:
+    """Return a generator for work that is done beside other work."""
+    return np.random.RandomState(rng.randint(1 << 30))
 
 
 # ------------------------------------------------------------ scale and width, before any metric
@@ -294,26 +322,19 @@ def _left_out(b: Any, along: Any, squares: Any, root: Any) -> tuple[Any, Any, An
 # ------------------------------------------------------------ one machine
 def _solved(K: Any, task: Task, ridge: float, *, left_out: bool) -> tuple[Any, Any, Any] | None:
     """Solve by Cholesky: b (n, m), constants (m,), residuals left out if asked for; None if singular to rounding."""
-    single = ridge >= SINGLE
-    kind, factor, solve, invert = (
-        (np.float32, lapack.spotrf, lapack.spotrs, lapack.strtri)
-        if single
-        else (np.float64, lapack.dpotrf, lapack.dpotrs, lapack.dtrtri)
-    )
-    root: Any = np.sqrt(task.s).astype(kind)
-    A: Any = np.array(K, dtype=kind)
-    if (root != 1).any():
-        A *= root
-        A *= root[:, None]
-    A[np.diag_indices(root.size)] += kind(ridge)
-    L, failed = factor(A.T, lower=1, clean=int(left_out), overwrite_a=1)
-    if failed:
-        return None
-    right = np.column_stack([root[:, None] * task.Y, root]).astype(kind)
-    solved = solve(L, right, lower=1)[0]
-    squares = np.square(invert(L, lower=1, overwrite_c=1)[0]).sum(axis=0) if left_out else np.ones(root.size)
-    b, constants, residuals = _left_out(solved[:, :-1], solved[:, -1], squares, root)
-    return b * root[:, None], constants, residuals
+    for kind in (np.float32, np.float64) if ridge >= SINGLE else (np.float64,):
+        root: Any = np.sqrt(task.s).astype(kind)
+        A: Any = np.array(K, dtype=kind, order="C")
+        if (root != 1).any():
+            A *= root
+            A *= root[:, None]
+        A[np.diag_indices(root.size)] += kind(ridge)
+        if factor(A):
+            solved = solve(A, np.column_stack([root[:, None] * task.Y, root]))
+            squares = inverse_diagonal(A) if left_out else np.ones(root.size)
+            b, constants, residuals = _left_out(solved[:, :-1], solved[:, -1], squares, root)
+            return b * root[:, None], constants, residuals
+    return None
 
 
 def _tuned(K: Any, task: Task, ridge: float) -> tuple[float, Any, Any]:
@@ -416,11 +437,11 @@ def _weighed(shape: Shape, Z: Any, relevances: FloatArray, power: float) -> Any:
 
 
 def _taught(member: Member, Z: Any, task: Task, choice: Choice, rng: Any) -> Step:
-    """Return a member taught by some rows, all rounds with the ridge that was chosen."""
+    """Return a member taught by some rows, rounds with the ridge that was chosen, or with those that were tuned."""
     shape, choice, relevances = member.shape, choice._replace(ridge=member.ridge), np.ones(Z.shape[1])
-    for k in range(member.rounds):
-        machine = _machine(shape, Z, task, choice, (k, 1.0, relevances), tune=Z.shape[1] > WIDE)
-        relevances = gradients(shape, Z, machine, rng)
+    for k, ridge in enumerate(member.before):
+        own = choice._replace(ridge=ridge) if Z.shape[1] > WIDE else choice
+        relevances = gradients(shape, Z, _machine(shape, Z, task, own, (k, 1.0, relevances), tune=False), rng)
     machine = _machine(shape, Z, task, choice, (member.rounds, member.power, relevances), tune=False)
     return Step(member, choice, member.rounds, member.ridge, relevances, machine.width, gradients(shape, Z, machine, rng))
 
@@ -428,6 +449,8 @@ def _taught(member: Member, Z: Any, task: Task, choice: Choice, rng: Any) -> Ste
 # ------------------------------------------------------------ judged by rows that taught no metric
 Key = tuple[str, int, float, float]
 """A member: the name of its shape, rounds, power, and the factor of its ridge."""
+Kept = tuple[Key, IntArray, Any, float]
+"""A member, the rows that judge it, its outputs for these, and its ridge."""
 
 
 class _Judged:
@@ -463,8 +486,9 @@ class _Judged:
                 next(shape for shape in SHAPES if shape.name == key[0]),
                 key[1],
                 key[2],
-                float(np.exp(np.mean(np.log(self.ridges[key])))),
+                _middle(self.ridges[key]),
                 self.outputs[key],
+                tuple(_middle(self.ridges[key[0], k, 1.0, 1.0]) for k in range(key[1])),
             )
             for key in keys
             if losses[key] <= NEAR * losses[keys[0]]
@@ -477,54 +501,76 @@ class _Judged:
         return {"kernel": names, "rounds": rounds, "power": powers, "factor": factors, "loss": list(losses.values())}
 
 
-def _judge(
-    task: Task, chosen: dict[str, Choice], scaled: dict[str, Any], rng: Any, ends: tuple[_Late, Callable[[str], Any]]
-) -> _Judged:
+def _middle(ridges: list[float]) -> float:
+    """Return the geometric mean."""
+    return float(np.exp(np.mean(np.log(ridges))))
+
+
+def _judge(task: Task, chosen: dict[str, Choice], scaled: dict[str, Any], rng: Any, ends: tuple[_Late, Ends]) -> _Judged:
     """Teach every member on some rows and judge it by the others; Ctrl-C ends it once there is one to choose."""
-    n, (late, tell) = task.Y.shape[0], ends
+    n, (late, (_, tell, n_jobs)) = task.Y.shape[0], ends
     everyone = np.arange(n)
     folds = 3 if n < FOLDED else 2 if n < HALVED else 1
     judged = _Judged(task)
 
     def pieces() -> Iterator[str]:
         for held in np.array_split(everyone, folds) if folds > 1 else [everyone[TAUGHT:]]:
-            for shape in SHAPES:
-                if shape.name in chosen and not (judged.outputs and late()):
-                    _judge_shape(shape, chosen[shape.name], scaled, judged, held, (rng, late))
-                    yield f"{shape.name}, {held.size:,} rows held out: loss {min(judged.losses().values()):.4g} so far"
+            shapes = [(shape, _own(rng)) for shape in SHAPES if shape.name in chosen]
+            found: dict[str, list[Kept]] = {}
 
-    if not in_pieces(pieces(), tell):
+            def judge(one: tuple[Shape, Any], held: IntArray = held, found: dict[str, list[Kept]] = found) -> None:
+                shape, own = one
+                if not late() or not (judged.outputs or shape is not SHAPES[0]):  # one there must be
+                    found[shape.name] = list(
+                        _judge_shape(shape, chosen[shape.name], scaled, task, held, (own, late, folds > 1))
+                    )
+
+            beside = n_workers(n_jobs, len(shapes)) > 1  # the dear ones, which come last, are begun first
+            for batch in [shapes[::-1]] if beside else [[one] for one in shapes]:
+                try:
+                    _side_by_side(judge, batch, n_jobs)
+                finally:  # at Ctrl-C, what was done by then
+                    for shape, _ in batch[::-1]:
+                        for one in found.get(shape.name, ()):
+                            judged.keep(*one)
+                yield f"{held.size:,} rows held out: loss {min(judged.losses().values()):.4g} so far"
+
+    if not in_pieces(pieces(), tell, lambda: bool(judged.outputs)):
         late.why = "interrupted"
     return judged
 
 
 def _judge_shape(
-    shape: Shape, choice: Choice, scaled: dict[str, Any], judged: _Judged, held: IntArray, ends: tuple[Any, _Late]
-) -> None:
-    """Teach machines of a shape on all rows but those held out, and keep their outputs for these, while rounds gain by it."""
-    taught = np.setdiff1d(np.arange(judged.task.Y.shape[0]), held)
-    Z, H, task = scaled[choice.scale][taught], scaled[choice.scale][held], judged.task.of(taught)
+    shape: Shape, choice: Choice, scaled: dict[str, Any], judging: Task, held: IntArray, ends: tuple[Any, _Late, bool]
+) -> Iterator[Kept]:
+    """Teach machines of a shape on all rows but those held out, and yield their outputs for these, while rounds gain by it."""
+    taught = np.setdiff1d(np.arange(judging.Y.shape[0]), held)
+    Z, H, task, judge = scaled[choice.scale][taught], scaled[choice.scale][held], judging.of(taught), judging.of(held)
     choice, relevances, least = choice._replace(ridge=max(choice.ridge, LEAST)), np.ones(Z.shape[1]), np.inf
     rounds, wide, idle = _rounds(shape, Z.shape[1]), Z.shape[1] > WIDE, 0
     for k in range(1 + rounds):
-        losses = []
+        best = np.inf
         for power in shape.powers if k else (1.0,):
             machine = _machine(shape, Z, task, choice, (k, power, relevances), tune=k == 0 or wide)
             V = _weighed(shape, H, relevances, power)
             K = shape.bent(shape.apart(V, _weighed(shape, Z, relevances, power)), machine.width)
-            for factor in FACTORS if k and not wide else (1.0,):
-                ridge = factor * machine.ridge
-                answer = (machine.b, machine.constants) if factor == 1.0 else _solved(machine.K, task, ridge, left_out=False)
-                if answer is not None:
-                    F = K @ answer[0].astype(np.float32) + answer[1]
-                    judged.keep((shape.name, k, power, factor), held, F, ridge)
-                    losses.append(judged.task.of(held).loss(F))
+            losses: list[float] = []
+            for times in FACTORS if k and not wide else (1.0,):
+                if len(losses) == 3 and losses[2] > losses[1] and not ends[2]:
+                    continue  # the loss rises already
+                ridge = times * machine.ridge
+                answer = (machine.b, machine.constants) if times == 1.0 else _solved(machine.K, task, ridge, left_out=False)
+                F = None if answer is None else K @ answer[0].astype(np.float32) + answer[1]
+                losses.append(np.inf if F is None else judge.loss(F))
+                if F is not None:
+                    yield (shape.name, k, power, times), held, F, ridge
+            best = min(best, *losses)
             if power == 1.0:
                 first = machine
-        idle = 0 if min(losses) < least else idle + 1
+        idle = 0 if best < least else idle + 1
         if k == rounds or idle > wide or ends[1]():
             return
-        least, choice = min(*losses, least), choice._replace(ridge=first.ridge)
+        least, choice = min(best, least), choice._replace(ridge=first.ridge)
         relevances = gradients(shape, Z, first, ends[0])
 
 
@@ -539,10 +585,11 @@ class _Rows(NamedTuple):
 
 
 def _in_cells(
-    task: Task, steps: list[Step], curves: dict[str, Any], order: IntArray, ends: tuple[Any, _Late, Any]
+    task: Task, steps: list[Step], curves: dict[str, Any], order: IntArray, ends: tuple[Any, _Late, Ends]
 ) -> tuple[Step, IntArray]:
     """Let many rows decide among members, then go on with rounds while rows that teach nothing gain; return who taught, too."""
-    (rng, late, tell), n, columns = ends, order.size, np.arange(task.X.shape[1])
+    (rng, late, (_, tell, n_jobs)), n, columns = ends, order.size, np.arange(task.X.shape[1])
+    end = (rng, late, n_jobs)
     held = min(max(APART[0], n // 5), APART[1])
     teachers, judges = order[: min(n - held, TEACHERS, ENTRIES // columns.size)], order[n - held :]
     rows, best = {}, steps[0]
@@ -554,14 +601,14 @@ def _in_cells(
             if scale not in rows:
                 Z, H = (curves[scale](task.X[some], columns).astype(np.float32) for some in (teachers, judges))
                 rows[scale] = _Rows(Z, task.of(teachers), H, task.of(judges))
-            best = min(best, _passed(step, rows[scale], (1.0, 1.0 / STEP, STEP), rng, late), key=lambda one: one.loss)
+            best = min(best, _passed(step, rows[scale], (1.0, 1.0 / STEP, STEP), end), key=lambda one: one.loss)
             yield f"{name}, in cells: loss {best.loss:.4g} so far"
         while best.member.shape.root and best.rounds < best.member.rounds + LAST:
             part, shape = rows[best.choice.scale], best.member.shape
             U = _weighed(shape, part.Z[:CELL], best.relevances, best.member.power)
             width = best.choice.multiple * shape.typical(shape.apart(U, U))
             further = best._replace(metric=best.relevances, width=width, rounds=best.rounds + 1)
-            further = _passed(further, part, (1.0, 1.0 / STEP), rng, late)
+            further = _passed(further, part, (1.0, 1.0 / STEP), end)
             if not further.loss < best.loss:
                 return
             best = further
@@ -572,31 +619,39 @@ def _in_cells(
     return best, teachers
 
 
-def _passed(step: Step, rows: _Rows, factors: tuple[float, ...], rng: Any, late: _Late) -> Step:
+def _passed(step: Step, rows: _Rows, factors: tuple[float, ...], ends: tuple[Any, _Late, int | None]) -> Step:
     """Solve in all cells with a metric; return it with the ridge, times a factor, that is best for the rows that judge.
 
     The loss is infinite if there was no time for all cells, or none of the ridges could be solved for.
     """
-    shape, power = step.member.shape, step.member.power
+    shape, power, (rng, late, n_jobs) = step.member.shape, step.member.power, ends
     U, V = (_weighed(shape, A, step.metric, power) for A in (rows.Z, rows.H))
     cells, outputs, ridges = list(_cut(U, V)), np.zeros((len(factors), *rows.judge.Y.shape)), step.ridge * np.array(factors)
-    kept = []
-    for mine, asked in cells:
+
+    def solve_in(cell: tuple[IntArray, IntArray, Any]) -> Any:
+        mine, asked, own = cell
         if late():
-            return step._replace(loss=np.inf)
+            return None
         D, part = shape.apart(U[mine], U[mine]), rows.task.of(mine)
         K, asking = shape.bent(D, step.width), shape.bent(shape.apart(V[asked], U[mine]), step.width)
         found: list[Any] = [_solved(K, part, ridge, left_out=False) for ridge in ridges.tolist()]
         for F, answer in zip(outputs, found, strict=True):
             F[asked] = np.nan if answer is None else asking @ answer[0].astype(np.float32) + answer[1]
-        some = rng.choice(mine.size, min(mine.size, 1 + SLOPES // len(cells)), replace=False)
-        kept.append((mine, (some, K[some], D[some]), found))
+        some = own.choice(mine.size, min(mine.size, 1 + SLOPES // len(cells)), replace=False)
+        return mine, (some, K[some], D[some]), found, own
+
+    kept = _side_by_side(solve_in, [(*cell, _own(rng)) for cell in cells], n_jobs)
     losses = [rows.judge.loss(F) for F in outputs]
     least, weights = int(np.argmin(losses)), shape.factors(step.metric, power) / step.width
-    if not losses[least] < np.inf:
+    if any(one is None for one in kept) or not losses[least] < np.inf:
         return step._replace(loss=np.inf)
-    slopes = [mine.size * _slopes(shape, rows.Z[mine], at, found[least][0], weights, rng) for mine, at, found in kept]
-    return step._replace(ridge=float(ridges[least]), relevances=_relative(np.sum(slopes, axis=0)), loss=losses[least])
+
+    def slopes_in(one: Any) -> FloatArray:
+        mine, at, found, own = one
+        return mine.size * _slopes(shape, rows.Z[mine], at, found[least][0], weights, own)
+
+    slopes = np.sum(_side_by_side(slopes_in, kept, n_jobs), axis=0)
+    return step._replace(ridge=float(ridges[least]), relevances=_relative(slopes), loss=losses[least])
 
 
 def _cut(U: Any, V: Any) -> Iterator[tuple[IntArray, IntArray]]:
