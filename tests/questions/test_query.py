@@ -233,7 +233,9 @@ def test_a_model_that_encodes_gets_the_pool_as_it_is():
 def test_a_lead_is_that_of_the_first_over_the_second(asked, classes):
     """Of any number of classes, by outputs or by probabilities; unsure is below 1 or one half."""
     found = np.random.default_rng(classes).uniform(0.0, 2.0, size=(40, classes))
-    lead, unsure = import_module("halfspace.questions.query")._margins(SimpleNamespace(**{asked: lambda _: found}), None, None)
+    model = SimpleNamespace(**{asked: lambda _: found})
+    lead, unsure, best = import_module("halfspace.questions.query")._margins(model, None, None)
     expected = [first - second for *_, second, first in map(sorted, found.tolist())]
     assert lead.tolist() == expected
     assert unsure.tolist() == [value < (1.0 if asked == "decision_function" else 0.5) for value in expected]
+    assert best.tolist() == [row.index(max(row)) for row in found.tolist()]
