@@ -255,6 +255,13 @@ def test_pairs_that_do_not_fit_become_one_against_the_rest():
         assert _kernel(X, y, Setting()).model.multi_class == "ovr"
 
 
+def test_a_path_counts_the_strengths_it_keeps():
+    """A path keeps the strengths of every machine at every point: too many of them are refused before the first."""
+    X, y = rng.normal(size=(600, 2)), np.arange(600) % 300
+    with memory_limit("560 MB"), pytest.raises(MemoryLimitError, match=r"kernel_path: .* give fewer Cs, gammas or rows"):
+        hs.kernel_path(X, y)
+
+
 def test_rungs_that_do_not_fit_are_skipped_and_named():
     """With a thousand classes planes with a strength per example and class do not fit; the majority is kept with its score."""
     X, y = rng.normal(size=(3000, 2)), np.arange(3000) % 1000

@@ -91,22 +91,24 @@ def problems_of(tasks: list[Task], train: IntArray, n: int, owner: str) -> list[
 
 
 def matrices_of(
-    owner: str, widths: list[Width], data: Examples, machines: int, cache_size: float, n_jobs: int | None
+    owner: str, widths: list[Width], data: Examples, machines: int, cache_size: float, n_jobs: int | None, *, points: int = 0
 ) -> tuple[WidthMatrices, int]:
     """Return the matrices of the widths, and how many threads have room for those and for their machines.
 
-    What does not fit or is no kernel is refused. `machines` is the number of two-class problems in all folds together.
+    What does not fit or is no kernel is refused. `machines` is the number of two-class problems in all folds together; of
+    `points` of the grid their strengths are kept.
     """
     n = data.y.size
 
     def predicted(workers: int) -> float:
-        return 1e6 * WidthMatrices.megabytes(n, workers) + 8.0 * n * machines * (2 + 6 * workers)
+        return 1e6 * WidthMatrices.megabytes(n, workers) + 8.0 * n * machines * (2 + 6 * workers + points)
 
     workers = effective_n_jobs(-1 if n_jobs is None else n_jobs)
     while workers > 1 and (WidthMatrices.megabytes(n, workers) > cache_size or predicted(workers) > room(data.X)):
         workers -= 1
     what = f"a grid with {machines:,} machines on {n:,} examples"
-    admit(owner, predicted(1), what, "use multi_class='ovr', fewer folds, or choose the parameters on fewer rows", data.X)
+    remedy = "use multi_class='ovr', fewer folds, or choose the parameters on fewer rows"
+    admit(owner, predicted(1), what, "give fewer Cs, gammas or rows" if points else remedy, data.X)
     needed = WidthMatrices.megabytes(n, 1)
     if needed > cache_size:
         msg = (

@@ -134,7 +134,8 @@ def kernel_path(
     s = example_weights(model.class_weight, sample_weight, data.classes, data.target, "kernel_path")
     caps, widths = read_grid("kernel_path", Cs, gammas, model._asked_kernel(), data.X)  # noqa: SLF001
     tasks = tasks_of(data, s, pairs=model.multi_class == "ovo")
-    matrices, workers = matrices_of("kernel_path", widths, data, len(tasks), model.cache_size, model.n_jobs)
+    points = len(widths) * caps.size
+    matrices, workers = matrices_of("kernel_path", widths, data, len(tasks), model.cache_size, model.n_jobs, points=points)
     walk = _Walk(data, caps, widths, len(tasks), model)
     tell = progress_printer("kernel_path", model.verbose)
     plan = GridPlan(0.98 * model.tol, walk.free, skip=False, tell=tell, anew=walk.anew)
