@@ -6,8 +6,9 @@ from scipy import sparse
 from scipy.spatial.distance import cdist
 
 from halfspace.errors import InputError
-from halfspace.kernels import RBF, Laplacian, Linear, Manhattan, OnScales, from_dict
+from halfspace.kernels import RBF, Laplacian, Linear, Manhattan, OnScales, from_dict, scales
 from halfspace.kernels.fast.manhattan import pulls
+from halfspace.kernels.scales import learn_curves
 
 X = np.random.default_rng(0).lognormal(size=(60, 4))
 
@@ -92,3 +93,16 @@ def test_pulls_are_slopes_of_the_manhattan_distance():
         moved[:, j] += step
         slopes = (W * (cdist(moved, B, "cityblock") - cdist(A, B, "cityblock"))).sum(axis=1) / step
         np.testing.assert_allclose(pulls(A, B, W)[:, j], slopes, atol=1e-5)
+
+
+@pytest.mark.parametrize("scale", ["standard", "log", "normal"])
+@pytest.mark.parametrize("piece", [1, 200, 1 << 20])
+def test_a_curve_is_that_of_its_column_alone(scale, piece, monkeypatch):
+    """Columns that are looked at together, in pieces of any size, dense or sparse, have the curves that each has alone."""
+    mixed = np.column_stack([X, -X, np.full(60, 3.0), np.arange(60) % 3, 1e9 + X[:, :1]])
+    alone = [learn_curves(mixed[:, [j]], scale) for j in range(mixed.shape[1])]
+    monkeypatch.setattr(scales, "PIECE", piece)
+    for together in (learn_curves(mixed, scale), learn_curves(sparse.csr_array(mixed), scale)):
+        assert np.diff(together.starts).tolist() == [one.knots.size for one in alone]
+        assert np.array_equal(together.knots, np.concatenate([one.knots for one in alone]))
+        assert np.array_equal(together.heights, np.concatenate([one.heights for one in alone]))

@@ -226,6 +226,15 @@ def test_warm_start_keeps_the_metric(regressor):
         other.fit(*rings(40, 3))
 
 
+def test_columns_have_straight_curves_where_bent_ones_take_too_long(monkeypatch):
+    """With a limit that bent curves of all columns would break, none is learnt; without one they are."""
+    X = np.random.default_rng(0).lognormal(sigma=2.0, size=(60, 3))
+    y = np.log(X[:, 0]) > 0.0
+    monkeypatch.setattr(relevance, "CURVE", 1e9)
+    assert hs.RelevanceKernelClassifier(max_time=60.0, random_state=0).fit(X, y).kernel_.scale == "standard"
+    assert hs.RelevanceKernelClassifier(random_state=0).fit(X, y).kernel_.scale != "standard"
+
+
 def test_a_time_limit_or_ctrl_c_leaves_the_best_so_far(monkeypatch):
     """What was not tried is said, and the machine that is kept has its proof."""
     X, y = waves()

@@ -25,8 +25,9 @@ __all__ = ["SCALES", "Curves", "OnScales", "learn_curves"]
 SCALES = ("standard", "log", "normal")
 FARTHEST, TAIL, SKEWED, NEAREST = 8.0, 3.0, 1.0, 0.05
 """Deviations at which columns are cut, and ranks; skewness beyond which a logarithm is taken, and what is added before."""
-KNOTS, SAMPLE = 128, 20_000
-"""Most knots of a curve, and rows that curves are learnt from."""
+KNOTS, SAMPLE, PIECE = 128, 20_000, 1 << 20
+"""Most knots of a curve, rows that curves are learnt from, and entries that are looked at together."""
+LINE = np.array([-FARTHEST, FARTHEST])
 
 
 class Curves(NamedTuple):
@@ -50,35 +51,42 @@ class Curves(NamedTuple):
 def learn_curves(X: Matrix, scale: str) -> Curves:
     """Learn a curve for every column of X, shape (n, d), from at most SAMPLE rows, evenly spread."""
     rows = X[:: -(-X.shape[0] // SAMPLE)]
-    found = []
-    for j in range(X.shape[1]):
-        x = rows[:, [j]].toarray()[:, 0] if sparse.issparse(rows) else rows[:, j]
-        found.append(_curve(np.asarray(x, dtype=np.float64), scale))
+    found: list[tuple[FloatArray, FloatArray]] = []
+    for first in range(0, X.shape[1], step := 1 + PIECE // max(rows.shape[0], 1)):
+        part = rows[:, first : first + step]
+        dense = part.toarray() if sparse.issparse(part) else part
+        found += _curves(np.ascontiguousarray(dense.T, dtype=np.float64), scale)
     starts = np.cumsum([0, *(knots.size for knots, _ in found)])
     knots, heights = (np.concatenate([pair[k] for pair in found]) for k in range(2))
     return Curves(starts, knots, heights)
 
 
-def _curve(x: FloatArray, scale: str) -> tuple[FloatArray, FloatArray]:
-    """Return knots and heights for one column; a constant one goes to 0."""
-    mean, size = float(x.mean()), float(np.abs(x - x.mean()).max())
-    deviation = size * float(np.sqrt(np.mean(((x - mean) / size) ** 2))) if size > 0.0 else 0.0
-    if not (deviation > 1e-12 * abs(mean) and np.isfinite(deviation) and mean + deviation * 1e-3 > mean):
-        return np.array([mean]), np.zeros(1)
-    skew = float(np.mean(((x - mean) / deviation) ** 3))
-    if scale == "normal":
-        knots, heights = _ranks(x)
-    elif scale == "log" and abs(skew) > SKEWED:
-        turn = np.sign(skew)
-        u = turn * (x - mean) / deviation
-        above = np.geomspace(NEAREST, float(u.max() - u.min()) + NEAREST, KNOTS)
-        knots, heights = turn * (above - NEAREST + u.min()) * deviation + mean, turn * np.log(above)
-        knots, heights = (knots, heights) if turn > 0.0 else (knots[::-1], heights[::-1])
-    else:
-        return mean + np.array([-FARTHEST, FARTHEST]) * deviation, np.array([-FARTHEST, FARTHEST])
-    z = np.interp(x, knots, heights)
-    spread = float(z.std())
-    return knots, np.clip((heights - z.mean()) / (spread if spread > 0.0 else 1.0), -FARTHEST, FARTHEST)
+def _curves(x: FloatArray, scale: str) -> list[tuple[FloatArray, FloatArray]]:
+    """Return knots and heights for every column, the rows of x; a constant one goes to 0."""
+    mean = x.mean(axis=1, keepdims=True)
+    size = np.abs(x - mean).max(axis=1, keepdims=True)
+    apart = np.where(size > 0.0, size, 1.0)
+    deviation = size * np.sqrt(np.mean(((x - mean) / apart) ** 2, axis=1, keepdims=True))
+    varies = (deviation > 1e-12 * np.abs(mean)) & np.isfinite(deviation) & (mean + deviation * 1e-3 > mean)
+    skew = np.mean(((x - mean) / np.where(varies, deviation, 1.0)) ** 3, axis=1)
+    found = [*zip(mean + LINE * deviation, np.broadcast_to(LINE, (x.shape[0], 2)), strict=True)]
+    for j in np.flatnonzero(~varies).tolist():
+        found[j] = mean[j], np.zeros(1)
+    bent = varies[:, 0] & (scale == "normal" or (scale == "log") & (np.abs(skew) > SKEWED))
+    for j in np.flatnonzero(bent).tolist():
+        knots, heights = _ranks(x[j]) if scale == "normal" else _logarithm(x[j], mean[j], deviation[j], np.sign(skew[j]))
+        z = np.interp(x[j], knots, heights)
+        spread = float(z.std())
+        found[j] = knots, np.clip((heights - z.mean()) / (spread if spread > 0.0 else 1.0), -FARTHEST, FARTHEST)
+    return found
+
+
+def _logarithm(x: FloatArray, mean: FloatArray, deviation: FloatArray, turn: float) -> tuple[FloatArray, FloatArray]:
+    """Return knots of a skewed column, and logarithms of them, mirrored if `turn` is -1."""
+    u = turn * (x - mean) / deviation
+    above = np.geomspace(NEAREST, float(u.max() - u.min()) + NEAREST, KNOTS)
+    knots, heights = turn * (above - NEAREST + u.min()) * deviation + mean, turn * np.log(above)
+    return (knots, heights) if turn > 0.0 else (knots[::-1], heights[::-1])
 
 
 def _ranks(x: FloatArray) -> tuple[FloatArray, FloatArray]:
