@@ -233,9 +233,7 @@ def find_metric(task: Task, rng: Any, ends: Ends = Ends()) -> Found:  # noqa: B0
     n = task.Y.shape[0]
     order = rng.permutation(n)
     curves = {SCALES[0]: learn_curves(task.X, SCALES[0])}
-    for scale in SCALES[1:]:
-        if ends.deadline is None or time.perf_counter() + CURVE * task.X.shape[1] < ends.deadline:
-            curves[scale] = learn_curves(task.X, scale)
+    curves |= {scale: learn_curves(task.X, scale) for scale in SCALES[1:] if late.leaves(CURVE * task.X.shape[1])}
     read = order[: max(MOST, TAUGHT + JUDGED)]
     columns = np.arange(task.X.shape[1])
     scaled = {scale: curve(task.X[read], columns).astype(np.float32) for scale, curve in curves.items()}
@@ -276,6 +274,10 @@ class _Late:
         if self.why == "complete" and self.deadline is not None and time.perf_counter() > self.deadline:
             self.why = "time budget spent"
         return self.why != "complete"
+
+    def leaves(self, seconds: float) -> bool:
+        """Tell whether there is time for work of so many seconds, which may be left out."""
+        return self.deadline is None or time.perf_counter() + seconds < self.deadline
 
 
 def _side_by_side(work: Callable[..., Any], items: list[Any], n_jobs: int | None) -> list[Any]:
