@@ -78,8 +78,10 @@ def family_table(results_of):
         median = races[(len(races) - 1) // 2]
         weakest = min(results, key=lambda r: (r.cleared, r.bar / r.ratio if r.at_most else r.ratio / (r.bar or 1e-9)))
         cells = [f"{r.name}: {_ratio(r)}" for r in (median, weakest)]
-        why = ", for its accuracy or a time limit" if weakest.late else ""
-        cells[1] += f" (bar {_bar(weakest)}: {'cleared' if weakest.cleared else '**missed**'}{why})"
+        for k, r in enumerate((median, weakest)):
+            why = ", for its accuracy or a time limit" if r.late else ""
+            if k or not r.cleared:
+                cells[k] += f" (bar {_bar(r)}: {'cleared' if r.cleared else '**missed**'}{why})"
         lines.append(f"| {family} | {cells[0]} | {cells[1]} | {sum(r.cleared for r in results)} of {len(results)} |")
     return lines
 
