@@ -186,3 +186,26 @@ def test_errors_that_are_rounding_verify(y):
     model = KernelRegression(gamma=0.5, ridge=0.1).fit(X, y)
     assert model.verify(X, y)
     assert not replace(model.certificate_, left_out_error=np.array([1e-20])).verify(X, y)
+
+
+@pytest.mark.parametrize("intercept", ["free", "clamped", "none"])
+@pytest.mark.parametrize("stored", [np.asarray, sparse.csr_matrix])
+def test_equal_rows_are_solved_as_one_and_left_out_one_by_one(intercept, stored):
+    """Nine different rows of 60: predictions left out are those of refits, and little changes if no two rows are equal."""
+    rng = np.random.default_rng(3)
+    X = rng.integers(0, 3, (60, 2)).astype(float)
+    y, s = X[:, 0] ** 2 - X[:, 1] + rng.standard_normal(60), rng.uniform(0.5, 2.0, 60)
+    made = {"gamma": 0.4, "ridge": 0.05, "intercept": intercept}
+    model = KernelRegression(**made).fit(stored(X), y, s)
+    refits = [
+        KernelRegression(**made).fit(np.delete(X, i, 0), np.delete(y, i), np.delete(s, i)).predict(X[i : i + 1])[0]
+        for i in range(y.size)
+    ]
+    np.testing.assert_allclose(model.left_out_, refits, rtol=1e-9, atol=1e-9)
+    unequal = X + 1e-9 * rng.standard_normal(X.shape)
+    apart = KernelRegression(**made).fit(unequal, y, s)
+    np.testing.assert_allclose(model.predict(X), apart.predict(X), rtol=1e-6, atol=1e-6)
+    assert model.verify(stored(X), y)
+    assert model.certificate_.relative_gap < 1e-12
+    searched = [KernelRegression(gammas=[0.1, 1.0], intercept=intercept).fit(rows, y, s) for rows in (X, unequal)]
+    np.testing.assert_allclose(searched[0].history_["errors"], searched[1].history_["errors"], rtol=1e-6)

@@ -1,20 +1,32 @@
-"""Rows taken together: outputs, lengths and potentials, copies of some rows, their weighted Gram matrix.
+"""Rows taken together: outputs, lengths and potentials, copies of some rows, their weighted Gram matrix, equal ones.
 
 What models and accelerators need beyond the three row operations, written once for every view. Outputs are computed row by
 row, so a prediction does not depend on which rows come with it.
 """
 
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
+from scipy import sparse
 from scipy.linalg.blas import dsyrk
 
 from halfspace._dispatch import compiled
-from halfspace._typing import FloatArray, IntArray, View
+from halfspace._typing import FloatArray, IntArray, Matrix, View
 from halfspace.rows.threads import in_chunks
 from halfspace.rows.views import CSR, Clamped, axpy, dot, entries_per_row, n_columns, n_rows, sqnorm, writable
 
-__all__ = ["fill_squared_norms", "gathered", "gram", "outputs", "potentials", "sparsified", "squared_norms", "take"]
+__all__ = [
+    "distinct_rows",
+    "fill_squared_norms",
+    "gathered",
+    "gram",
+    "outputs",
+    "potentials",
+    "sparsified",
+    "squared_norms",
+    "take",
+]
 
 SPARSE = 0.25
 """Share of entries other than 0 below which rows are cheaper to read as sparse ones."""
@@ -180,3 +192,14 @@ def sparsified(X: View) -> View:
     sparse = CSR(np.empty(int(starts[-1]), X.dtype), np.empty(int(starts[-1]), np.uint32), starts, d)
     in_chunks(lambda start, stop: _pick_entries(X, sparse.data, sparse.indices, starts, start, stop), n, d)
     return sparse
+
+
+def distinct_rows(X: Matrix) -> tuple[IntArray, IntArray]:
+    """Return the first of each set of equal rows of X (n, d), in their order, and the number of its set for every row (n,)."""
+    if sparse.issparse(X):
+        contents = (X.indices[a:b].tobytes() + X.data[a:b].tobytes() for a, b in pairwise(X.indptr))
+    else:
+        contents = (row.tobytes() for row in X)
+    known: dict[bytes, int] = {}
+    of = np.array([known.setdefault(content, len(known)) for content in contents], dtype=np.int64)
+    return np.unique(of, return_index=True)[1], of

@@ -50,7 +50,7 @@ class KernelRegression(MultiOutputMixin, RegressorMixin, KernelRidgeModel):
     """Kernel ridge regression, the Adaline in a kernel's space: min Σ s_i (y_i - f(x_i) - c)² + λ‖f‖².
 
     One eigendecomposition per width gives the exact leave-one-out error for every λ, so width and ridge are chosen without
-    folds. A quarter of many rows leaves at most four widths, half of them two: those with the least error, and none that is
+    folds. Examples with equal rows are solved as one, exactly: the cost is that of the different rows. A quarter of many rows leaves at most four widths, half of them two: those with the least error, and none that is
     worse by more than two standard errors of the difference.
     Beyond `kernel_rows` examples both are chosen on a sample, and the space is cut into cells with a machine each.
 
@@ -234,10 +234,10 @@ class KernelRegression(MultiOutputMixin, RegressorMixin, KernelRidgeModel):
             if found and deadline is not None and time.perf_counter() > deadline:
                 return None
             with alone():
-                K = self._matrix(data, widths[k].kernel, some)
-                ridges = default_kernel_ridges(np.diag(K)) if given is None else given
+                K, of = self._matrix(data, widths[k].kernel, some)
+                ridges = default_kernel_ridges(np.diag(K)[of]) if given is None else given
                 s = data.design.s[some]
-                left_out = left_out_residuals(decompose(K, data.Y[some], s, free=data.free), ridges)
+                left_out = left_out_residuals(decompose(K, data.Y[some], s, of, free=data.free), ridges)
             errors = np.einsum("mln,m->ln", left_out**2, 1.0 / spread) * (s / s.mean()) / spread.size
             scored = found[k] = _Scored(ridges, np.where(np.isnan(errors), np.inf, errors))
             reporter.line(f"gamma {widths[k].gamma:.3g}, {some.size:,} rows: error {scored.errors.mean(axis=1).min():.4g}")

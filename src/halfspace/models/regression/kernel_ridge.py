@@ -21,6 +21,7 @@ from halfspace.models.kernel.cells import Cells, borrow, cut
 from halfspace.models.kernel.prediction import Expansion
 from halfspace.models.parameters import check_common, require
 from halfspace.models.regression.base import Regression, RegressionMixin, read_regression
+from halfspace.rows.operations import distinct_rows
 from halfspace.rows.threads import alone, side_by_side
 from halfspace.solvers.outcome import Outcome
 from halfspace.solvers.regression.kernel_ridge import KernelFit, kernel_ridge
@@ -167,13 +168,15 @@ class KernelRidgeModel(Certified, RegressionMixin, BaseEstimator):
                 return n, r
         return next((r for r in wanted if r <= n and seconds(r, r) <= left), min(n, FEWEST)), most
 
-    def _matrix(self, data: Regression, kernel: Kernel, rows: IntArray) -> FloatArray:
-        """Return the kernel matrix of some rows, shape (r, r), in double precision."""
+    def _matrix(self, data: Regression, kernel: Kernel, rows: IntArray) -> tuple[FloatArray, IntArray]:
+        """Return the kernel matrix of the different ones among some rows (r,), shape (u, u), and which each is, shape (r,)."""
+        of = np.arange(rows.size)
         if kernel.is_precomputed:
             K = np.array(data.X[np.ix_(rows, rows)], dtype=np.float64)
         else:
-            K = kernel.matrix(data.X[rows], dtype=np.float64)
-        return np.asarray(K + data.design.clamp**2) if data.design.clamp else K
+            first, of = distinct_rows(data.X[rows])
+            K = kernel.matrix(data.X[rows[first]], dtype=np.float64)
+        return np.asarray(K + data.design.clamp**2) if data.design.clamp else K, of
 
     def _solve(
         self, data: Regression, kernel: Kernel, rows_of: tuple[list[IntArray], list[IntArray]], centres: FloatArray | None
@@ -187,8 +190,8 @@ class KernelRidgeModel(Certified, RegressionMixin, BaseEstimator):
 
         def solve(rows: IntArray) -> tuple[KernelFit, KernelRidgeGap]:
             with alone():
-                K = self._matrix(data, kernel, rows)
-                fit = kernel_ridge(K, data.Y[rows], s[rows], self.ridge_, free=data.free)
+                K, of = self._matrix(data, kernel, rows)
+                fit = kernel_ridge(K, data.Y[rows], s[rows], of, self.ridge_, free=data.free)
                 del K
                 return fit, self._proof(data, kernel, rows if centres is not None else None, fit)
 

@@ -4,7 +4,9 @@ Problem    min Σ s_i (y_i - f(x_i) - c)² + λ‖f‖²  over functions f of th
 Solution   f = Σ a_i k(x_i, ·)  with  a = √S b  and  (√S K √S + λ) b = √S (y - c);  a free c makes b orthogonal to u = √s:
            b = M √S y  with  M = G - G u uᵀ G / uᵀGu  (without a constant M = G).  With  √S K √S = U Λ Uᵀ  there is
            G = U (Λ + λ)⁻¹ Uᵀ  for every λ, and each costs two products.
-Left out   Without example i, its whole weight included, its residual is  b_i / (√s_i M_ii),  exactly.
+Left out   Without example i, its whole weight included, its residual is  r_i / (λ M_ii),  r = λ S^(-1/2) b,  exactly.
+Equal rows are one, of the sum of their weights and the mean of their targets: r_i = y_i - mean + r of that one, a_i = s_i r_i/λ,
+           and left out r_i / (1 - q + q λ M_ii) with q its share of that weight.  No approximation.
 Tried      A band in place of eigenvectors (block reflections; G_ii from the factors of B + λ): all matrix products, but no
            faster in double precision. Single precision fails where λ is below 1e-7 of the largest eigenvalue.
 Reference  Saunders, Gammerman and Vovk 1998. Left out: Allen 1974 ("PRESS").
@@ -14,7 +16,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from halfspace._typing import FloatArray
+from halfspace._typing import FloatArray, IntArray
 from halfspace.errors import InputError
 from halfspace.solvers.regression.cholesky import factor, inverse_diagonal, product, solve
 
@@ -27,14 +29,46 @@ BLOCK = 1 << 21
 
 
 class KernelSpectrum(NamedTuple):
-    """√S K √S = U Λ Uᵀ, and the targets and √s in it."""
+    """√S K √S = U Λ Uᵀ of u different rows, and the targets and √s in it."""
 
-    values: FloatArray  # (n,) Λ, none negative
-    U: FloatArray  # (n, n)
-    z: FloatArray  # (n, m) Uᵀ√S Y
-    p: FloatArray  # (n,) Uᵀ√s
-    root: FloatArray  # (n,) √s
+    values: FloatArray  # (u,) Λ, none negative
+    U: FloatArray  # (u, u)
+    z: FloatArray  # (u, m) Uᵀ√S Y
+    p: FloatArray  # (u,) Uᵀ√s
+    folded: "Folded"
     free: bool
+
+
+class Folded(NamedTuple):
+    """Examples whose equal rows are one."""
+
+    of: IntArray  # (n,) the row of every example
+    root: FloatArray  # (u,) √ of the sum of the weights
+    means: FloatArray  # (u, m) of the targets
+    apart: FloatArray  # (m, n) targets less these
+    share: FloatArray  # (n,) of the weight of its row
+
+    @classmethod
+    def make(cls, Y: FloatArray, s: FloatArray, of: IntArray) -> "Folded":
+        """Fold examples with weights s > 0 (n,) and targets Y (n, m)."""
+        total = np.bincount(of, s)
+        share = s / total[of]
+        means = np.stack([np.bincount(of, share * y) for y in Y.T], axis=1)
+        return cls(of, np.sqrt(total), means, (Y - means[of]).T, share)
+
+    def weighed(self, K: FloatArray) -> FloatArray:
+        """Return √S K √S, in the place of K (u, u)."""
+        if (self.root != 1.0).any():
+            K *= self.root
+            K *= self.root[:, None]
+        return K
+
+    def residuals(self, b: FloatArray, kept: FloatArray, ridge: float) -> tuple[FloatArray, FloatArray]:
+        """Return the residuals of the examples, and those when left out, both (m, n), from b (m, u) and λ M_ii (u,)."""
+        found = self.apart + (ridge * b / self.root)[:, self.of]
+        kept = 1.0 - self.share + self.share * kept[self.of]
+        with np.errstate(divide="ignore", invalid="ignore"):
+            return found, np.where(kept > SELF, found / kept, np.inf)
 
 
 class KernelFit(NamedTuple):
@@ -45,14 +79,12 @@ class KernelFit(NamedTuple):
     left_out: FloatArray
 
 
-def decompose(K: FloatArray, Y: FloatArray, s: FloatArray, *, free: bool) -> KernelSpectrum:
-    """Decompose the kernel matrix K (n, n), which is overwritten, of examples with weights s > 0 (n,) and targets Y (n, m)."""
-    root = np.sqrt(s)
-    if (s != 1.0).any():
-        K *= root
-        K *= root[:, None]
-    values, U = np.linalg.eigh(K)  # unlike SciPy's, it lets other threads run
-    return KernelSpectrum(np.maximum(values, 0.0), U, U.T @ (root[:, None] * Y), U.T @ root, root, free)
+def decompose(K: FloatArray, Y: FloatArray, s: FloatArray, of: IntArray, *, free: bool) -> KernelSpectrum:
+    """Decompose the kernel matrix K (u, u) of different rows, which is overwritten; examples are given as for `Folded`."""
+    folded = Folded.make(Y, s, of)
+    values, U = np.linalg.eigh(folded.weighed(K))  # unlike SciPy's, it lets other threads run
+    z, p = U.T @ (folded.root[:, None] * folded.means), U.T @ folded.root
+    return KernelSpectrum(np.maximum(values, 0.0), U, z, p, folded, free)
 
 
 def default_kernel_ridges(diagonal: FloatArray, count: int = 20) -> FloatArray:
@@ -69,37 +101,35 @@ def left_out_residuals(parts: KernelSpectrum, ridges: FloatArray) -> FloatArray:
     squares = np.concatenate([damped @ np.square(U[k : k + step]).T for k in range(0, n, step)], axis=1)
     solved, along = (parts.z.T[:, None] * damped) @ U.T, (parts.p * damped) @ U.T
     answers = [
-        _answer(squares[k], solved[:, k], along[k], parts.root, ridge, free=parts.free)[2] for k, ridge in enumerate(ridges)
+        _answer(squares[k], solved[:, k], along[k], parts.folded, ridge, free=parts.free)[2] for k, ridge in enumerate(ridges)
     ]
     return np.stack(answers, axis=1)
 
 
-def kernel_ridge(K: FloatArray, Y: FloatArray, s: FloatArray, ridge: float, *, free: bool) -> KernelFit:
-    """Solve for one λ by Cholesky, for a kernel matrix K (n, n), which is overwritten, weights s > 0 (n,), targets Y (n, m)."""
-    K, root = np.ascontiguousarray(K), np.sqrt(s)
-    if (s != 1.0).any():
-        K *= root
-        K *= root[:, None]
-    K[np.diag_indices(s.size)] += ridge
-    diagonal, right = K.diagonal().copy(), np.column_stack([root[:, None] * Y, root])
+def kernel_ridge(K: FloatArray, Y: FloatArray, s: FloatArray, of: IntArray, ridge: float, *, free: bool) -> KernelFit:
+    """Solve for one λ by Cholesky, for a kernel matrix K (u, u) of different rows, which is overwritten, and examples as above."""
+    folded = Folded.make(Y, s, of)
+    K = folded.weighed(np.ascontiguousarray(K))
+    K[np.diag_indices(K.shape[0])] += ridge
+    diagonal, right = K.diagonal().copy(), np.column_stack([folded.root[:, None] * folded.means, folded.root])
     if not factor(K):
         msg = f"kernel ridge regression: with ridge {ridge:.3g} the kernel matrix is singular to rounding. Give a larger ridge."
         raise InputError(msg)
     solved = solve(K, right)
     solved += solve(K, right - product(K, diagonal, solved))  # one step of refinement
-    squares = inverse_diagonal(K)
-    b, constants, left_out = _answer(squares, solved[:, :-1].T, solved[:, -1], root, ridge, free=free)
-    return KernelFit(b * root, constants, left_out)
+    constants, residuals, left_out = _answer(
+        inverse_diagonal(K), solved[:, :-1].T, solved[:, -1], folded, ridge, free=free
+    )
+    return KernelFit(residuals * (s / ridge), constants, left_out)
 
 
 def _answer(
-    squares: FloatArray, b: FloatArray, along: FloatArray, root: FloatArray, ridge: float, *, free: bool
+    squares: FloatArray, b: FloatArray, along: FloatArray, folded: Folded, ridge: float, *, free: bool
 ) -> tuple[FloatArray, FloatArray, FloatArray]:
-    """Return b (m, n), constants (m,) and left-out residuals (m, n), from G_ii (n,), G√S Y as b (m, n), and Gu (n,)."""
+    """Return constants (m,), residuals and those left out (m, n), from G_ii (u,), G√S Y as b (m, u), and Gu (u,)."""
     constants = np.zeros(b.shape[0])
     if free:
-        total = float(root @ along)
-        constants = b @ root / total
+        total = float(folded.root @ along)
+        constants = b @ folded.root / total
         b, squares = b - constants[:, None] * along, squares - along**2 / total
-    with np.errstate(divide="ignore", invalid="ignore"):
-        return b, constants, np.where(ridge * squares > SELF, b / root / squares, np.inf)
+    return constants, *folded.residuals(b, ridge * squares, ridge)
