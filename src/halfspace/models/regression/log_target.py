@@ -14,6 +14,7 @@ from halfspace.models.certified import Certified
 from halfspace.models.parameters import UNLABELLED, read_matrix, require, restored_on_error
 from halfspace.models.regression.bayesian_regression import BayesianRegression
 from halfspace.models.regression.kernel_regression import KernelRegression
+from halfspace.models.regression.kernel_ridge import KernelRidgeModel
 from halfspace.models.regression.linear_regression import LinearRegression
 from halfspace.models.regression.relevance import RelevanceKernelRegressor
 
@@ -116,7 +117,7 @@ class LogTarget(Certified, MetaEstimatorMixin, RegressorMixin, BaseEstimator):
                 )
                 raise InputError(msg)
             model = self.regressor_ = clone(self._asked()).fit(X, np.log(target), sample_weight)
-            left_out = np.log(target) - model.left_out_ if isinstance(model, KernelRegression) else None
+            left_out = np.log(target) - model.left_out_ if isinstance(model, KernelRidgeModel) else None
             known = None if left_out is None else np.where(np.isfinite(left_out), left_out, 0.0)
             self.certificate_ = LogSmearing.measure(X, target, model.certificate_, known)
             self.factor_ = self.certificate_.factor
