@@ -11,12 +11,13 @@ WHAT is one of
   promise   100 random orders, the threshold fixed at half-time
   attacks   good words at the start and the end, and pictures only, against a filter that does not learn any more
   speed     CPU seconds of features, scores and learning, and of bogofilter on the same messages
-  peers     bogofilter, spamprobe and crm114, one process a message (minutes of CPU a stream)
+  peers     bogofilter, spamprobe and crm114, one process a message (minutes of CPU a stream), and rspamd's Bayes as a server
 Results are kept in results/mail.json; `tables` writes them into docs/mail.md. Data: ../shared/data.
 """
 
 import collections
 import email
+import http.client
 import json
 import os
 import re
@@ -394,7 +395,65 @@ class Crm114:
             self._run(f"-{{ learn %s ({'spam' if label > 0 else 'ham'}.css) /[[:graph:]]+/ }}", message)
 
 
-PEERS = {"bogofilter": Bogofilter, "spamprobe": Spamprobe, "crm": Crm114}
+class Rspamd:
+    """Its Bayes alone, with Redis, at their defaults: silent (0) until it has learnt 200 messages of each class."""
+
+    threshold = 0.0
+    redis, scan, teach = 6391, 11353, 11354  # ports on the loopback
+
+    def __init__(self, folder):
+        Path(folder, "suffixes").write_text("com\norg\nnet\n")
+        Path(folder, "rspamd.conf").write_text(
+            f"""
+            options {{ pidfile = "{folder}/pid"; filters = ""; tempdir = "{folder}"; url_tld = "{folder}/suffixes";
+                       local_addrs = []; dns {{ nameserver = ["127.0.0.1:1"]; timeout = 0.05s; retransmits = 1; }} }}
+            logging {{ type = "file"; filename = "{folder}/log"; level = "error"; }}
+            worker "normal" {{ bind_socket = "127.0.0.1:{self.scan}"; count = 1; mime = true; }}
+            worker "controller" {{ bind_socket = "127.0.0.1:{self.teach}"; count = 1; secure_ip = "127.0.0.1"; }}
+            classifier "bayes" {{
+              tokenizer {{ name = "osb"; }}
+              backend = "redis"; servers = "127.0.0.1:{self.redis}"; min_tokens = 11; min_learns = 200;
+              statfile {{ symbol = "BAYES_HAM"; spam = false; }}
+              statfile {{ symbol = "BAYES_SPAM"; spam = true; }}
+            }}"""
+        )
+        quiet = {"stdout": subprocess.DEVNULL, "stderr": subprocess.DEVNULL, "cwd": folder}
+        server = [shutil.which("redis-server"), "--port", str(self.redis), "--bind", "127.0.0.1", "--save", "", "--dir", folder]
+        filtering = [shutil.which("rspamd"), "-i", "-f", "-c", "rspamd.conf"]
+        self.running = [subprocess.Popen(command, **quiet) for command in (server, filtering)]
+        for _ in range(600):
+            try:
+                self._said(self.scan, "/ping", None)
+                self._said(self.teach, "/ping", None)
+            except OSError:
+                time.sleep(0.1)
+            else:
+                return
+        raise RuntimeError("rspamd did not start")
+
+    @staticmethod
+    def _said(port, path, message):
+        connection = http.client.HTTPConnection("127.0.0.1", port, timeout=60)
+        connection.request("GET" if message is None else "POST", path, message)
+        return connection.getresponse().read()
+
+    def score(self, message):
+        symbols = json.loads(self._said(self.scan, "/checkv2", message)).get("symbols", {})
+        for name, sign in (("BAYES_SPAM", 1.0), ("BAYES_HAM", -1.0)):
+            if name in symbols:
+                return sign * float(symbols[name]["options"][0].rstrip("%"))
+        return 0.0
+
+    def learn(self, message, label):
+        self._said(self.teach, "/learnspam" if label > 0 else "/learnham", message)
+
+    def close(self):
+        for process in self.running[::-1]:
+            process.terminate()
+            process.wait()
+
+
+PEERS = {"bogofilter": Bogofilter, "spamprobe": Spamprobe, "crm": Crm114, "rspamd": Rspamd}
 
 
 def peers(name, *which):
@@ -406,9 +465,12 @@ def peers(name, *which):
             continue
         with tempfile.TemporaryDirectory() as folder:
             before, peer, scores = resource.getrusage(resource.RUSAGE_CHILDREN), PEERS[program](folder), []
-            for message, label in zip(messages, y, strict=True):
-                scores.append(peer.score(message))
-                peer.learn(message, label)
+            try:
+                for message, label in zip(messages, y, strict=True):
+                    scores.append(peer.score(message))
+                    peer.learn(message, label)
+            finally:
+                getattr(peer, "close", bool)()
             after = resource.getrusage(resource.RUSAGE_CHILDREN)
         scores = np.array(scores)
         called, first = scores > peer.threshold, slice(0, 100)

@@ -50,8 +50,9 @@ class KernelRegression(MultiOutputMixin, RegressorMixin, KernelRidgeModel):
     """Kernel ridge regression, the Adaline in a kernel's space: min Σ s_i (y_i - f(x_i) - c)² + λ‖f‖².
 
     One eigendecomposition per width gives the exact leave-one-out error for every λ, so width and ridge are chosen without
-    folds. Examples with equal rows are solved as one, exactly: the cost is that of the different rows. A quarter of many rows leaves at most four widths, half of them two: those with the least error, and none that is
-    worse by more than two standard errors of the difference.
+    folds. Examples with equal rows are solved as one, exactly: the cost is that of the different rows. A quarter of many rows
+    leaves at most four widths, half of them two: those with the least error, and none that is worse by more than two standard
+    errors of the difference.
     Beyond `kernel_rows` examples both are chosen on a sample, and the space is cut into cells with a machine each.
 
     Parameters

@@ -5,8 +5,9 @@ Solution   f = Σ a_i k(x_i, ·)  with  a = √S b  and  (√S K √S + λ) b = 
            b = M √S y  with  M = G - G u uᵀ G / uᵀGu  (without a constant M = G).  With  √S K √S = U Λ Uᵀ  there is
            G = U (Λ + λ)⁻¹ Uᵀ  for every λ, and each costs two products.
 Left out   Without example i, its whole weight included, its residual is  r_i / (λ M_ii),  r = λ S^(-1/2) b,  exactly.
-Equal rows are one, of the sum of their weights and the mean of their targets: r_i = y_i - mean + r of that one, a_i = s_i r_i/λ,
-           and left out r_i / (1 - q + q λ M_ii) with q its share of that weight.  No approximation.
+Equal      Examples with equal rows are one, of the sum of their weights and the mean of their targets. Of an example with a
+           share q of that weight  r_i = y_i - mean + r of that one,  a_i = s_i r_i/λ,  and left out  r_i / (1 - q + q λ M_ii).
+           It is exact, and costs what the different rows cost.
 Tried      A band in place of eigenvectors (block reflections; G_ii from the factors of B + λ): all matrix products, but no
            faster in double precision. Single precision fails where λ is below 1e-7 of the largest eigenvalue.
 Reference  Saunders, Gammerman and Vovk 1998. Left out: Allen 1974 ("PRESS").
@@ -52,8 +53,8 @@ class Folded(NamedTuple):
     def make(cls, Y: FloatArray, s: FloatArray, of: IntArray) -> "Folded":
         """Fold examples with weights s > 0 (n,) and targets Y (n, m)."""
         total = np.bincount(of, s)
-        share = s / total[of]
-        means = np.stack([np.bincount(of, share * y) for y in Y.T], axis=1)
+        share, means = s / total[of], np.zeros((total.size, Y.shape[1]))
+        np.add.at(means, of, share[:, None] * Y)
         return cls(of, np.sqrt(total), means, (Y - means[of]).T, share)
 
     def weighed(self, K: FloatArray) -> FloatArray:
@@ -107,7 +108,7 @@ def left_out_residuals(parts: KernelSpectrum, ridges: FloatArray) -> FloatArray:
 
 
 def kernel_ridge(K: FloatArray, Y: FloatArray, s: FloatArray, of: IntArray, ridge: float, *, free: bool) -> KernelFit:
-    """Solve for one λ by Cholesky, for a kernel matrix K (u, u) of different rows, which is overwritten, and examples as above."""
+    """Solve for one λ by Cholesky, for a kernel matrix K (u, u) of different rows, which is overwritten, and their examples."""
     folded = Folded.make(Y, s, of)
     K = folded.weighed(np.ascontiguousarray(K))
     K[np.diag_indices(K.shape[0])] += ridge
@@ -117,9 +118,7 @@ def kernel_ridge(K: FloatArray, Y: FloatArray, s: FloatArray, of: IntArray, ridg
         raise InputError(msg)
     solved = solve(K, right)
     solved += solve(K, right - product(K, diagonal, solved))  # one step of refinement
-    constants, residuals, left_out = _answer(
-        inverse_diagonal(K), solved[:, :-1].T, solved[:, -1], folded, ridge, free=free
-    )
+    constants, residuals, left_out = _answer(inverse_diagonal(K), solved[:, :-1].T, solved[:, -1], folded, ridge, free=free)
     return KernelFit(residuals * (s / ridge), constants, left_out)
 
 
