@@ -5,10 +5,10 @@ Peers: GridSearchCV over SVC (7 x 7 values of C and gamma, 5 folds, inputs scale
 All learn from the same rows and are tested on the same others: the official test part where there is one, else 30 % of the
 rows. Where one class has more than 80 % of the rows, everyone is scored by balanced accuracy and the peers use balanced class
 weights. Who wins is said of a ladder of all rungs. The relevance kernel machine, the top rung, has a race of its own
-(`relevance.py`) and its seconds are told apart: the times raced are those of a ladder without it. "As accurate" means within one standard error of the test, or better. The sets were
-chosen for their kinds (small, wide, sparse, many classes, imbalanced). Eleven were chosen before any result was seen; the
-imbalanced one was to be sylva, on which the grid search alone would have taken too long for one session, and was replaced when
-the first results were known.
+(`relevance.py`) and its seconds are told apart: the times raced are those of a ladder without it. "As accurate" means within
+one standard error of the test, or better. The sets were chosen for their kinds (small, wide, sparse, many classes, imbalanced).
+Eleven were chosen before any result was seen; the imbalanced one was to be sylva, on which the grid search alone would have
+taken too long for one session, and was replaced when the first results were known.
 """
 
 import time
