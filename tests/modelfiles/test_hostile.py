@@ -63,6 +63,10 @@ def _slots(name, to):
     return change
 
 
+def _clock(file):
+    file.array(file.learnt("_learner", "kept", "counts")["fields"]["clock"])[...] = -7
+
+
 def _page_rows(file):
     page = file.learnt("_learner", "page")
     file.array(page["fields"]["log"]["fields"]["row"])[...] = 10**6
@@ -112,6 +116,7 @@ CASES = [
     ("bayesian", _flat_sums, "sums in a column"),
     ("bayesian", _put("_sums", to={"@dict": []}), "no sums"),
     ("bayesian", _shaped("covariance_", to=[1, 1]), "covariance of one weight"),
+    ("bayesian", _put("noise_precision_", to=0.0), "no precision"),
     ("adatron tuned", _nothing_within("estimator_"), "a model within that learnt nothing"),
     ("adatron tuned", _shaped("classes_", to=[1]), "one class"),
     ("adatron", _set("_W", to=np.nan), "weights that are no numbers"),
@@ -146,6 +151,8 @@ CASES = [
     ("projectron", _put("_learner", "budget", to=10**9), "budget"),
     ("tabled budget", _slots("row", 10**6), "rows of slots"),
     ("kernel voted", _page_rows, "rows of a kernel log"),
+    ("kernel voted", _put("_learner", "page", to=None), "no page"),
+    ("projectron", _clock, "a clock before its start"),
     ("kernel minover", _put("_states", to=[]), "no kernel states"),
     ("machine sparse", _sparse_indices, "sparse indices"),
     ("machine pairs", _groups, "groups"),
@@ -336,6 +343,11 @@ def _narrow_examples(file):
     file.tree["fitted"]["estimator_"]["fitted"]["X_"].update({"from": 0, "shape": [12, 2]})
 
 
+def _class_without_examples(file):
+    target = file.array(file.tree["fitted"]["estimator_"]["fitted"]["target_"])
+    target[target == 1] = 0
+
+
 def _encoder_for_a_winner(file):
     file.tree["fitted"]["estimator_"] = file.tree["fitted"]["encoder_"]
 
@@ -361,6 +373,7 @@ def _flat_difficulty(file):
     [
         ("ladder of neighbours", _infinite_example, "X_ should be rows"),
         ("ladder of neighbours", _narrow_examples, "knows other features"),
+        ("ladder of neighbours", _class_without_examples, "a class has no example"),
         ("neighbours of numbers", _infinite_example, "X_ should be rows"),
         ("ladder of numbers", _encoder_for_a_winner, "TableEncoder does not predict"),
         ("ladder", _encoder_for_a_fold, "TableEncoder does not predict"),

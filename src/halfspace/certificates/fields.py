@@ -13,7 +13,7 @@ No array from a file reaches arithmetic or compiled code before it was compared 
 - "labels(n)": n labels; "distinct(c)": c >= 2 different ones; "names(d)": d texts; "=n": the whole number n.
 - "classes(K)": a tuple of K >= 2 different labels; "tuple(K) of label": a tuple of K labels, and so for any other kind.
 - "model:AdaTron": that model, "model": any; a class, or a union of classes, of ours: a record of it, by its own fields.
-- "none", "bool", "str", "label", "plain", "dict", "kernel", "certificate": what they say.
+- "none", "bool", "str", "label", "plain", "dict", "kernel", "certificate": what they say; "certificate:ClassCounts": that one.
 - "int | i8(K)": one of them; [spec]: a list of them; (spec, spec): a pair; {name: spec}: a table with these names.
 
 A field that is not annotated so is judged by its type: float "finite", int "int", bool, str, Kernel, Any "label"; a type of
@@ -197,6 +197,8 @@ def _is(spec: str, value: Any, scope: Scope, where: str) -> bool:
         return bool(PLAINLY[spec](value))
     if spec.startswith("="):
         return type(value) is int and value >= 0 and scope.agrees(spec[1:], value)
+    if spec.startswith("certificate:"):
+        return _is_certificate(value) and type(value).__name__ == spec.removeprefix("certificate:")
     if spec == "model" or spec.startswith("model:"):
         named = type(value).__name__ in spec.removeprefix("model:").split(",")
         return hasattr(value, "get_params") and (named or spec == "model")
@@ -438,7 +440,7 @@ def _in_words(spec: str, scope: Scope) -> str:
         if one.startswith("tuple("):
             alternatives.append(f"{scope.value(size) or 'a list'} of: {_in_words(each, scope)}")
         elif found is None or (found["axes"] is None and found["low"] is None):
-            alternatives.append(WORDS.get(one, one))
+            alternatives.append(WORDS.get(one, one.replace("certificate:", "a certificate ")))
         elif found["kind"] == "classes":
             alternatives.append("at least two different labels")
         else:

@@ -148,7 +148,7 @@ class OperatingPoint:
 
     demand: str
     weights: Annotated[FloatArray, "finite8(c) > 0"]
-    positive: Annotated[int, "int >= -1"]
+    positive: Annotated[int, "int in -1..c"]
     reached: bool
     out_of_fold: Annotated[tuple[Share, ...], [Share]] = ()
     held_out: Annotated[tuple[Share, ...], [Share]] = ()

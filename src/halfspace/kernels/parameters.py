@@ -15,6 +15,8 @@ __all__ = ["GammaKernel", "check_count", "check_gamma", "check_number", "coeffic
 
 PAIRS = 10_000
 """Pairs of rows whose distances the median heuristic looks at."""
+ENTRIES, BLOCK = 1 << 26, 1 << 17
+"""Entries of all these pairs at most, and those that are held at a time."""
 
 
 def coefficient(value: float | str) -> str:
@@ -62,9 +64,12 @@ class GammaKernel(Kernel):
 
 def median_distance(X: Any) -> float:
     """Return the median distance of pairs of different rows, over a fixed sample of the pairs; 0 if all rows agree."""
-    n = X.shape[0]
-    i, j = np.triu_indices(n, 1) if n * (n - 1) // 2 <= PAIRS else np.random.default_rng(0).integers(n, size=(2, PAIRS))
-    apart = np.sqrt(squares(X[i] - X[j])) if i.size else np.zeros(1)
+    n, d = X.shape
+    most = min(PAIRS, max(ENTRIES // d, 1))
+    i, j = np.triu_indices(n, 1) if n * (n - 1) // 2 <= most else np.random.default_rng(0).integers(n, size=(2, most))
+    step = max(1, BLOCK // d)
+    blocks = [np.sqrt(squares(X[i[k : k + step]] - X[j[k : k + step]])) for k in range(0, i.size, step)]
+    apart = np.concatenate(blocks) if blocks else np.zeros(1)
     return float(np.median(apart[apart > 0.0])) if apart.any() else 0.0
 
 

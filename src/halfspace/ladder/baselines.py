@@ -79,7 +79,17 @@ def _errors(near: IntArray, target: IntArray, choices: list[int], K: int) -> lis
 class Majority(Certified, ClassifierMixin, BaseEstimator):
     """Predict the class that most examples have; of equals the first."""
 
-    learnt: ClassVar[dict[str, Any]] = {"classes_": "distinct(c)", "certificate_": "certificate", "outcome_": Outcome}
+    learnt: ClassVar[dict[str, Any]] = {
+        "classes_": "distinct(c)",
+        "certificate_": "certificate:ClassCounts",
+        "outcome_": Outcome,
+    }
+
+    @classmethod
+    def check_learnt(cls, fitted: dict[str, Any], sizes: dict[str, int]) -> None:  # noqa: ARG003  (one signature for all)
+        """Refuse counts of other classes."""
+        if list(fitted["certificate_"].classes) != fitted["classes_"].tolist():
+            raise ValueError("Majority: its counts are of other classes")
 
     def fit(self, X: Matrix, y: Labels) -> Self:  # noqa: ARG002  (a baseline looks at labels only)
         """Count the labels y, shape (n,)."""
@@ -159,9 +169,11 @@ class Neighbours(Certified, ClassifierMixin, BaseEstimator):
 
     @classmethod
     def check_learnt(cls, fitted: dict[str, Any], sizes: dict[str, int]) -> None:
-        """Refuse more neighbours than examples."""
+        """Refuse more neighbours than examples, and classes without any."""
         if not 1 <= fitted["k_"] <= sizes["n"]:
             raise ValueError("Neighbours: there are fewer examples than neighbours")
+        if np.unique(fitted["target_"]).size < sizes["c"]:
+            raise ValueError("Neighbours: a class has no example")
 
 
 class Mean(Certified, RegressorMixin, BaseEstimator):
@@ -170,7 +182,7 @@ class Mean(Certified, RegressorMixin, BaseEstimator):
     learnt: ClassVar[dict[str, Any]] = {
         "n_features_in_": "=d",
         "mean_": "finite",
-        "certificate_": "certificate",
+        "certificate_": "certificate:TargetMean",
         "outcome_": Outcome,
     }
 

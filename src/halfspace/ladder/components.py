@@ -159,7 +159,10 @@ class OnComponents(Certified, MetaEstimatorMixin, BaseEstimator):
         return self._certificate
 
     def _seen(self, X: Matrix) -> FloatArray:
-        return projected(X, self.mean_, self.components_)
+        seen = projected(X, self.mean_, self.components_)
+        if not np.isfinite(seen).all():
+            raise InputError("principal components: rows are so large that products overflow. Scale the columns.")
+        return seen
 
     def decision_function(self, X: Matrix) -> FloatArray:
         """Return the outputs of the model, shape (n,) or (n, K)."""

@@ -157,7 +157,7 @@ class TableEncoder(Learnt, TransformerMixin, BaseEstimator):
 
     def _check_parameters(self) -> None:
         """Refuse parameters that make no sense."""
-        if self.scale not in SCALES:
+        if not (isinstance(self.scale, str) and self.scale in SCALES):
             msg = f"The 'scale' parameter of TableEncoder must be one of {', '.join(SCALES)}. Got {self.scale!r} instead."
             raise InputError(msg)
         most = self.max_categories

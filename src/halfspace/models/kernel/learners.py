@@ -94,6 +94,9 @@ class Unbounded:
         kinds = {"plain": Forget, "averaged": Mean, "voted": Log}
         if self.state.W.shape != (K, n) or not isinstance(self.memory, kinds.get(self.setting.variant, ())):
             raise ValueError("KernelPerceptron: its state or its memory is not that of the variant")
+        if self.page is None:
+            raise ValueError("KernelPerceptron: nothing was learnt yet")
+        self.expansion().check(sizes["d"])
         for page in (self.base, self.page):
             if page is not None:
                 page.log.check(page.rows.size)

@@ -96,7 +96,9 @@ class Counts(NamedTuple):
     updates: Annotated[IntArray, "i8(K)"]  # (K,)
     earlier: Annotated[IntArray, "i8(K)"]  # (K,) updates before this epoch
     active: Annotated[IntArray, "i8(K)"]  # (K,) 1 for the problems that the last full epoch changed
-    clock: Annotated[IntArray, "i8(4)"]  # (4,) examples presented, epoch, examples of the epoch presented, seed of the orders
+    clock: Annotated[
+        IntArray, "i8(4) in 0..1e18"
+    ]  # (4,) examples presented, epoch, examples of the epoch presented, seed of the orders
 
 
 @compiled

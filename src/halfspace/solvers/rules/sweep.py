@@ -64,7 +64,7 @@ class State(NamedTuple):
     earlier: Annotated[IntArray, "i8(K)"]  # (K,) updates before this epoch
     active: Annotated[IntArray, "i8(K)"]  # (K,) 1 for the problems that the last full epoch changed and that go on
     clock: Annotated[
-        IntArray, "i8(4)"
+        IntArray, "i8(4) in 0..1e18"
     ]  # (4,) examples presented so far, epoch, examples of the epoch presented, seed of the orders
 
 
