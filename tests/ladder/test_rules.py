@@ -59,6 +59,15 @@ def test_the_simplest_rung_near_the_best_wins_if_it_is_better_than_the_baseline(
     assert chosen(monkeypatch, [base, low, lower], [True, True], greater=False)[1] == "lower"
 
 
+def test_a_rung_judged_by_few_rows_does_not_hide_one_that_all_rows_tell_is_better(monkeypatch):
+    """Simple is near the best on the half that the best knows, but all rows say that another one is better."""
+    base, simple = climbed("majority", 0, 0.5, range(50)), climbed("simple", 1, 0.9, range(10))
+    all_rows, own = climbed("kernel", 2, 0.95, range(5)), climbed("relevance", 3, 0.96, range(5, 9))
+    own.losses[:50] = np.nan
+    assert chosen(monkeypatch, [base, simple, own], [True, True]) == ("simple", "relevance", True)
+    assert chosen(monkeypatch, [base, simple, all_rows, own], [True] * 3) == ("kernel", "relevance", True)
+
+
 @pytest.mark.parametrize("greater", [True, False])
 def test_gains_over_the_baseline_are_in_the_units_of_the_measure(greater):
     """By folds: how much better each rung scores than the constant, positive where it is better, and its standard error."""

@@ -1,7 +1,8 @@
 """Scoring rungs in the same folds, and choosing among them.
 
 Rule      The winner is the simplest rung that is within one standard error of the best one, the error of their difference on
-          the same rows (`evidence`). "Better than the baseline" is a claim of its own: without evidence the baseline wins.
+          the same rows (`evidence`), and also of the best one that was judged by all rows. "Better than the baseline" is a
+          claim of its own: without evidence the baseline wins.
 Theorem   If a rung is within its error of a perfect score, no rung that keeps more can win over it, so those are skipped. And
           a rung scored by shares is left as soon as perfect scores in all remaining folds would not bring it near the best: m
           scores between 0 and 1 have a standard deviation of at most ½ √(m/(m - 1)), which bounds its error.
@@ -514,12 +515,12 @@ def choose_winner(done: list[Climbed], training: Training) -> Choice:
     baseline = next((c for c in done if c.plan.name == training.task.baseline), None)
     others = [c for c in done if c is not baseline]
     if baseline is None or not others:
-        return Choice(min((c for c in done if _near(c, best, sign)), key=lambda c: c.plan.keeps), best, None)
+        return Choice(min((c for c in done if _near(c, best, done, sign)), key=lambda c: c.plan.keeps), best, None)
     evidence = _evidence(others, baseline, training, sign)
     better = [c for c, supported in zip(others, evidence.supported, strict=True) if supported]
     if not better:
         return Choice(baseline, best, evidence)
-    near = [c for c in better if _near(c, best, sign)] or [max(better, key=lambda c: sign * c.rung.score)]
+    near = [c for c in better if _near(c, best, done, sign)] or [max(better, key=lambda c: sign * c.rung.score)]
     return Choice(min(near, key=lambda c: c.plan.keeps), best, evidence)
 
 
@@ -540,12 +541,18 @@ def _evidence(others: list[Climbed], baseline: Climbed, training: Training, sign
     return compare_numbers(*both, outputs, truth.astype(np.float64), least, lost)
 
 
-def _near(climbed: Climbed, best: Climbed, sign: float) -> bool:
-    """Tell whether a rung is within one standard error of the best, by differences on the same rows or in the same folds."""
-    if climbed.losses is not None and best.losses is not None:
-        return climbed is best or paired_error(climbed.losses, best.losses).within_one_error
-    scores = (-sign * np.array(c.rung.scores) for c in (climbed, best))
-    return climbed is best or paired_error(*scores).within_one_error
+def _near(climbed: Climbed, best: Climbed, done: list[Climbed], sign: float) -> bool:
+    """Tell whether a rung is within one standard error of the best, by differences on the same rows or in the same folds.
+
+    A rung that scores itself knows fewer rows. So the best of those that know most is a rival, too: against it all rows count.
+    """
+    if best.losses is None or any(c.losses is None for c in done):
+        scores = (-sign * np.array(c.rung.scores) for c in (climbed, best))
+        return climbed is best or paired_error(*scores).within_one_error
+    known = {c.plan.name: int(np.isfinite(c.losses).sum()) for c in done if c.losses is not None}
+    widely = max(done, key=lambda c: (known[c.plan.name], sign * c.rung.score, -c.plan.keeps))
+    rivals = [r for r in (best, widely) if r is not climbed and r.losses is not None]
+    return all(paired_error(climbed.losses, r.losses).within_one_error for r in rivals)  # type: ignore[arg-type]
 
 
 def ask_separable(training: Training, until: float | None) -> tuple[tuple[tuple[Label, Separability], ...], list[Note]]:
