@@ -73,7 +73,7 @@ WORDS: dict[str, str | tuple[str, str]] = {
     ),
     "own labels": "{detail} contains the labels; the target {column!r} was not used.",
     # tables
-    "filled": "Missing values were filled in and marked by an output of their own: {counts}.",
+    "filled": "Missing values were filled in, and one more input says where: {counts}.",
     "misread": "Text that could not be read like the rest of its column counts as missing: {counts}.",
     "left out": ("Column {column!r} was left out: {detail}.", "{n:,} columns were left out: {detail} ({columns})."),
     "long numbers": (

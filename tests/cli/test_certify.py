@@ -82,7 +82,9 @@ def test_another_number_of_rows_refutes_it(answer, model, table, tmp_path, chang
     """A file with a row less or more is not the file of the claim, and the sentence says so."""
     other = changed(table, tmp_path / "other.csv", change)
     n = len(other.read_text().splitlines()) - 1
-    assert answer("certify", model, other, code=1)["reasons"] == [f"the file has {n} rows, but the claim is about one of 120"]
+    assert answer("certify", model, other, code=1)["reasons"] == [
+        f"the file has {n} rows, but the claim is about a file of 120"
+    ]
 
 
 def test_unknown_labels_refute_it(answer, model, table, tmp_path):

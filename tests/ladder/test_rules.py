@@ -334,7 +334,7 @@ def test_a_yardstick_that_would_take_too_long_is_left_out(monkeypatch):
 
 
 def test_a_yardstick_is_compared_by_standard_errors():
-    """Ahead by more than the larger error is said to matter; behind is no worse."""
+    """Ahead by more than the larger error is said to matter; behind is no worse, or better by more than it."""
     winner = Rung("a", "A", score=0.8, error=0.02)
     for score, error, words in (
         (0.9, 0.05, "If that matters more than a proof"),
@@ -342,7 +342,8 @@ def test_a_yardstick_is_compared_by_standard_errors():
         (0.81, 0.005, "no worse by more than a standard error"),
         (0.83, 0.005, "If that matters"),
         (0.8, 0.05, ", no worse."),
-        (0.7, 0.05, ", no worse."),
+        (0.77, 0.05, ", no worse."),
+        (0.7, 0.05, ", which is better."),
     ):
         assert words in Yardstick("trees", score, error, 1.0, 0.0).sentence(winner, ACCURACY)
     assert "If that matters" in Yardstick("trees", 0.7, 0.05, 1.0, 0.0).sentence(winner, RMSE)

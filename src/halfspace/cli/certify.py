@@ -125,7 +125,7 @@ def _check(claim: Claim, file: str | None, target: str | None, format_: str | No
 def _same_size(claim: Claim, n_rows: int) -> Verdict:
     """Refute a claim about a file of another size."""
     same = claim.n_rows in {None, n_rows}
-    return Verdict.of((same, f"the file has {plural(n_rows, 'row')}, but the claim is about one of {claim.n_rows or 0:,}"))
+    return Verdict.of((same, f"the file has {plural(n_rows, 'row')}, but the claim is about a file of {claim.n_rows or 0:,}"))
 
 
 def _verify(claim: Claim, data: Dataset) -> Verdict:

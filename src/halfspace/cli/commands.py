@@ -234,7 +234,7 @@ def predict(**options: Any) -> None:
     A note says when more rows than promised (1 % of rows like those of the fit) look unlike the rows of the fit.
 
     The guarantee of --interval and --set is for rows like those of the fit, and on average over them: at least
-    1 - 2 (1 - LEVEL) by a theorem, about LEVEL in practice.
+    1 - 2 (1 - LEVEL), less a few points if the rows were few, by a theorem; about LEVEL in practice. The report has the number.
     """
 
 
@@ -264,8 +264,8 @@ def predict(**options: Any) -> None:
 def separable(**options: Any) -> None:
     """Decide whether some plane separates the classes of FILE, in exact arithmetic.
 
-    With more than two classes, each from the rest. When the time limit is reached the answer may be `undecided`; it is never
-    a guess.
+    With more than two classes, each from the rest. When the time limit is reached (by default a minute, and more for a large
+    FILE) the answer may be `undecided`; it is never a guess.
 
     If they are separable, it also says what that is worth: how many labelings of these rows planes separate at all, and whether
     the same labels in random order are separable too.

@@ -90,10 +90,8 @@ def _sizes(at: str, n: int) -> list[int]:
 
 def _draw(curve: LearningCurve, name: str) -> None:
     """Write the curve as a picture."""
-    try:
-        from halfspace.plots import ExtrapolationDisplay  # noqa: PLC0415  (matplotlib is an extra)
-    except ImportError:
-        refuse("--plot needs matplotlib: pip install 'halfspace[plots]'")
+    from halfspace.plots import ExtrapolationDisplay  # noqa: PLC0415  (matplotlib is an extra)
+
     display: Any = ExtrapolationDisplay.from_estimator(curve)
     suffix = name.rpartition(".")[2].lower()
     if suffix not in {"png", "svg", "pdf"}:

@@ -27,6 +27,8 @@ COMPLETE = "_HALFSPACE_COMPLETE"
 """Set by the shell when it asks for completions."""
 TRACEBACK = "HALFSPACE_TRACEBACK"
 """Set this variable to see where a failure came from."""
+EXTRAS = {"matplotlib": "plots", "onnx": "onnx", "fastexcel": "excel"}
+"""Packages that other extras than `cli` bring."""
 REFUTED, NO_ANSWER, INTERRUPTED, READER_LEFT = 1, 2, 130, 141
 
 
@@ -220,7 +222,10 @@ def _sentence(error: Exception) -> str:
     if isinstance(error, MemoryError):
         return f"out of memory ({error}); use fewer rows: --max-rows"
     if isinstance(error, ModuleNotFoundError):
-        return f'the package {error.name} is missing; install it with: pip install "halfspace[cli]"'
+        extra = EXTRAS.get((error.name or "").partition(".")[0], "cli")
+        return f'the package {error.name} is missing; install it with: pip install "halfspace[{extra}]"'
+    if isinstance(error, ImportError):
+        return str(error)
     if type(error).__module__ == "halfspace.errors":
         return str(error)
     return f"unexpected {type(error).__name__}: {error}; set {TRACEBACK}=1 and run again to see where it came from"

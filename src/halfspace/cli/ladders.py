@@ -26,7 +26,7 @@ HEADS = ("±", "seen", "fit", "support", "proof or reason")
 """Heads of the table after those of the rung and its score; "seen" is the score on rows learnt from."""
 
 
-COMPILING = "compiling, once for this machine (`halfspace warm` does it ahead)"
+COMPILING = "compiling what has not run on this machine before (`halfspace warm` does it ahead)"
 
 
 class Watch:

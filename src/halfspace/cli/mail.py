@@ -82,7 +82,7 @@ def explain(top: int, state: str | None) -> Answer:
     parts = [f"{kind}, score {body['score']:+.4f}"]
     for name, found in told.items():
         rows = [(one["feature"], f"{one['share']:+.4f}") for one in found]
-        parts += ["", table((f"towards {name}", "share of the score"), rows, right="lr") if rows else f"nothing towards {name}"]
+        parts += ["", table((f"towards {name}", "adds to the score"), rows, right="lr") if rows else f"nothing towards {name}"]
     return Answer(body, "\n".join(parts))
 
 

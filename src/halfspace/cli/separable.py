@@ -39,8 +39,8 @@ from halfspace.tables import TableEncoder
 
 __all__ = ["run"]
 
-PATIENCE = 10.0
-"""Seconds for random orders of the labels, where no time limit is given."""
+PATIENCE, LOOKING, ENTRIES = 10.0, 60.0, 1e5
+"""Where no time limit is given: seconds for random orders of the labels; for all classes together; entries for one more."""
 
 
 def run(
@@ -79,6 +79,12 @@ def _answer(
     notes(said)
     y = labels(data)
     proofs = _decide(X, y, max_time, complete=out is not None)
+    if any(proof.verdict == "undecided" for _, proof in proofs):
+        late = [
+            "Undecided in this time: floats cannot tell, and exact arithmetic takes longer. --max-time SECONDS allows more."
+        ]
+        notes(late)
+        said = [*said, *late]
     rest = np.unique(y).size - len(proofs) if len(proofs) > 1 else 0
     if rest:
         late = sentences([Note("no time", count=rest)])
@@ -114,19 +120,24 @@ def _decide(X: Matrix, y: Labels, max_time: float | None, *, complete: bool) -> 
 
     Classes are left out, from the third on, if even the beginning would end too late; not where a proof of all is asked for.
     """
-    classes = np.unique(y)
+    classes, began = np.unique(y), time.perf_counter()
+
+    def seconds() -> float:
+        left = seconds_left(max_time)
+        return left if left is not None else max(1.0, began + LOOKING + X.shape[0] * X.shape[1] / ENTRIES - time.perf_counter())
+
     if classes.size == 2:
-        return [(classes.tolist()[1], separability(X, y, max_time=seconds_left(max_time)))]
+        return [(classes.tolist()[1], separability(X, y, max_time=seconds()))]
     proofs: list[tuple[Label, Separability]] = []
     shortest = np.inf
     for label in classes.tolist():
-        began, left = time.perf_counter(), seconds_left(max_time)
-        if left is not None and len(proofs) > 1 and not complete and left <= shortest:
+        begun, left = time.perf_counter(), seconds()
+        if max_time is not None and len(proofs) > 1 and not complete and left <= shortest:
             break
-        proof = separability(X, y == label, max_time=left and left / (classes.size - len(proofs)))
+        proof = separability(X, y == label, max_time=left / (classes.size - len(proofs)))
         bracket = proof.bracket and replace(proof.bracket, positive=label)
         proofs.append((label, replace(proof, positive=label, bracket=bracket)))
-        shortest = min(shortest, time.perf_counter() - began)
+        shortest = min(shortest, time.perf_counter() - begun)
     return proofs
 
 

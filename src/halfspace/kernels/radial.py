@@ -122,7 +122,7 @@ class Laplacian(GammaKernel):
 
 @dataclass(frozen=True, eq=False)
 class Manhattan(GammaKernel):
-    """The product of one-column exponential kernels, k(x, x') = exp(-gamma Σ_j |x_j - x'_j|).
+    """The product of one-column exponential kernels, k(x, x') = exp(-gamma Σ_j abs(x_j - x'_j)).
 
     Its functions may bend differently along every column, at no place in particular: on tables they behave like sums and
     products of steps, which is what trees are made of. (scikit-learn calls it "laplacian".)

@@ -224,6 +224,7 @@ class Ladder(ClassifierMixin, BaseLadder):
 
     def _task_of(self, y: Labels, *, note: bool) -> Classes:
         task, notes = class_task(self, y)
+        Demand.read(cost=self.cost or "", threshold=self.threshold or "")  # what cannot be read is refused before the climb
         if note:
             self.classes_ = task.labels
             self._notes.extend(notes)

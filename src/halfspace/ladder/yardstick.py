@@ -55,6 +55,8 @@ class Yardstick:
         found += f", the winner {measure.written(winner.score)}"
         if ahead > max(self.error, winner.error):
             return f"{found}. If that matters more than a proof, use them."
+        if ahead < -max(self.error, winner.error):
+            return f"{found}, which is better."
         return f"{found}, {'no worse by more than a standard error' if ahead > 0 else 'no worse'}."
 
 

@@ -31,6 +31,8 @@ def run(command: str, arguments: list[str]) -> int:
         return _passed_through(options)
     try:
         message = sys.stdin.buffer.read()
+        if not message.strip():
+            raise ValueError("there is no message on standard input")
         if command == "score":
             answer = scored(message, options)
             code = CODES[answer.split(" ", 1)[0]]
@@ -62,7 +64,8 @@ def parse(command: str, arguments: list[str]) -> Options:
                 raise ValueError(msg)
             options[name[2:]] = value
         else:
-            msg = f"mail {command}: no such option: {word[:40]!r} (try: halfspace mail {command} --help)"
+            found = "no such option" if word.startswith("-") else "the message is read from standard input (< FILE), not"
+            msg = f"mail {command}: {found}: {word[:40]!r} (try: halfspace mail {command} --help)"
             raise ValueError(msg)
     if command == "learn" and sum(options[name] for name in ("spam", "ham", "undo")) != 1:
         raise ValueError("mail learn: say what the message on standard input is: --spam, --ham, or --undo to take it back")

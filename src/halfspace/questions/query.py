@@ -102,7 +102,7 @@ class Query:
     audit_rows : ndarray, shape (m,)
         Random rows to label too, to measure the model by `audit`.
     unsure : int
-        Rows of the pool inside the margin, |f| < 1, or where the best class leads by less than 0.5.
+        Rows of the pool inside the margin, -1 < f < 1, or where the best class leads by less than 0.5.
     n_pool : int
         Rows of the pool.
     """

@@ -70,7 +70,7 @@ class KernelRegression(MultiOutputMixin, RegressorMixin, KernelRidgeModel):
     ridges : sequence of float, optional
         The ridges to choose from; by default 20, from 1e-5 to 100 times the mean of k(x, x).
     intercept : {"free", "clamped", "none"}, default "free"
-        An unpenalised constant; a clamped input, which adds `intercept_scaling`² to the kernel; or none.
+        An unpenalised constant; a clamped input, which adds the square of `intercept_scaling` to the kernel; or none.
     intercept_scaling : float, default 1.0
         Value of the clamped input.
     kernel_rows : int, default 4000
