@@ -76,11 +76,19 @@ def test_reasons_are_given_in_words(state, answer, halfspace):
     assert "towards spam" in halfspace("mail", "explain", "--state", state, stdin=mail(99, SPAM)).out
 
 
+def test_nothing_is_no_message(state, halfspace):
+    """An empty standard input is a failure, neither ham nor spam."""
+    ran = halfspace("mail", "score", "--state", state, stdin=b"")
+    assert ran.code == 75
+    assert "no message" in ran.err
+
+
 @pytest.mark.parametrize(
     ("arguments", "sentence"),
     [
         (("score", "--state", "absent"), "there is no state in 'absent'"),
         (("score", "--nonsense"), "no such option: '--nonsense'"),
+        (("score", "message"), "read from standard input (< FILE), not: 'message'"),
         (("score", "--state"), "--state needs a value"),
         (("score", "--header", "--json"), "give one of them"),
         (("score", "--connect", "127.0.0.1:1"), "refused"),

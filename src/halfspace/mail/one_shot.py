@@ -32,7 +32,7 @@ def run(command: str, arguments: list[str]) -> int:
     try:
         message = sys.stdin.buffer.read()
         if not message.strip():
-            raise ValueError("there is no message on standard input")
+            return _failed("there is no message on standard input", wants_json=options["json"])
         if command == "score":
             answer = scored(message, options)
             code = CODES[answer.split(" ", 1)[0]]
