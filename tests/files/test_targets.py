@@ -7,6 +7,7 @@ import pytest
 
 from halfspace.errors import FileError, InputError
 from halfspace.files import read, task_of
+from halfspace.files.targets import coded, numbers_from
 
 TABLE = "height,weight,Species\n1,2,rose\n3,4,lily\n"
 
@@ -177,3 +178,13 @@ def test_the_task_must_fit_the_target(tmp_path):
         read(tmp_path / "t.csv", "z", task="regress")
     with pytest.raises(InputError, match="'task' must be one of auto, classify, regress"):
         read(tmp_path / "t.csv", "y", task="guess")
+
+
+def test_words_among_numbers_are_named():
+    """A column of numbers with a few words is no id: the sentence names a word, not a number."""
+    cells = [f"{k}.5" for k in range(60)] + ["unknown", "unknown"]
+    with pytest.raises(InputError, match="holds numbers, but also text such as 'unknown'; leave these cells empty"):
+        task_of(cells)
+    codes, values = coded(np.array(cells))
+    with pytest.raises(InputError, match="holds text such as 'unknown'; expected numbers"):
+        numbers_from(codes, values, name="the target")

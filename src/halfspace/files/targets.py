@@ -101,6 +101,10 @@ def choice_of(values: Labels, counts: IntArray, *, whole: bool, name: str) -> Ta
     _refuse_one(n, values, name)
     if values.dtype.kind not in "iuf":
         if K > FEW_NAMES and int((counts == 1).sum()) > K / 2:
+            words = _words(values)
+            if 0 < words.size < K / 2:
+                msg = f"{name} holds numbers, but also text such as {str(words[0])!r}; leave these cells empty."
+                raise InputError(msg)
             msg = (
                 f"{name} looks like an id, not classes ({K:,} different values in {n:,} rows, most of them once); choose"
                 f" another target, or {CLASSIFY} to predict it all the same."
@@ -117,6 +121,19 @@ def choice_of(values: Labels, counts: IntArray, *, whole: bool, name: str) -> Ta
     if few or (whole and ((K <= FEW_WHOLE and int(counts.min()) >= ROWS_EACH) or _are_codes(values, counts))):
         return TaskChoice("classify", f"{what} and is predicted as classes; {REGRESS} predicts the number.")
     return TaskChoice("regress", f"{what} and is predicted as a number; {CLASSIFY} makes classes of them.")
+
+
+def _words(values: Labels) -> Labels:
+    """Return the texts among texts that are no numbers."""
+
+    def is_word(text: str) -> bool:
+        try:
+            float(text.replace(",", ""))
+        except ValueError:
+            return True
+        return False
+
+    return values[[is_word(str(value)) for value in values.tolist()]]
 
 
 def _are_codes(values: Labels, counts: IntArray) -> bool:
@@ -207,7 +224,9 @@ def labels_of(codes: IntArray, values: Labels, *, whole: bool, name: str, check:
 def numbers_from(codes: IntArray, values: Labels, *, name: str, check: bool = True) -> FloatArray:
     """Return the target as numbers, shape (n,), or say why it holds none."""
     if values.dtype.kind not in "biuf":
-        msg = f"{name} holds text such as {str(values[0])!r}; expected numbers. {CLASSIFY} predicts it as classes."
+        words = _words(values)
+        word = words[0] if words.size else values[0]
+        msg = f"{name} holds text such as {str(word)!r}; expected numbers. {CLASSIFY} predicts it as classes."
         raise InputError(msg)
     numbers = values.astype(np.float64)
     if not np.isfinite(numbers).all():
