@@ -19,7 +19,7 @@ Loss       Squared error; of classes, whose targets are ±1, mistakes + 0.3 time
 Tried      Without a gain beyond the noise of one split: dropping columns of less relevance than shuffled copies first, members
            stacked by least squares with weights >= 0, the sum of three members' kernels, a full matrix in place of weights,
            RBF with a metric; near the border of two cells the average of both machines, where cells borrow examples; the line
-           unless another member is better by one standard error (18 small tables).
+           unless another member is better by one standard error (18 small tables); a large margin with the metric found.
 Precision  Single in the search, double for λ < 1e-4 and where Cholesky's factor fails; the machine that is kept is solved in
            double precision elsewhere.
 Reference  Radhakrishnan, Beaglehole, Pandit and Belkin 2024 ("recursive feature machines"); for prototypes Hammer and
