@@ -67,3 +67,18 @@ def test_time_for_the_bracket_is_set_aside(form, entries, monkeypatch):
     with pytest.raises(LookedError) as seen:
         questions.separability(form(rows), np.arange(4) % 2)
     assert seen.value.args == (6.0 * 4 * entries / 3.0,)
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_columns_that_are_sums_of_others_but_for_rounding_need_no_simplex(seed, monkeypatch):
+    """Standardised 0/1 columns of all values, and sums of them: what is left of these is rounding, which decides exactly."""
+    monkeypatch.setattr(import_module("halfspace.solvers.exact.separating"), "simplex", None)
+    rng = np.random.default_rng(seed)
+    codes = rng.integers(0, 4, (120, 5))
+    Z = np.hstack([codes[:, [j]] == np.arange(4) for j in range(5)]).astype(float)
+    Z = np.hstack([Z, 3.0 * Z[:, :6] + Z[:, 6:12]])
+    Z = (Z - Z.mean(axis=0)) / Z.std(axis=0)
+    y = rng.integers(0, 2, 120)
+    proof = questions.separability(Z, y)
+    assert proof.verdict == "inseparable"
+    assert proof.verify(Z, y)

@@ -6,8 +6,9 @@ Rule       1. Newton's method on the squared hinge of the set (`squared_hinge.py
            2. If no such plane comes: the point of the cone of {(a_i, 1)} that is nearest to (0, 1), by non-negative least
               squares  min ‖Σ λ_i (a_i, 1) - (0, 1)‖.  Its residual r is zero, and then the support of λ is a basis that
               `exact.vertex` makes exact; or  w = -r  separates the set, as at the optimum  r·(a_i, 1) <= 0 < r·(0, 1).
-           3. Where that cannot tell the two apart: a careful Newton run, then the simplex method in rational arithmetic
-              (`exact.simplex`).
+           3. Where that cannot tell the two apart: a careful Newton run; then step 2 once more, with columns that floats take
+              for sums of others (0/1 columns of all values of a column, standardised) replaced by what is left of them, which
+              is rounding, in exact arithmetic; then the simplex method in rational arithmetic (`exact.simplex`).
 Theorem    Gordan 1873: one of the two exists, never both. A set without a plane settles the matter for all rows. A set with
            one grows by at least one row per round, so the rounds end.
 Reference  Gordan 1873; Lawson and Hanson 1974, chapter 23 (non-negative least squares); Schrijver 1986, section 7.8.
@@ -24,11 +25,13 @@ from fractions import Fraction
 from typing import NamedTuple
 
 import numpy as np
+from scipy import linalg
 from scipy.optimize import nnls
 
 from halfspace._dispatch import compiled
 from halfspace._typing import FloatArray, IntArray, Matrix, View
 from halfspace.certificates.margins.separability import certain_margin
+from halfspace.certificates.rational import exact_potentials
 from halfspace.rows.operations import outputs, squared_norms
 from halfspace.rows.views import axpy, n_columns, n_rows
 from halfspace.solvers.exact.gordan import rounded_planes, simplex, vertex
@@ -46,6 +49,8 @@ FEW = 500
 """Rows that set centre and unit of the columns."""
 EXACT_INPUTS = 1000
 """With more inputs, solving for λ exactly would take minutes; the simplex method stops at a third of it."""
+DEPENDENT, PASSES = 1e-10, 4
+"""Relative size of what is left of a column that floats take for a sum of others; passes that take such sums off it."""
 EPOCHS = 1000
 """Limit on the epochs of the perceptron where rows are wide."""
 
@@ -198,6 +203,53 @@ def _exact(work: _Set, strengths: FloatArray) -> dict[int, Fraction]:
     return {}
 
 
+def _resolved(work: _Set, late: Callable[[], bool]) -> FloatArray | None:
+    """Return B with columns that floats take for sums of others replaced by what is left of them; None if there are none.
+
+    What is left is computed exactly and brought to size 1. Sums of columns change no answer: a basis is one for all of them.
+    """
+    m, D = work.B.shape
+    R, order = linalg.qr(work.B, mode="r", pivoting=True, check_finite=False)
+    sizes = np.abs(np.diagonal(R))
+    rank = int((sizes > DEPENDENT * sizes[0]).sum())
+    if m <= D or rank == D:
+        return None
+    kept = order[:rank]
+    base = work.B[:, kept] * work.length[:, None]
+    back = linalg.pinv(base)
+    change = np.diag(1.0 / work.frame.spread)  # from weights in the frame to those on the data, a column each
+    change[-1] -= work.frame.centre / work.frame.spread
+    found = [work.B[:, kept]]
+    for column in order[rank:]:
+        left, floats = exact_potentials(work.A, change[:, column]), np.zeros(m)
+        for _ in range(PASSES):
+            largest = max(map(abs, left))
+            if largest == 0 or late():
+                break
+            unit = Fraction(2) ** (largest.numerator.bit_length() - largest.denominator.bit_length())
+            floats = np.array([float(value / unit) for value in left])
+            part = back @ floats
+            if np.linalg.norm(base @ part) < 0.5 * np.linalg.norm(floats):
+                break
+            less = exact_potentials(work.A, change[:, kept] @ part)
+            left = [value - unit * minus for value, minus in zip(left, less, strict=True)]
+        if floats.any():
+            found.append((floats / work.length)[:, None])
+    return np.hstack(found)
+
+
+def _resolved_relation(work: _Set, late: Callable[[], bool]) -> dict[int, Fraction]:
+    """Return multipliers by non-negative least squares on resolved columns, if there are such columns and it succeeds."""
+    B = _resolved(work, late)
+    if B is None:
+        return {}
+    try:
+        strengths, residual = _nearest(B, np.arange(work.rows.size))
+    except RuntimeError:  # it went in circles
+        return {}
+    return _exact(work, strengths) if np.linalg.norm(residual) < 1e-6 else {}
+
+
 def _settle(work: _Set, xi: FloatArray, late: Callable[[], bool], *, exact: bool) -> _Settled:
     """Decide the working set: by non-negative least squares, or else by the simplex method in rational arithmetic.
 
@@ -225,7 +277,15 @@ def _settle(work: _Set, xi: FloatArray, late: Callable[[], bool], *, exact: bool
     w = work.frame.leave(newton(work.B, np.zeros(D), careful=True)[0])
     if work.right(w):
         return _Settled(strengths, w)
-    decided = simplex(work.A, late) if exact and D <= EXACT_INPUTS // 3 else None
+    return _settle_exactly(work, strengths, late) if exact else _Settled(strengths)
+
+
+def _settle_exactly(work: _Set, strengths: FloatArray, late: Callable[[], bool]) -> _Settled:
+    """Decide where floats cannot tell: by what is left of columns that are nearly sums of others, or by the simplex method."""
+    D = work.A.shape[1]
+    if D <= EXACT_INPUTS and (found := _resolved_relation(work, late)):
+        return _Settled(strengths, multipliers=found)
+    decided = simplex(work.A, late) if D <= EXACT_INPUTS // 3 else None
     if decided is None:
         return _Settled(strengths)
     relation, plane = decided
