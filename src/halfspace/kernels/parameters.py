@@ -64,7 +64,7 @@ class GammaKernel(Kernel):
 
 def median_distance(X: Any) -> float:
     """Return the median distance of pairs of different rows, over a fixed sample of the pairs; 0 if all rows agree."""
-    n, d = X.shape
+    n, d = X.shape[0], max(1, (X.nnz if sparse.issparse(X) else X.size) // X.shape[0])  # entries of a row
     most = min(PAIRS, max(ENTRIES // d, 1))
     i, j = np.triu_indices(n, 1) if n * (n - 1) // 2 <= most else np.random.default_rng(0).integers(n, size=(2, most))
     step = max(1, BLOCK // d)

@@ -100,6 +100,7 @@ class GridRun:
     """
 
     reason: Reason = "converged"
+    deadline: float | None = None  # of `time.perf_counter`: no width is begun after it
 
     def __init__(
         self,
@@ -128,6 +129,12 @@ class GridRun:
             memory.room, memory.K = self.matrices.room(), None if K is not None else self.matrices.memory()
         K = self.matrices.fill(width, memory.K) if K is None else K
         return Shared(K, K.diagonal().copy(), memory.room, self.plan.free)
+
+    def late(self) -> bool:
+        """Tell whether the time is over; the reason is kept."""
+        over = self.deadline is not None and time.perf_counter() > self.deadline
+        self.reason = "time budget spent" if over else self.reason
+        return over
 
     def tell(self, cap: int, share: float) -> None:
         """Say that a share of the folds of a cap is done."""
@@ -183,6 +190,8 @@ class WidthSearch:
     def _scores(self) -> Iterator[float | None]:
         """Yield the score of every machine, and nothing in between."""
         grid, width, known, plan = self.grid, self.width, self.known, self.grid.plan
+        if grid.late():
+            return
         shared = grid.shared(width, self.K)
         machines: dict[int, list[Machine]] = {}
         total, skip = len(grid.folds), plan.skip and len(self.folds) == len(grid.folds)
@@ -211,7 +220,7 @@ class WidthSearch:
 def search_grid(grid: GridRun, workers: int, seconds: float | None = None) -> None:
     """Solve a grid, in threads; a limit or a keyboard interrupt keeps what is done, and `grid.reason` says so."""
     matrices, folds, widths = grid.matrices, range(len(grid.folds)), range(len(grid.matrices.kernels))
-    deadline = None if seconds is None else time.perf_counter() + seconds
+    deadline = grid.deadline = None if seconds is None else time.perf_counter() + seconds
     if seconds is not None and matrices.seconds() > seconds:
         grid.reason = "time budget spent"
         return
