@@ -114,8 +114,16 @@ def test_what_could_not_be_compiled_in_time_is_not_begun(monkeypatch):
         assert fresh(1) == 3
 
 
+@pytest.fixture
+def heeding_ctrl_c():
+    """Let Ctrl-C be heard: a shell has it ignored by what it runs in the background."""
+    before = signal.signal(signal.SIGINT, signal.default_int_handler)
+    yield
+    signal.signal(signal.SIGINT, before)
+
+
 @pytest.mark.compiled
-def test_ctrl_c_waits_until_a_function_is_compiled():
+def test_ctrl_c_waits_until_a_function_is_compiled(heeding_ctrl_c):
     """Ctrl-C in the middle of a compilation comes after it: the function is there, and other threads may compile."""
     function = njit(lambda x: x + 3)
     with pytest.raises(KeyboardInterrupt), _dispatch.hearing_compilations(lambda: signal.raise_signal(signal.SIGINT)):

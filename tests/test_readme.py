@@ -4,6 +4,7 @@ import contextlib
 import importlib
 import io
 import re
+import shlex
 from inspect import ismodule
 from operator import attrgetter
 from pathlib import Path
@@ -57,7 +58,7 @@ def test_commands_print_what_a_page_shows(page, tmp_path):
         for kind, block, shown in blocks:
             if kind == "console":
                 for command, below in re.findall(r"\$ halfspace (.*)\n((?:[^$].*\n|\n)*)", block):
-                    ran = runner.invoke(main, command.split(), prog_name="halfspace")
+                    ran = runner.invoke(main, shlex.split(command), prog_name="halfspace")
                     assert ran.exit_code == 0, ran.stderr
                     assert settled(ran.stdout) == settled(below), command
             elif page != "README.md":
