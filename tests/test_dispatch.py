@@ -123,7 +123,8 @@ def heeding_ctrl_c():
 
 
 @pytest.mark.compiled
-def test_ctrl_c_waits_until_a_function_is_compiled(heeding_ctrl_c):
+@pytest.mark.usefixtures("heeding_ctrl_c")
+def test_ctrl_c_waits_until_a_function_is_compiled():
     """Ctrl-C in the middle of a compilation comes after it: the function is there, and other threads may compile."""
     function = njit(lambda x: x + 3)
     with pytest.raises(KeyboardInterrupt), _dispatch.hearing_compilations(lambda: signal.raise_signal(signal.SIGINT)):
