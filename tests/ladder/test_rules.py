@@ -66,6 +66,8 @@ def test_a_rung_judged_by_few_rows_does_not_hide_one_that_all_rows_tell_is_bette
     own.losses[:50] = np.nan
     assert chosen(monkeypatch, [base, simple, own], [True, True]) == ("simple", "relevance", True)
     assert chosen(monkeypatch, [base, simple, all_rows, own], [True] * 3) == ("kernel", "relevance", True)
+    own.losses[50:] = np.arange(50) < 20  # much worse than the other one on the rows that it knows
+    assert chosen(monkeypatch, [all_rows, own], [], baseline="mean") == ("kernel", "relevance", False)
 
 
 @pytest.mark.parametrize("greater", [True, False])

@@ -15,8 +15,9 @@ from fuzz.mutations import change_tree
 from sklearn.exceptions import NotFittedError
 
 import halfspace as hs
-from halfspace.errors import ModelFileError
+from halfspace.errors import InputError, ModelFileError
 from halfspace.files import opening
+from halfspace.ladder.components import OnComponents
 
 
 def refused(raw, path, words=None):
@@ -348,6 +349,10 @@ def _class_without_examples(file):
     target[target == 1] = 0
 
 
+def _no_such_class(file):
+    file.learnt("operating_point_")["fields"]["positive"] = 9
+
+
 def _encoder_for_a_winner(file):
     file.tree["fitted"]["estimator_"] = file.tree["fitted"]["encoder_"]
 
@@ -376,6 +381,7 @@ def _flat_difficulty(file):
         ("ladder of neighbours", _class_without_examples, "a class has no example"),
         ("neighbours of numbers", _infinite_example, "X_ should be rows"),
         ("ladder of numbers", _encoder_for_a_winner, "TableEncoder does not predict"),
+        ("ladder", _no_such_class, "positive"),
         ("ladder", _encoder_for_a_fold, "TableEncoder does not predict"),
         ("ladder", _one_fold_less, "not of its folds"),
         ("ladder", _one_row_more, "not of its folds"),
@@ -399,3 +405,19 @@ def test_neighbours_take_rows_of_either_kind(name, ladder, parts_of, tmp_path):
     (tmp_path / "a").write_bytes(raw)
     (tmp_path / "b").write_bytes(file.sealed())
     np.testing.assert_array_equal(hs.load(tmp_path / "a").predict(X), hs.load(tmp_path / "b").predict(X))
+
+
+def test_an_encoder_whose_scale_is_no_word_is_refused():
+    """Also an array, which a damaged file may hold."""
+    with pytest.raises(InputError, match="'scale' parameter"):
+        hs.TableEncoder(scale=np.array(["log", "normal"])).fit(np.eye(3))
+
+
+def test_components_that_overflow_are_refused():
+    """A damaged file may hold components so large that rows have no finite ones."""
+    rng = np.random.default_rng(0)
+    X, y = rng.standard_normal((40, 3)), np.arange(40) % 2
+    model = OnComponents(hs.AdaTron(), pca=2).fit(X, y)
+    model.components_ = 1e308 * model.components_
+    with pytest.raises(InputError, match="products overflow"):
+        model.decision_function(10.0 * X)

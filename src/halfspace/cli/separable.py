@@ -80,9 +80,7 @@ def _answer(
     y = labels(data)
     proofs = _decide(X, y, max_time, complete=out is not None)
     if any(proof.verdict == "undecided" for _, proof in proofs):
-        late = [
-            "Undecided in this time: floats cannot tell, and exact arithmetic takes longer. --max-time SECONDS allows more."
-        ]
+        late = ["Undecided in this time; --max-time SECONDS allows more."]
         notes(late)
         said = [*said, *late]
     rest = np.unique(y).size - len(proofs) if len(proofs) > 1 else 0

@@ -513,15 +513,17 @@ def choose_winner(done: list[Climbed], training: Training) -> Choice:
     sign = 1.0 if training.task.measure.greater else -1.0
     best = max(done, key=lambda c: (sign * c.rung.score, -c.plan.keeps))
     baseline = next((c for c in done if c.plan.name == training.task.baseline), None)
-    others = [c for c in done if c is not baseline]
+    others, rivals = [c for c in done if c is not baseline], (best, _most_judged(done, sign))
+
+    def simplest(rungs: list[Climbed]) -> Climbed:
+        near = [c for c in rungs if all(_near(c, rival, sign) for rival in rivals)]
+        return min(near or [max(rungs, key=lambda c: sign * c.rung.score)], key=lambda c: c.plan.keeps)
+
     if baseline is None or not others:
-        return Choice(min((c for c in done if _near(c, best, done, sign)), key=lambda c: c.plan.keeps), best, None)
+        return Choice(simplest(done), best, None)
     evidence = _evidence(others, baseline, training, sign)
     better = [c for c, supported in zip(others, evidence.supported, strict=True) if supported]
-    if not better:
-        return Choice(baseline, best, evidence)
-    near = [c for c in better if _near(c, best, done, sign)] or [max(better, key=lambda c: sign * c.rung.score)]
-    return Choice(min(near, key=lambda c: c.plan.keeps), best, evidence)
+    return Choice(simplest(better) if better else baseline, best, evidence)
 
 
 def _evidence(others: list[Climbed], baseline: Climbed, training: Training, sign: float) -> Evidence:
@@ -541,18 +543,21 @@ def _evidence(others: list[Climbed], baseline: Climbed, training: Training, sign
     return compare_numbers(*both, outputs, truth.astype(np.float64), least, lost)
 
 
-def _near(climbed: Climbed, best: Climbed, done: list[Climbed], sign: float) -> bool:
-    """Tell whether a rung is within one standard error of the best, by differences on the same rows or in the same folds.
+def _near(climbed: Climbed, rival: Climbed, sign: float) -> bool:
+    """Tell whether a rung is within one standard error of another, by differences on the same rows or in the same folds."""
+    if climbed.losses is not None and rival.losses is not None:
+        return climbed is rival or paired_error(climbed.losses, rival.losses).within_one_error
+    scores = (-sign * np.array(c.rung.scores) for c in (climbed, rival))
+    return climbed is rival or paired_error(*scores).within_one_error
 
-    A rung that scores itself knows fewer rows. So the best of those that know most is a rival, too: against it all rows count.
-    """
-    if best.losses is None or any(c.losses is None for c in done):
-        scores = (-sign * np.array(c.rung.scores) for c in (climbed, best))
-        return climbed is best or paired_error(*scores).within_one_error
-    known = {c.plan.name: int(np.isfinite(c.losses).sum()) for c in done if c.losses is not None}
-    widely = max(done, key=lambda c: (known[c.plan.name], sign * c.rung.score, -c.plan.keeps))
-    rivals = [r for r in (best, widely) if r is not climbed and r.losses is not None]
-    return all(paired_error(climbed.losses, r.losses).within_one_error for r in rivals)  # type: ignore[arg-type]
+
+def _most_judged(done: list[Climbed], sign: float) -> Climbed:
+    """Return the best of the rungs that were judged by the most rows: one that scores itself knows fewer."""
+
+    def known(c: Climbed) -> int:
+        return 0 if c.losses is None else int(np.isfinite(c.losses).sum())
+
+    return max(done, key=lambda c: (known(c), sign * c.rung.score, -c.plan.keeps))
 
 
 def ask_separable(training: Training, until: float | None) -> tuple[tuple[tuple[Label, Separability], ...], list[Note]]:

@@ -159,7 +159,8 @@ class OnComponents(Certified, MetaEstimatorMixin, BaseEstimator):
         return self._certificate
 
     def _seen(self, X: Matrix) -> FloatArray:
-        seen = projected(X, self.mean_, self.components_)
+        with np.errstate(over="ignore", invalid="ignore"):
+            seen = projected(X, self.mean_, self.components_)
         if not np.isfinite(seen).all():
             raise InputError("principal components: rows are so large that products overflow. Scale the columns.")
         return seen
