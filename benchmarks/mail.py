@@ -27,7 +27,6 @@ import subprocess
 import sys
 import tempfile
 import time
-from bisect import insort
 from email.utils import mktime_tz, parsedate_tz
 from functools import cache
 from pathlib import Path
@@ -38,7 +37,7 @@ from benchmarks.problems import SHARED
 from halfspace.mail import ALL, Settings, compiled
 from halfspace.mail.evaluation import evaluate, missed, one_minus_roca
 from halfspace.mail.learner import SETTINGS, Learner
-from halfspace.mail.promise import ENOUGH, allowed
+from halfspace.mail.promise import HamScores
 
 STREAMS = ("sa-merged", "nohead", "enron1", "enron2", "enron3", "ling", "sms")
 KEPT = Path(__file__).parent / "results" / "mail.json"
@@ -119,28 +118,24 @@ def scores_of(rows, told, seed=0):
 
 
 def answers(scores, y):
-    """Return the default answers: above the 99 % rank of past ham, at least 0."""
-    past, called = [], np.zeros(len(y), dtype=bool)
-    for i, (score, label) in enumerate(zip(scores, y, strict=True)):
-        n = len(past)
-        called[i] = score > (max(0.0, past[n - 1 - n // 100]) if n >= ENOUGH else 0.0)
-        if label < 0:
-            insort(past, score)
+    """Return the default answers."""
+    past, called = HamScores(), np.zeros(len(y), dtype=bool)
+    for i, (score, label) in enumerate(zip(scores.tolist(), y, strict=True)):
+        called[i] = score > past.default()
+        past.add(score, spam=label > 0)
     return called
 
 
 def in_time(scores, y, eps):
     """Return how much ham is lost, of how much, and the share of spam caught, once the promise can be given."""
-    past, lost, ham, caught, spam = [], 0, 0, 0, 0
-    for score, label in zip(scores, y, strict=True):
-        k = allowed(len(past), eps)
-        if k >= 0:
-            called = score > past[len(past) - 1 - k]
-            lost, caught = lost + (called and label < 0), caught + (called and label > 0)
-            ham, spam = ham + (label < 0), spam + (label > 0)
-        if label < 0:
-            insort(past, score)
-    return int(lost), ham, 100.0 * caught / max(1, spam)
+    past, called = HamScores(), np.full(len(y), -1)
+    for i, (score, label) in enumerate(zip(scores.tolist(), y, strict=True)):
+        threshold = past.promised(eps)
+        if threshold is not None:
+            called[i] = score > threshold
+        past.add(score, spam=label > 0)
+    ham, spam = called[(called >= 0) & (y < 0)], called[(called >= 0) & (y > 0)]
+    return int(ham.sum()), ham.size, 100.0 * float(spam.sum()) / max(1, spam.size)
 
 
 # ---------------------------------------------------------------- what is measured
@@ -216,12 +211,12 @@ def promise(name, runs=100):
         half = order.size // 2
         learner = Learner(SETTINGS)
         past = [learner.learn(rows[i], int(y[i])) for i in order[:half]]
-        ham = sorted(score for score, i in zip(past, order, strict=False) if y[i] < 0)
+        known = HamScores((score, y[i] > 0) for score, i in zip(past, order, strict=False))
         later = np.array([learner.learn(rows[i], int(y[i])) for i in order[half:]])[y[order[half:]] < 0]
         for eps, found in losses.items():
-            k = allowed(len(ham), eps)
-            if k >= 0:
-                found.append(float(np.mean(later > ham[len(ham) - 1 - k])))
+            threshold = known.promised(eps)
+            if threshold is not None:
+                found.append(float(np.mean(later > threshold)))
     return {
         f"{eps:.1%}": {"runs": len(v), "above": int(np.sum(np.array(v) > eps)), "mean %": 100.0 * float(np.mean(v or [np.nan]))}
         for eps, v in losses.items()

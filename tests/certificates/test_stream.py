@@ -1,5 +1,6 @@
 """Claims about a stream: the bound of the theorem and the interval of ham lost, and both ends of what may be claimed."""
 
+import json
 from dataclasses import replace
 from inspect import signature
 
@@ -8,7 +9,7 @@ import pytest
 from scipy import sparse
 from scipy.stats import binom
 
-from halfspace.certificates import HamLoss, StreamMistakes, stream
+from halfspace.certificates import HamLoss, StreamMistakes, from_json, stream
 from halfspace.errors import InputError
 
 X = np.array([[0.6, -0.8], [0.1, 0.5], [-0.3, 0.2], [0.25, 0.25], [0.0, -1.0]])
@@ -39,6 +40,28 @@ def test_the_bound_is_that_of_shalev_shwartz_and_singer():
             assert replace(proof, **{field: end}).verify(data, Y)
             assert not replace(proof, **{field: beyond}).verify(data, Y)
     assert StreamMistakes.measure(0, X, Y, rows=np.array([], dtype=int), strengths=np.zeros(0), positive="spam").verify(X, Y)
+
+
+def test_a_rule_with_shorter_steps_has_a_bound_of_its_own():
+    """With strengths up to C and a smaller gain the bound is (‖v‖²/2 + C loss)/gain; no rule gains more than C - C²/2 for sure."""
+    proof, v = claimed(C=0.8, gain=0.2), 0.5 * X[3] + 2.0 * X[0]
+    loss = sum(max(0.0, 1.0 - s * (x @ v)) for s, x in zip(SIGN, X, strict=True))
+    assert proof.bound == pytest.approx((v @ v / 2.0 + 0.8 * loss) / 0.2, rel=2e-9)
+    assert proof.verify(X, Y)
+    assert "a gain of 0.2 a mistake" in str(proof)
+    assert not replace(proof, gain=0.19).verify(X, Y)
+    assert "no mistake gains more" in str(replace(proof, gain=0.49).well_formed())
+    assert replace(proof, gain=0.48, bound=1e3).verify(X, Y)
+    assert "above 1" in str(replace(proof, C=1.5, gain=0.3).well_formed())
+
+
+def test_a_certificate_of_before_is_about_the_usual_rule():
+    """A file without C and gain is read as C = 1 and a gain of 1/2."""
+    known = json.loads(claimed().to_json())
+    assert (known.pop("C"), known.pop("gain")) == (1.0, 0.5)
+    old = from_json(json.dumps(known))
+    assert (old.C, old.gain) == (1.0, 0.5)
+    assert old.verify(X, Y)
 
 
 def test_mistakes_and_names_must_be_possible():

@@ -29,34 +29,43 @@ def equal(one, other):
     return all(np.array_equal(a[name], b[name]) for name in a)
 
 
-def test_the_theorem_holds_at_every_step():
-    """The plane is that of the strengths, 0 <= alpha <= C, the dual value never falls, and a mistake raises it by 1/2."""
-    learner, before = Learner(), 0.0
+@pytest.mark.parametrize(("replays", "window"), [(5, 2_000), (0, 2_000), (5, 7)])
+def test_the_theorem_holds_at_every_step(replays, window):
+    """The plane is that of the strengths, 0 <= alpha <= C, the dual value never falls, and a mistake raises it by the gain."""
+    learner, before = Learner(SETTINGS._replace(replays=replays, window=window)), 0.0
+    vectors = []
     for slots, label in zip(*stream(), strict=True):
         f, _ = learner.vector(slots)
         learner.learn(slots, int(label))
         w, alpha = np.zeros(2**20), learner.kept.strengths[: learner.n_kept]
-        for k in range(learner.n_kept):
+        for k in range(len(vectors), learner.n_kept):
             own = slice(learner.kept.starts[k], learner.kept.starts[k + 1])
-            np.add.at(w, learner.kept.slots[own], alpha[k] * learner.kept.labels[k] * learner.kept.entries[own])
+            vectors.append((learner.kept.slots[own].copy(), learner.kept.labels[k] * learner.kept.entries[own]))
+        for strength, (places, entries) in zip(alpha, vectors, strict=True):
+            np.add.at(w, places, strength * entries)
         np.testing.assert_allclose(learner.plane.weights[:100], w[:100], atol=1e-5)
         dual = alpha.sum() - w @ w / 2.0
         assert alpha.min(initial=0.0) >= 0.0
-        assert alpha.max(initial=0.0) <= 1.0
-        assert dual >= before - 1e-5 + (0.5 if label * f <= 0.0 else 0.0)
+        assert (alpha <= learner.kept.caps[: learner.n_kept]).all()
+        assert learner.kept.caps[: learner.n_kept].max(initial=0.0) <= SETTINGS.C
+        assert dual >= before - 1e-5 + (SETTINGS.gain if label * f <= 0.0 else 0.0)
         before = dual
+    assert learner.kept.caps[: learner.n_kept].min() < SETTINGS.C
+    assert learner.kept.starts[learner.held_from(learner.n_kept)] == 0
 
 
-def test_a_replay_gives_the_same_bits():
+@pytest.mark.parametrize("window", [2_000, 7])
+def test_a_replay_gives_the_same_bits(window):
     """The same messages in the same order give the same state, also by way of stored arrays; another seed another."""
-    rows, y = stream()
-    whole = taught(rows, y)
-    assert equal(whole, taught(rows, y))
-    resumed = Learner.from_arrays({name: a.copy() for name, a in taught(rows[:70], y[:70]).to_arrays().items()})
+    (rows, y), settings = stream(), Settings(window=window)
+    whole = taught(rows, y, settings)
+    assert equal(whole, taught(rows, y, settings))
+    half = {name: a.copy() for name, a in taught(rows[:70], y[:70], settings).to_arrays().items()}
+    resumed = Learner.from_arrays(half, settings)
     for slots, label in zip(rows[70:], y[70:], strict=True):
         resumed.learn(slots, int(label))
     assert equal(whole, resumed)
-    assert not equal(whole, taught(rows, y, Settings(seed=1)))
+    assert not equal(whole, taught(rows, y, settings._replace(seed=1)))
 
 
 def test_plain_python_gives_the_same_score():
@@ -130,8 +139,10 @@ def test_a_history_proves_what_it_claims():
     assert proofs.mistakes.mistakes <= proofs.mistakes.bound < len(LETTERS)
     assert proofs.gap.verify(proofs.X, proofs.y)
     assert 0.0 < proofs.gap.dual <= proofs.gap.primal
-    assert proofs.ham_loss.verify(proofs.scores, proofs.y)
-    for proof, data in ((proofs.mistakes, proofs.X), (proofs.gap, proofs.X), (proofs.ham_loss, proofs.scores + 2.0)):
-        assert not proof.verify(data, np.where(np.arange(24) < 12, proofs.y, -1 if data is proofs.X else proofs.y))
+    assert proofs.ham_loss.verify(proofs.ham, -np.ones(12))
+    assert not any(reasons for _, reasons in proofs.claims())
+    for proof in (proofs.mistakes, proofs.gap):
+        assert not proof.verify(proofs.X, np.where(np.arange(24) < 12, proofs.y, -1))
+    assert not proofs.ham_loss.verify(proofs.ham + 2.0, -np.ones(12))
     with pytest.raises(InputError, match="has learnt something"):
         mail.MailFilter(salt=b"s").prove()

@@ -6,7 +6,7 @@ from scipy import stats
 
 from halfspace.errors import InputError
 from halfspace.mail.evaluation import evaluate, missed, one_minus_roca
-from halfspace.mail.promise import allowed, needed, promised_threshold
+from halfspace.mail.promise import HamScores, allowed, answer, least, needed
 
 
 @pytest.mark.parametrize("eps", [0.01, 0.005, 0.001])
@@ -16,13 +16,32 @@ def test_the_rank_is_that_of_the_binomial_tail(eps):
         k = allowed(n, eps)
         assert k < 0 or stats.binom.cdf(k, n, eps) <= 0.05
         assert stats.binom.cdf(k + 1, n, eps) > 0.05
+        assert k < 0 or allowed(least(k, eps), eps) == k > allowed(least(k, eps) - 1, eps)
 
 
 def test_the_promise_is_kept_as_often_as_it_says():
     """Of 400 thresholds from scores of known distribution, about 5 % lose more than 1 %."""
     rng = np.random.default_rng(0)
-    losses = [stats.norm.sf(promised_threshold(rng.standard_normal(500).tolist(), 0.01)) for _ in range(400)]
-    assert np.mean(np.array(losses) > 0.01) < 0.08
+    thresholds = [HamScores((score, False) for score in rng.standard_normal(500)).promised(0.01) for _ in range(400)]
+    assert np.mean(stats.norm.sf(thresholds) > 0.01) < 0.08
+
+
+def test_a_promise_is_about_the_latest_ham():
+    """Of 700 ham the last 628 count, of which two may be above; the scores of a weaker filter before them do not."""
+    scores = [5.0] * 72 + [1.0, 2.0, 3.0] + [-1.0] * 625
+    past = HamScores((score, False) for score in scores)
+    assert (past.latest(0.01), past.promised(0.01)) == (628, 1.0)
+    assert HamScores([(0.0, False)] * 298).promised(0.01) is None
+
+
+def test_the_default_threshold_leans_with_the_share_of_ham():
+    """Where ham is rare a hundredth of it may be above, where it is common more; with little ham it is 0."""
+    rare = HamScores([(k / 100, False) for k in range(100)] + [(1.0, True)] * 300)
+    common = HamScores([(k / 100, False) for k in range(100)] + [(1.0, True)] * 20)
+    low = HamScores([(-1.0, False)] * 100 + [(1.0, True)] * 50)
+    assert (rare.default(), common.default(), low.default()) == (0.98, 0.93, -0.04)
+    assert HamScores([(0.9, False)] * 4).default() == 0.0
+    assert [answer(score, -0.04) for score in (0.0, -0.1, -0.2)] == ["spam", "unsure", "ham"]
 
 
 def test_the_measures_are_their_definitions():

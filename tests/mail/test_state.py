@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from halfspace.mail.journal import Entry, packed, unpacked
-from halfspace.mail.learner import Learner
+from halfspace.mail.learner import SETTINGS, Learner
 from halfspace.mail.reader import score_plainly
 from halfspace.mail.state import State
 
@@ -26,7 +26,7 @@ def taught(state, numbers):
 
 def replayed(state):
     """Return a learner in memory that has learnt the journal."""
-    learner = Learner()
+    learner = Learner(state.learner.settings)
     scores = [learner.learn(entry.features, 1 if entry.spam else -1) for _, entry in state.journal.rows()]
     assert scores == [entry.score for _, entry in state.journal.rows()]
     return learner
@@ -67,8 +67,11 @@ def test_what_was_learnt_is_there_for_the_next_process(folder):
         assert same(state.learner, replayed(state))
 
 
-def test_two_writers_see_each_other(folder):
-    """Two open states that learn in turn are one filter."""
+@pytest.mark.parametrize("window", [2_000, 3])
+def test_two_writers_see_each_other(folder, monkeypatch, window):
+    """Two open states that learn in turn are one filter, also when kept messages are too old to be shown again."""
+    for place in ("cache", "learner", "state"):
+        monkeypatch.setattr(f"halfspace.mail.{place}.SETTINGS", SETTINGS._replace(window=window))
     with State(folder) as one, State(folder, stays=True) as two:
         for number in range(0, 40, 4):
             taught(one, range(number, number + 2))
@@ -193,8 +196,8 @@ def test_a_promise_is_refused_until_there_is_enough_ham(folder):
             state.score(message(1, spam=False), ham_loss=0.01)
         with pytest.raises(ValueError, match="one of"):
             state.score(message(1, spam=False), ham_loss=0.02)
-        state._ham = [-1.0] * 299
-        state._counts[0] = 299
+        for _ in range(299):
+            state._past.add(-1.0, spam=False)
         taught(state, [3])
         assert state.score(message(1, spam=False), ham_loss=0.01).startswith("ham")
         assert state.status()["promises"][0]["threshold"] == -1.0

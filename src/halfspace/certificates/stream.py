@@ -1,10 +1,11 @@
 """Claims about a stream: how many mistakes a large-margin rule can have made, and how much ham a threshold loses.
 
 Stream    Examples come in order, none longer than 1, and each is answered before its label is told. The rule's weights are
-          w = Σ alpha_i y_i x_i with 0 <= alpha <= 1, every step raises D = Σ alpha - ‖w‖²/2, and after a mistake (y w·x <= 0)
-          the example gets the strength 1.
-Theorem   That step alone raises D by 1 - y w·x - ‖x‖²/2 >= 1/2, and D <= ‖v‖²/2 + Σ max(0, 1 - y_i v·x_i) for any v (weak
-          duality). So there are at most ‖v‖² + 2 Σ max(0, 1 - y_i v·x_i) mistakes (Shalev-Shwartz and Singer 2007, theorem 1).
+          w = Σ alpha_i y_i x_i with 0 <= alpha <= C, every step raises D = Σ alpha - ‖w‖²/2, and the step after a mistake
+          (E = y w·x <= 0) raises it by at least `gain`. With the strength C it adds C(1 - E) - C²‖x‖²/2 >= C - C²/2, that is
+          1/2 for C = 1; a rule that doubts labels takes shorter steps, and says what is left.
+Theorem   D <= ‖v‖²/2 + C Σ max(0, 1 - y_i v·x_i) for any v (weak duality). So there are at most
+          (‖v‖²/2 + C Σ max(0, 1 - y_i v·x_i))/gain mistakes (Shalev-Shwartz and Singer 2007, theorem 1, for C = 1).
 Ham       Of n scores of ham k are above a threshold; with probability `confidence` the share of such ham above it is at most
           the upper end of the interval of Clopper and Pearson (1934).
 """
@@ -35,13 +36,17 @@ class StreamMistakes(Certificate):
     mistakes : int
         Mistakes made, as the run reports them.
     bound : float
-        At least ‖v‖² + 2 Σ max(0, 1 - y_i v·x_i) over the whole stream.
+        At least (‖v‖²/2 + C Σ max(0, 1 - y_i v·x_i))/gain over the whole stream.
     square : float
         ‖v‖².
     rows, strengths : ndarray, shape (m,)
         The examples that the fixed weights are made of, and how much of each.
     positive : label
         The positive class.
+    C : float
+        The largest strength of the rule, at most 1.
+    gain : float
+        How much a mistake raises the dual value at least, at most C - C²/2: it is the rule's, not proved by the data.
 
     Examples
     --------
@@ -59,26 +64,43 @@ class StreamMistakes(Certificate):
     rows: Annotated[IntArray, "int(m) >= 0"]
     strengths: Annotated[FloatArray, "finite(m) >= 0"]
     positive: Label
+    C: Annotated[float, "finite > 0", "reported"] = 1.0
+    gain: Annotated[float, "finite > 0", "reported"] = 0.5
 
     @classmethod
-    def measure(cls, mistakes: int, X: Matrix, y: Labels, *, rows: IntArray, strengths: FloatArray, positive: Label) -> Self:
+    def measure(
+        cls,
+        mistakes: int,
+        X: Matrix,
+        y: Labels,
+        *,
+        rows: IntArray,
+        strengths: FloatArray,
+        positive: Label,
+        C: float = 1.0,
+        gain: float = 0.5,
+    ) -> Self:
         """Compute the bound from the examples X, shape (n, d), and their labels y, shape (n,)."""
         square, loss = _measured(X, signs(y, positive), rows, strengths)
-        bound = (square + 2.0 * loss) * (1.0 + ROUNDING)
-        return cls(int(mistakes), bound, square, np.asarray(rows), np.asarray(strengths), positive)
+        bound = (square / 2.0 + C * loss) / gain * (1.0 + ROUNDING)
+        return cls(int(mistakes), bound, square, np.asarray(rows), np.asarray(strengths), positive, C, gain)
 
     def __str__(self) -> str:
         return apart(f"at most {int(self.bound):,} mistakes", self)
 
     def reports(self) -> list[str]:
-        """Return the mistakes that the run counted."""
-        return [f"{self.mistakes:,} mistake{'s' if self.mistakes != 1 else ''}"]
+        """Return the mistakes that the run counted, and its rule where it is not the usual one."""
+        usual = self.C == 1.0 and self.gain == 0.5
+        rule = [] if usual else [f"strengths of at most {self.C:g}", f"a gain of {self.gain:g} a mistake"]
+        return [f"{self.mistakes:,} mistake{'s' if self.mistakes != 1 else ''}", *rule]
 
     def consistent(self) -> list[tuple[bool, str]]:
         """Check that the theorem is not contradicted, and that no example is named twice."""
         return [
             (self.mistakes <= self.bound, "there were more mistakes than the theorem allows"),
             (np.unique(self.rows).size == self.rows.size, "an example is named twice"),
+            (self.C <= 1.0, "the largest strength is above 1, and the theorem is about none such"),
+            (self.gain <= self.C * (1.0 - self.C / 2.0), "no mistake gains more than C - C²/2 for sure"),
         ]
 
     def confirm(self, X: Matrix, y: Labels) -> Verdict:
@@ -86,7 +108,7 @@ class StreamMistakes(Certificate):
         if self.rows.size and self.rows.max() >= X.shape[0]:
             return Verdict.of((False, "it names examples that are not there"))
         square, loss = _measured(X, signs(y, self.positive), self.rows, self.strengths)
-        least = square + 2.0 * loss
+        least = (square / 2.0 + self.C * loss) / self.gain
         return Verdict.of(
             (abs(self.square - square) <= ROUNDING * square, "the fixed weights are of another length"),
             (self.bound >= least * (1.0 + ROUNDING / 10.0), f"the bound is below {least:.6g}, which the data give"),

@@ -1,6 +1,5 @@
 """`halfspace mail`: the filter on the command line. `score` and `learn` have a shorter way in `halfspace.mail.one_shot`."""
 
-import bisect
 import csv
 import io
 import sys
@@ -22,7 +21,7 @@ from halfspace.mail.evaluation import evaluate as measured
 from halfspace.mail.learner import SETTINGS, Learner
 from halfspace.mail.milter import milter as milter_of
 from halfspace.mail.place import directory
-from halfspace.mail.promise import UNSURE, default_threshold
+from halfspace.mail.promise import HamScores, unsure_above
 from halfspace.mail.serving import conversation, run_server
 from halfspace.mail.sources import indexed, messages
 from halfspace.mail.state import LABELS, State
@@ -94,7 +93,7 @@ def status(state: str | None) -> Answer:
     lines = [
         f"{body['state']}: {body['n_ham']:,} ham and {body['n_spam']:,} spam learnt, {body['n_bytes']:,} bytes",
         f"Of the last {plural(body['n_recent'], 'message')} {wrong}, as scored before they were learnt.",
-        f"Spam is what scores above {body['threshold']:.4f}; ham is what scores at most {UNSURE}.",
+        f"Spam is what scores above {body['threshold']:.4f}; ham is what scores at most {unsure_above(body['threshold']):.4f}.",
     ]
     for promise in body["promises"]:
         missing = promise["ham_missing"]
@@ -108,12 +107,11 @@ def evaluate(index: str, scores: str | None, plot: str | None, state: str | None
     check_outputs([index], {"--scores": scores, "--plot": plot})
     lines = indexed(index)
     learner, salt, light = _start(state, seed, light=light)
-    found, called, ham = np.zeros(len(lines)), np.zeros(len(lines), bool), list[float]()
+    found, called, past = np.zeros(len(lines)), np.zeros(len(lines), bool), HamScores()
     for k, line in enumerate(lines):
         found[k] = learner.learn(features(line.path.read_bytes(), salt=salt, light=light), 1 if line.spam else -1)
-        called[k] = found[k] > default_threshold(ham)
-        if not line.spam:
-            bisect.insort(ham, float(found[k]))
+        called[k] = found[k] > past.default()
+        past.add(float(found[k]), spam=line.spam)
         if sys.stderr.isatty() and k % 100 == 0:
             click.echo(f"\r{k:,} of {len(lines):,} messages", err=True, nl=False)
     labels = np.array([1 if line.spam else -1 for line in lines])
@@ -171,8 +169,9 @@ def certify(state: str | None) -> Answer:
     """Replay the journal, compare, and check what it proves."""
     with State(_existing(state)) as filter_:
         found, faults = filter_.replayed()
-    proofs = [{**proof_of(proof), "holds": not reasons} for proof, reasons in found.proofs]
-    faults += [reason for _, reasons in found.proofs for reason in reasons]
+    claims = found.claims()
+    proofs = [{**proof_of(proof), "holds": not reasons} for proof, reasons in claims]
+    faults += [reason for _, reasons in claims for reason in reasons]
     body = {"command": "mail certify", "state": directory(state), "holds": not faults, "n_messages": found.learner.n}
     n = plural(found.learner.n, "message")
     head = (

@@ -1,7 +1,7 @@
 """A learner on the disk: its arrays mapped from the weights' file, the messages it keeps for replay behind them.
 
-A kept message is a record: strength, how many were learnt before it, its number in the journal, and the counts of its slots as
-they were then, from which the frozen entries of its vector follow; its slots are in the journal.
+A kept message is a record: strength, its cap, label, how many were learnt before it, its number in the journal, and the counts
+of its slots as they were then, from which the frozen entries of its vector follow; its slots are in the journal.
 """
 
 import math
@@ -20,8 +20,8 @@ from halfspace.mail.weights import HEADER, LAYOUT, MAGIC, SIZE, SLOTS, WeightsFi
 
 __all__ = ["Cache", "Copy"]
 
-RECORD = struct.Struct("<dqqq")
-"""Strength, position, number, bytes of the counts."""
+RECORD = struct.Struct("<ddqqqq")
+"""Strength, cap, label, position, number, bytes of the counts."""
 
 
 def _small(counts: Any) -> bytes:
@@ -31,7 +31,9 @@ def _small(counts: Any) -> bytes:
 
 
 def _counts_of(data: bytes) -> Any:
-    """Return the counts of `_small`."""
+    """Return the counts of `_small`; none of no bytes."""
+    if not data:
+        return np.zeros(0, np.uint32)
     planes = np.frombuffer(zlib.decompress(data), np.uint8).reshape(4, -1)
     return np.ascontiguousarray(planes.T).view(np.uint32).ravel()
 
@@ -49,6 +51,16 @@ class Kept(NamedTuple):
     number: int
     place: int
     counts: bytes
+
+
+class Row(NamedTuple):
+    """A kept message as the learner has it; slots and entries are empty if no replay shows it again."""
+
+    cap: float
+    label: int
+    position: int
+    slots: Any
+    entries: Any
 
 
 class Copy(NamedTuple):
@@ -117,14 +129,15 @@ class Cache:
         data = os.pread(self.file.number, self.file["end"] - SIZE, SIZE)
         strengths, rows, place = [], [], 0
         logs = logarithms(2 * int(self.file.number_of("n")) + 3)
+        held = self.learner.held_from(self.file["kept"])
         for k in range(self.file["kept"]):
-            strength, position, number, size = RECORD.unpack_from(data, place)
+            strength, cap, label, position, number, size = RECORD.unpack_from(data, place)
             strengths.append(strength)
             if k >= len(self._kept):
                 counts = data[place + RECORD.size : place + RECORD.size + size]
-                spam, slots = journal.known(number)
-                entries = _vector(logs, position, _counts_of(counts))
-                rows.append((1 if spam else -1, position, slots, entries))
+                slots = journal.known(number)[1] if k >= held else np.zeros(0, np.uint32)
+                entries = _vector(logs, position, _counts_of(counts if k >= held else b""))
+                rows.append(Row(cap, label, position, slots, entries))
                 self._kept.append(Kept(number, SIZE + place, counts))
             place += RECORD.size + size
         self._extend(rows)
@@ -132,22 +145,23 @@ class Cache:
         self.learner.n = int(self.file.number_of("n"))
         self._written, self._done = np.array(strengths), self.file["done"]
 
-    def _extend(self, rows: list[tuple[int, int, Any, Any]]) -> None:
-        """Append kept messages (label, position, slots, entries) to those of the learner."""
+    def _extend(self, rows: list[Row]) -> None:
+        """Append kept messages to those of the learner."""
         arrays = self.learner.to_arrays()
-        sizes = [slots.size for _, _, slots, _ in rows]
         more = {
             "strengths": np.zeros(len(rows)),
-            "labels": [y for y, _, _, _ in rows],
-            "numbers": [position for _, position, _, _ in rows],
-            "starts": arrays["kept_starts"][-1] + np.cumsum(sizes, dtype=np.int64),
-            "slots": np.concatenate([np.zeros(0, np.uint32), *(slots for _, _, slots, _ in rows)]),
-            "entries": np.concatenate([np.zeros(0, np.float32), *(entries for _, _, _, entries in rows)]),
+            "caps": [row.cap for row in rows],
+            "labels": [row.label for row in rows],
+            "numbers": [row.position for row in rows],
+            "starts": arrays["kept_starts"][-1] + np.cumsum([row.slots.size for row in rows], dtype=np.int64),
+            "slots": np.concatenate([np.zeros(0, np.uint32), *(row.slots for row in rows)]),
+            "entries": np.concatenate([np.zeros(0, np.float32), *(row.entries for row in rows)]),
         }
         for name, new in more.items():
             old = arrays[f"kept_{name}"]
             arrays[f"kept_{name}"] = np.concatenate([old, np.asarray(new, old.dtype)])
         self.learner = Learner.from_arrays(arrays, self.learner.settings)
+        self.learner.let_go()
 
     def learn(self, slots: Any, *, spam: bool) -> float:
         """Learn a message; the file is torn until `settle`. Return the score before."""
@@ -175,19 +189,19 @@ class Cache:
     def _append(self, k: int, number: int, counts: bytes) -> None:
         """Write the record of kept message k."""
         kept, end = self.learner.kept, self.file["end"]
-        record = RECORD.pack(kept.strengths[k], int(kept.numbers[k]), number, len(counts))
+        about = int(kept.labels[k]), int(kept.numbers[k]), number, len(counts)
+        record = RECORD.pack(kept.strengths[k], kept.caps[k], *about)
         os.pwrite(self.file.number, record + counts, end)
         self._kept.append(Kept(number, end, counts))
         self.file["kept"], self.file["end"] = len(self._kept), end + len(record) + len(counts)
 
-    def subtract(self, number: int) -> None:
+    def subtract(self, number: int, slots: Any) -> None:
         """Take the own share of a message out of the plane at once; what later steps owe to it goes with the replay."""
-        for k, kept in enumerate(self._kept):
-            if kept.number == number:
-                rows = self.learner.kept
-                first, last = rows.starts[k], rows.starts[k + 1]
-                share = rows.strengths[k] * rows.labels[k] * rows.entries[first:last]
-                self.learner.plane.weights[rows.slots[first:last]] -= share.astype(np.float32)
+        rows = self.learner.kept
+        for k in [k for k, kept in enumerate(self._kept) if kept.number == number]:
+            position = int(rows.numbers[k])
+            entries = _vector(logarithms(2 * position + 3), position, _counts_of(self._kept[k].counts))
+            self.learner.plane.weights[slots] -= (rows.strengths[k] * rows.labels[k] * entries).astype(np.float32)
 
     def copy(self) -> Copy:
         """Return the learner as it is now."""

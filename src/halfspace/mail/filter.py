@@ -11,7 +11,7 @@ from halfspace.mail.calibration import Calibration
 from halfspace.mail.compiled import features
 from halfspace.mail.extraction import ALL, named_features
 from halfspace.mail.learner import SETTINGS, Learner, Settings
-from halfspace.mail.promise import answer, default_threshold, needed, promised_threshold
+from halfspace.mail.promise import HamScores, answer, needed
 from halfspace.mail.proofs import Proofs, prove
 from halfspace.mail.words import in_words
 
@@ -132,15 +132,15 @@ class MailFilter:
 
     def threshold(self) -> float:
         """Return the score above which a message is called spam."""
-        scores = [score for _, y, score in self.log if y < 0]
+        past = HamScores((score, y > 0) for _, y, score in self.log)
         if self.ham_loss is None:
-            return default_threshold(scores)
-        found = promised_threshold(scores, self.ham_loss)
+            return past.default()
+        found = past.promised(self.ham_loss)
         if found is None:
-            missing = needed(self.ham_loss) - len(scores)
+            n = len(past.in_order)
             msg = (
                 f"a ham loss of at most {self.ham_loss:.3%} cannot be promised yet: it takes {needed(self.ham_loss)} ham,"
-                f" and {len(scores)} were learnt; teach {missing} more, or ask for a larger loss"
+                f" and {n} were learnt; teach {needed(self.ham_loss) - n} more, or ask for a larger loss"
             )
             raise InputError(msg)
         return found
@@ -158,7 +158,7 @@ class MailFilter:
 
     def prove(self) -> Proofs:
         """Return certificates of the history: mistakes against a bound, the large-margin gap, and lost ham."""
-        return prove(self.log, None if self.status().ham_missing else self.threshold(), self.settings)
+        return prove(self.log, ham_loss=self.ham_loss, settings=self.settings)
 
     def status(self) -> Status:
         """Return what the filter has learnt and how it does; an error is a score on the wrong side of 0, before learning."""

@@ -3,13 +3,16 @@
 Problem   Messages arrive as sets of slots; the label of each is told after its score. A message's vector x has the entries
           log(n + df + 2) - log(df + 1) at its slots, scaled to length 1, with the number n of messages and df of those with the
           slot as they were when it arrived: rare slots count for more, and every x is fixed once and for all.
-Rule      f(x) = w·x. If y f < `margin`, the message is kept and its strength becomes min(C, 1 - y f); then `replays` kept ones,
-          drawn by the message's number, take an AdaTron step: alpha = min(C, max(0, alpha + 1 - E)), and w moves by the change.
+Rule      f(x) = w·x, E = y f. If E < `margin`, the message is kept and gets the strength min(c, 1 - E). Its cap c is C, but
+          C `doubt`/|E| where E < -`doubt`: a label that the plane contradicts may be wrong. Then `replays` kept ones, drawn by
+          the message's number, take an AdaTron step: alpha = min(c, max(0, alpha + 1 - E)), and w moves by the change.
           g is logistic regression by AdaGrad on the slots without weights, learnt where y g < `sure`. The score is
           f + tanh(g/4)/2.
+Ageing    Replays are drawn from the last `window` kept messages. Older ones stay in w with the strength they had.
 Theorem   w = Σ alpha_i y_i x_i, and every step raises the dual value D = Σ alpha - ‖w‖²/2 of the large-margin problem on the
-          messages so far; a mistake (y f <= 0) raises it by at least 1/2. So with C = 1 there are at most
-          2 D <= ‖v‖² + 2 Σ max(0, 1 - y_i v·x_i) mistakes, for any v.
+          messages so far. A mistake (E <= 0) raises it by at least `gain` = min(C - C²/2, C `doubt`): for a cap C its step adds
+          C(1 - E) - C²/2, and for a cap c = C doubt/|E| it adds c + C doubt - c²/2. So there are at most
+          D/gain <= (‖v‖²/2 + C Σ max(0, 1 - y_i v·x_i))/gain mistakes, for any v. Ageing changes nothing in this.
 Reference Anlauf and Biehl 1989 (AdaTron); Shalev-Shwartz and Singer 2007 (dual ascent online); Duchi, Hazan and Singer 2011
           (AdaGrad).
 
@@ -34,13 +37,20 @@ SLOTS = 1 << SLOT_BITS
 class Settings(NamedTuple):
     """What the learner does at a message; the values are those of the study, chosen on public streams."""
 
-    C: float = 1.0
+    C: float = 0.9
     margin: float = 0.6
     replays: int = 5
+    doubt: float = 0.3
+    window: int = 2_000
     rate: float = 0.5
     start: float = 1e-5
     sure: float = 4.0
     seed: int = 0
+
+    @property
+    def gain(self) -> float:
+        """How much a mistake raises the dual value at least."""
+        return min(self.C - self.C * self.C / 2.0, self.C * self.doubt)
 
 
 SETTINGS = Settings()
@@ -77,9 +87,10 @@ def side_by_side(plane: Plane) -> Plane:
 
 
 class Kept(NamedTuple):
-    """The messages that a replay may show again: strength, label, number, and from `starts` on the slots and entries."""
+    """The kept messages: strength, cap, label, number, and from `starts` on slots and entries of those that a replay may show."""
 
     strengths: Any
+    caps: Any
     labels: Any
     numbers: Any
     starts: Any
@@ -149,14 +160,14 @@ def _move(plane: Any, slots: Any, entries: Any, change: Any) -> None:
 
 
 @compiled_inside_exactly
-def _replay(plane: Any, kept: Any, k: Any, C: Any) -> None:
+def _replay(plane: Any, kept: Any, k: Any) -> None:
     """Take an AdaTron step on a kept message."""
     first, last = kept.starts[k], kept.starts[k + 1]
     slots, entries, y = kept.slots[first:last], kept.entries[first:last], kept.labels[k]
     f = 0.0
     for j in range(slots.size):
         f += plane.weights[slots[j]] * entries[j]
-    alpha = min(C, max(0.0, kept.strengths[k] + 1.0 - y * f))
+    alpha = min(kept.caps[k], max(0.0, kept.strengths[k] + 1.0 - y * f))
     if alpha != kept.strengths[k]:
         _move(plane, slots, entries, (alpha - kept.strengths[k]) * y)
         kept.strengths[k] = alpha
@@ -188,13 +199,15 @@ def learn(plane: Any, logs: Any, kept: Any, counts: Any, slots: Any, y: Any, set
             kept.slots[first + j] = slots[j]
             kept.entries[first + j] = entries[j] / length
         kept.starts[n_kept + 1] = first + slots.size
-        kept.strengths[n_kept] = min(settings.C, max(0.0, 1.0 - y * f))
+        kept.caps[n_kept] = settings.C * min(1.0, settings.doubt / max(settings.doubt, -y * f))
+        kept.strengths[n_kept] = min(kept.caps[n_kept], 1.0 - y * f)
         kept.labels[n_kept] = y
         kept.numbers[n_kept] = n
         _move(plane, slots, kept.entries[first : first + slots.size], kept.strengths[n_kept] * y)
         n_kept += 1
+        first = max(0, n_kept - settings.window)
         for k in range(settings.replays):
-            _replay(plane, kept, np.int64(_draw(settings.seed, n, k) % np.uint64(n_kept)), settings.C)
+            _replay(plane, kept, first + np.int64(_draw(settings.seed, n, k) % np.uint64(n_kept - first)))
     if y * g < settings.sure:
         _advise(plane, slots, y, g, settings.rate)
     for j in range(slots.size):
@@ -232,6 +245,7 @@ class Learner:
         self._logs = logarithms(4096)
         self.kept = Kept(
             np.zeros(0),
+            np.zeros(0),
             np.zeros(0, np.int8),
             np.zeros(0, np.int64),
             np.zeros(1, np.int64),
@@ -256,7 +270,21 @@ class Learner:
         counts = self.n, self.n_kept
         f, g, self.n_kept = learn(self.plane, self._table(), self.kept, counts, slots, label, self.settings)
         self.n += 1
+        self.let_go()
         return combined(f, g)
+
+    def let_go(self) -> None:
+        """Drop the slots and entries of messages that no replay shows again, some thousand at a time."""
+        first = self.held_from(self.n_kept)
+        start = int(self.kept.starts[first])
+        if start:
+            self.kept.starts[:first] = 0
+            self.kept.starts[first:] -= start
+            self.kept = self.kept._replace(slots=self.kept.slots[start:].copy(), entries=self.kept.entries[start:].copy())
+
+    def held_from(self, n_kept: int) -> int:
+        """Return the first of so many kept messages whose slots are held: it depends on their number alone."""
+        return max(0, n_kept // self.settings.window - 1) * self.settings.window
 
     def _table(self) -> Any:
         """Return the logarithms of all whole numbers that are needed."""
@@ -267,7 +295,7 @@ class Learner:
     def _make_room(self, size: int) -> None:
         """Let the arrays of kept messages grow, by doubling."""
         end = int(self.kept.starts[self.n_kept]) + size
-        least = (self.n_kept + 1, self.n_kept + 1, self.n_kept + 1, self.n_kept + 2, end, end)
+        least = (*[self.n_kept + 1] * 4, self.n_kept + 2, end, end)
         self.kept = Kept._make(
             np.concatenate([a, np.zeros(2 * n - a.size, a.dtype)]) if n > a.size else a
             for a, n in zip(self.kept, least, strict=True)
@@ -276,7 +304,7 @@ class Learner:
     def to_arrays(self) -> dict[str, Any]:
         """Return the whole state as named arrays: those of `Plane` (not copied), of `Kept` (without spare room), and `n`."""
         end = int(self.kept.starts[self.n_kept])
-        sizes = (self.n_kept, self.n_kept, self.n_kept, self.n_kept + 1, end, end)
+        sizes = (*[self.n_kept] * 4, self.n_kept + 1, end, end)
         kept = {f"kept_{name}": a[:size].copy() for name, a, size in zip(Kept._fields, self.kept, sizes, strict=True)}
         return {**self.plane._asdict(), **kept, "n": np.array([self.n], np.int64)}
 

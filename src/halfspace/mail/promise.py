@@ -5,20 +5,27 @@ Theorem  Of n scores of past ham, each taken before the message was learnt, let 
          P(Binomial(n, eps) <= k) <= 5 %, the share of such ham above it is below eps with that confidence (Clopper and
          Pearson 1934). The largest such k gives the lowest threshold: the (k + 1)-th largest score. k = 0 needs
          n >= log(0.05)/log(1 - eps): 299, 598 and 2,995 ham for 1, 0.5 and 0.1 %.
-It speaks of ham like the past only: scores of another kind of mail, or of a filter that has got worse, are not covered.
+It speaks of ham like the past only: scores of another kind of mail, or of a filter that has got worse, are not covered. Of the
+last `LATEST` ham as few count as give the same k, the most recent ones: their number is chosen without looking at the scores.
 
-Without a promise the threshold is the 99 % rank of past ham, but at least 0, from `ENOUGH` ham on.
+Without a promise the threshold is a rank of all past ham scores, from `ENOUGH` on: a hundredth of them may be above it, and one
+more for each time that ham outnumbers spam (where ham is rare, each counts). It is at least `LEAN` times ham/spam, down to
+`LOWEST`: the plane has no bias, and leans to the class that it sees more of.
 """
 
+import bisect
 import math
-from collections.abc import Sequence
+from collections.abc import Iterable
+from functools import lru_cache
 
-__all__ = ["allowed", "answer", "default_threshold", "needed", "promised_threshold"]
+__all__ = ["HamScores", "allowed", "answer", "least", "needed", "unsure_above"]
 
 CONFIDENCE = 0.95
+LATEST = 10_000
 ENOUGH = 5
-UNSURE = -0.1
-"""Scores above this and not above the threshold are neither ham nor spam."""
+LEAN, LOWEST = -0.02, -0.1
+BAND = 0.1
+"""So far below the threshold, or below 0 if that is lower, scores are neither ham nor spam."""
 
 
 def needed(eps: float, confidence: float = CONFIDENCE) -> int:
@@ -50,30 +57,89 @@ def allowed(n: int, eps: float, confidence: float = CONFIDENCE) -> int:
     return n
 
 
-def promised_threshold(ham_scores: Sequence[float], eps: float, confidence: float = CONFIDENCE) -> float | None:
-    """Return the lowest threshold with the promise, or None if there are fewer than `needed` ham scores."""
-    k = allowed(len(ham_scores), eps, confidence)
-    return None if k < 0 else sorted(ham_scores)[len(ham_scores) - 1 - k]
-
-
-def default_threshold(ham_scores: Sequence[float]) -> float:
-    """Return the 99 % rank of past ham scores, at least 0; 0 for fewer than 5.
+@lru_cache(maxsize=1024)
+def least(k: int, eps: float, confidence: float = CONFIDENCE) -> int:
+    """Return the fewest ham of which k may be above the threshold.
 
     Examples
     --------
-    >>> default_threshold([0.5] * 4), default_threshold([-1.0] * 95 + [0.25] * 5)
-    (0.0, 0.25)
+    >>> [least(k, 0.01) for k in (0, 1, 2)]
+    [299, 473, 628]
     """
-    n = len(ham_scores)
-    return 0.0 if n < ENOUGH else max(0.0, sorted(ham_scores)[n - 1 - n // 100])
+    high = 2 * needed(eps, confidence)
+    while allowed(high, eps, confidence) < k:
+        high *= 2
+    return bisect.bisect_left(range(high), k, key=lambda n: allowed(n, eps, confidence))
+
+
+class HamScores:
+    """The scores of past ham, each taken before it was learnt, and the thresholds that follow from them.
+
+    Parameters
+    ----------
+    past : iterable of (float, bool)
+        Score and whether it was spam, of past messages in order.
+
+    Examples
+    --------
+    >>> past = HamScores([(-1.0, False)] * 394 + [(0.25, False)] * 5 + [(1.0, True)] * 399)
+    >>> past.default(), past.promised(0.01), past.promised(0.001)
+    (0.25, 0.25, None)
+    """
+
+    def __init__(self, past: Iterable[tuple[float, bool]] = ()) -> None:
+        self.n_spam = 0
+        self.in_order: list[float] = []
+        self._sorted: list[tuple[float, int]] = []
+        for score, spam in past:
+            self.add(score, spam=spam)
+
+    def add(self, score: float, *, spam: bool) -> None:
+        """Take in the score of a message before it was learnt."""
+        if spam:
+            self.n_spam += 1
+            return
+        bisect.insort(self._sorted, (score, len(self.in_order)))
+        self.in_order.append(score)
+
+    def default(self) -> float:
+        """Return the threshold without a promise."""
+        n = len(self.in_order)
+        if n < ENOUGH:
+            return 0.0
+        above = n // 100 + n // max(1, self.n_spam)
+        return max(LOWEST, LEAN * n / max(1, self.n_spam), self._sorted[max(0, n - 1 - above)][0])
+
+    def latest(self, eps: float) -> int:
+        """Return how many of the last ham a promise is about; 0 if it cannot be given."""
+        k = allowed(min(len(self.in_order), LATEST), eps)
+        return 0 if k < 0 else least(k, eps)
+
+    def promised(self, eps: float) -> float | None:
+        """Return the lowest threshold with the promise, or None if there are fewer than `needed` ham."""
+        count = self.latest(eps)
+        if not count:
+            return None
+        above, first = allowed(count, eps), len(self.in_order) - count
+        for score, when in reversed(self._sorted):
+            if when >= first:
+                if not above:
+                    return score
+                above -= 1
+        return None
+
+
+def unsure_above(threshold: float) -> float:
+    """Return the score up to which a message is ham; a promised threshold that is lower still leaves nothing unsure."""
+    return max(min(threshold, 0.0), LOWEST) - BAND
 
 
 def answer(score: float, threshold: float) -> str:
-    """Return "spam" above the threshold, "ham" at most at `UNSURE`, and "unsure" between.
+    """Return "spam" above the threshold, "unsure" in a band below it, else "ham".
 
     Examples
     --------
     >>> answer(0.5, 0.0), answer(0.0, 0.0), answer(-0.5, 0.0)
     ('spam', 'unsure', 'ham')
     """
-    return "spam" if score > threshold else "unsure" if score > UNSURE else "ham"
+    return "spam" if score > threshold else "unsure" if score > unsure_above(threshold) else "ham"

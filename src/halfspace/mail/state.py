@@ -11,7 +11,6 @@ whoever writes next learns the rest of the journal. A message that is taken back
 after it are learnt again, from a copy, into a new file: the filter is then, bit for bit, the one that never saw it.
 """
 
-import bisect
 import contextlib
 import fcntl
 import math
@@ -31,12 +30,12 @@ from halfspace.mail.header import unstamped, value_of
 from halfspace.mail.identity import identity
 from halfspace.mail.journal import Entry, Journal
 from halfspace.mail.learner import SETTINGS, Learner
-from halfspace.mail.promise import answer, default_threshold, needed, promised_threshold
+from halfspace.mail.promise import HamScores, answer, needed
 from halfspace.mail.reader import hold
 from halfspace.mail.weights import SIZE
 
 if TYPE_CHECKING:
-    from halfspace.mail.certifying import Replay
+    from halfspace.mail.proofs import Proofs
 
 __all__ = ["BATCH", "LABELS", "State"]
 
@@ -236,17 +235,17 @@ class State:
         with self._locked():
             self._refresh()
         recent = self.journal.recent(RECENT)
-        n_ham, n_spam = self._counts
-        promised = [(eps, promised_threshold(self._ham, eps)) for eps in PROMISES]
+        n_ham = len(self._past.in_order)
+        promised = [(eps, self._past.promised(eps)) for eps in PROMISES]
         return {
             "state": str(self.folder),
             "n_ham": n_ham,
-            "n_spam": n_spam,
+            "n_spam": self._past.n_spam,
             "n_kept": self.learner.n_kept,
             "n_recent": len(recent),
             "ham_lost": sum(score > 0.0 for score, spam in recent if not spam),
             "spam_missed": sum(score <= 0.0 for score, spam in recent if spam),
-            "threshold": default_threshold(self._ham),
+            "threshold": self._past.default(),
             "promises": [
                 {"ham_loss": eps, "threshold": found, "ham_missing": max(0, needed(eps) - n_ham)} for eps, found in promised
             ],
@@ -255,13 +254,14 @@ class State:
             "n_bytes": sum(path.stat().st_size for path in self.folder.rglob("*") if path.is_file()),
         }
 
-    def replayed(self) -> "tuple[Replay, list[str]]":
+    def replayed(self, ham_loss: float | None = None) -> "tuple[Proofs, list[str]]":
         """Learn the journal again, in memory; return what it proves, and where scores or weights differ from it."""
-        from halfspace.mail.certifying import replay  # noqa: PLC0415  (SciPy, which learning does not need)
+        from halfspace.mail.proofs import prove  # noqa: PLC0415  (SciPy, which learning does not need)
 
         with self._locked():
             self._refresh()
-            found = replay((entry for _, entry in self.journal.rows()), self.learner.settings)
+            log = ((entry.features, 1 if entry.spam else -1, entry.score) for _, entry in self.journal.rows())
+            found = prove(log, ham_loss=ham_loss or self._ham_loss, settings=self.learner.settings)
             mine = self.learner.to_arrays()
         faults = [f"{found.n_changed:,} scores differ from those in the journal"] if found.n_changed else []
         for name, array in found.learner.to_arrays().items():
@@ -314,8 +314,7 @@ class State:
 
     def _forget(self) -> None:
         """Let go of what is held of the history: somebody else has changed it."""
-        self._ham: list[float] = []
-        self._counts, self._read = [0, 0], 0
+        self._past, self._read = HamScores(), 0
         self._copies = []
 
     def _catch_up(self) -> None:
@@ -344,18 +343,16 @@ class State:
     def _count(self, scores: Iterable[tuple[float, bool]]) -> None:
         """Take in scores that messages had before they were learnt."""
         for score, spam in scores:
-            self._counts[spam] += 1
-            if not spam:
-                bisect.insort(self._ham, score)
+            self._past.add(score, spam=spam)
 
     def _numbers(self) -> dict[str, float]:
         """Return the numbers that readers need beside the weights."""
-        promised = {name: promised_threshold(self._ham, eps) for eps, name in PROMISES.items()}
+        promised = {name: self._past.promised(eps) for eps, name in PROMISES.items()}
         return {
-            "n_ham": self._counts[0],
-            "n_spam": self._counts[1],
+            "n_ham": len(self._past.in_order),
+            "n_spam": self._past.n_spam,
             "light": self.light,
-            "threshold": default_threshold(self._ham),
+            "threshold": self._past.default(),
             **{name: math.inf if found is None else found for name, found in promised.items()},
         }
 
@@ -369,8 +366,9 @@ class State:
 
     def _take_back(self, number: int) -> None:
         """Remove a message from the journal, and its own share from the weights at once; then replay."""
+        slots = self.journal.known(number)[1]
         self.journal.remove(number)
-        self._cache.subtract(number)
+        self._cache.subtract(number, slots)
         self._copies = [copy for copy in self._copies if copy.number < number]
         self._rebuild()
 

@@ -16,7 +16,7 @@ import os
 __all__ = ["FIELDS", "HEADER", "LAYOUT", "MAGIC", "NUMBERS", "SIZE", "SLOTS", "WeightsFile", "boot"]
 
 MAGIC = int.from_bytes(b"halfmail", "little")
-LAYOUT = 2
+LAYOUT = 3
 HEADER = 4096
 SLOTS = 1 << 20
 SIZE = HEADER + 4 * 4 * SLOTS
