@@ -43,7 +43,7 @@ def test_the_bound_is_that_of_shalev_shwartz_and_singer():
 
 
 def test_a_rule_with_shorter_steps_has_a_bound_of_its_own():
-    """With strengths up to C and a smaller gain the bound is (‖v‖²/2 + C loss)/gain; no rule gains more than C - C²/2 for sure."""
+    """With strengths up to C and a smaller gain the bound is (‖v‖²/2 + C loss)/gain; no gain is above C - C²/2."""
     proof, v = claimed(C=0.8, gain=0.2), 0.5 * X[3] + 2.0 * X[0]
     loss = sum(max(0.0, 1.0 - s * (x @ v)) for s, x in zip(SIGN, X, strict=True))
     assert proof.bound == pytest.approx((v @ v / 2.0 + 0.8 * loss) / 0.2, rel=2e-9)

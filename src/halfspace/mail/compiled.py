@@ -18,18 +18,17 @@ from halfspace.mail.extraction import (
     address,
     domain_of,
     ends_of,
-    has_text,
     is_page,
     keys_for,
     name_of,
     of_parts,
     readable,
     shape_of,
+    text_in,
     unencoded,
 )
 from halfspace.mail.hashing import GRAMS, LONGEST, PAIRS, SHAPE, SLOT_BITS, SUBJECT, WORD_LIMIT, WORDS
-from halfspace.mail.html import CAP
-from halfspace.mail.message import Part, as_text, opened, parts_of, without_ours
+from halfspace.mail.message import Part, opened, parts_of, without_ours
 
 FIRST = LONGEST // 4 + 2
 SHIFT = np.uint64(64 - SLOT_BITS)
@@ -165,9 +164,7 @@ def _texts(parts: list[Part], sender: bytes) -> tuple[list[bytes], bytes]:
     """Return the text of every part that has some, and the tokens of all links."""
     texts, links = [], None
     for part in parts:
-        if not has_text(part):
-            continue
-        text = as_text(part.body[:CAP], part.charset)
+        text = text_in(part)
         page = is_page(part, text)
         if page or b"://" in text or b"www." in text:
             links = no_links() if links is None else links

@@ -13,6 +13,7 @@ import re
 from collections.abc import Callable, Iterable
 from functools import lru_cache
 
+from halfspace.mail.attachments import attached_text
 from halfspace.mail.hashing import GROUPS, Numbers, keys_of, named_slots, slots_of
 from halfspace.mail.html import CAP, PLAIN, text_and_links
 from halfspace.mail.message import Message, Part, as_text, read
@@ -20,7 +21,7 @@ from halfspace.mail.message import Message, Part, as_text, read
 __all__ = ["ALL", "VERSION", "address", "buffers_of", "domain_of", "features", "named_features"]
 
 ALL = GROUPS
-VERSION = 6
+VERSION = 7
 """Of the extractor: a filter's state belongs to one, and is learnt anew from the messages when it changes."""
 START, END = 1_500, 1_500
 """Bytes at the start and the end of a message whose overlapping fours count."""
@@ -285,9 +286,11 @@ def _words(text: bytes) -> bytes:
     return text.lower().translate(WORD)
 
 
-def has_text(part: Part) -> bool:
-    """Tell whether a part is read as text."""
-    return not part.kind or part.kind.startswith((b"text/", b"message/"))
+def text_in(part: Part) -> bytes:
+    """Return the text of a part in lower case: what it is, or what a document that is attached has; there may be none."""
+    if not part.kind or part.kind.startswith((b"text/", b"message/")):
+        return as_text(part.body[:CAP], part.charset)
+    return as_text(attached_text(part.body), "utf-8")
 
 
 def is_page(part: Part, text: bytes) -> bool:
@@ -300,9 +303,7 @@ def _texts(message: Message) -> tuple[list[bytes], list[tuple[bytes, bytes]]]:
     texts: list[bytes] = []
     links: list[tuple[bytes, bytes]] = []
     for part in message.parts:
-        if not has_text(part):
-            continue
-        text = as_text(part.body[:CAP], part.charset)
+        text = text_in(part)
         if is_page(part, text):
             text, found = text_and_links(text)
             links += found

@@ -87,7 +87,7 @@ def side_by_side(plane: Plane) -> Plane:
 
 
 class Kept(NamedTuple):
-    """The kept messages: strength, cap, label, number, and from `starts` on slots and entries of those that a replay may show."""
+    """The kept messages: strength, cap, label, number, and from `starts` on slots and entries of those that may be replayed."""
 
     strengths: Any
     caps: Any

@@ -90,7 +90,7 @@ def prove(log: Iterable[tuple[Any, int, float]], *, ham_loss: float | None = Non
         rows, alpha = (getattr(learner.kept, name)[: learner.n_kept] for name in ("numbers", "strengths"))
         strengths = np.zeros(y.size)
         strengths[rows] = alpha
-        used, about = alpha > 0.0, {"C": settings.C, "positive": 1}
+        used, about = alpha > 0.0, dict[str, Any](C=settings.C, positive=1)
         bound = StreamMistakes.measure(mistakes, X, y, rows=rows[used], strengths=alpha[used], gain=settings.gain, **about)
         gap = DualityGap.measure(X, y, weights=X[rows].T @ (alpha * y[rows]), strengths=strengths, **about)
     return Proofs(bound, gap, *_lost(past, ham_loss, X, y), learner, n_changed)
