@@ -50,14 +50,16 @@ class Known(NamedTuple):
 
 
 @njit(cache=True, nogil=True)
-def _bits(gaps: Any, k: Any) -> Any:
-    """Return numbers in Rice's code: the part above the low k bits as so many zeros and a one, then the low bits."""
-    n_bits = gaps.size * (k + 1)
-    for gap in gaps:
-        n_bits += gap >> k
+def _bits(features: Any, k: Any) -> Any:
+    """Return differences in Rice's code: the part above the low k bits as so many zeros and a one, then the low bits."""
+    n_bits, before = features.size * (k + 1), np.int64(0)
+    for feature in features:
+        n_bits += (np.int64(feature) - before) >> k
+        before = np.int64(feature)
     out = np.zeros((n_bits + 7 >> 3) + 3, np.uint8)
-    place = 0
-    for gap in gaps:
+    place, before = 0, np.int64(0)
+    for feature in features:
+        gap, before = np.int64(feature) - before, np.int64(feature)
         place += gap >> k
         word = (((gap & ((1 << k) - 1)) << 1) | 1) << (place & 7)
         for b in range(4):
@@ -97,9 +99,8 @@ def packed(features: Slots) -> bytes:
     >>> unpacked(packed(np.array([3, 5, 300_000], np.uint32)))
     array([     3,      5, 300000], dtype=uint32)
     """
-    gaps = np.diff(features.astype(np.int64), prepend=0)
-    k = max(0, int(gaps.mean()).bit_length() - 1) if gaps.size else 0
-    return struct.pack("<IB", gaps.size, k) + bytes(_bits(gaps, k))
+    k = max(0, (int(features[-1]) // features.size).bit_length() - 1) if features.size else 0
+    return struct.pack("<IB", features.size, k) + _bits(features, k).tobytes()
 
 
 def unpacked(data: bytes) -> Slots:

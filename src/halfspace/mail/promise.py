@@ -90,6 +90,7 @@ class HamScores:
     def __init__(self, past: Iterable[tuple[float, bool]] = ()) -> None:
         self.n_spam = 0
         self.in_order: list[float] = []
+        self._above: dict[float, int] = {}
         self._sorted: list[tuple[float, int]] = []
         for score, spam in past:
             self.add(score, spam=spam)
@@ -110,22 +111,27 @@ class HamScores:
         above = n // 100 + n // max(1, self.n_spam)
         return max(LOWEST, LEAN * n / max(1, self.n_spam), self._sorted[max(0, n - 1 - above)][0])
 
+    def above(self, eps: float) -> int:
+        """Return how many of the ham that a promise is about may be above its threshold; -1 if it cannot be given."""
+        k, n = self._above.get(eps, -1), min(len(self.in_order), LATEST)
+        while least(k + 1, eps) <= n:  # they only ever become more, so most times there is nothing to compute
+            k += 1
+        self._above[eps] = k
+        return k
+
     def latest(self, eps: float) -> int:
         """Return how many of the last ham a promise is about; 0 if it cannot be given."""
-        k = allowed(min(len(self.in_order), LATEST), eps)
+        k = self.above(eps)
         return 0 if k < 0 else least(k, eps)
 
     def promised(self, eps: float) -> float | None:
         """Return the lowest threshold with the promise, or None if there are fewer than `needed` ham."""
-        count = self.latest(eps)
-        if not count:
-            return None
-        above, first = allowed(count, eps), len(self.in_order) - count
-        for score, when in reversed(self._sorted):
+        k, first = self.above(eps), len(self.in_order) - self.latest(eps)
+        for score, when in reversed(self._sorted if k >= 0 else []):
             if when >= first:
-                if not above:
+                if not k:
                     return score
-                above -= 1
+                k -= 1
         return None
 
 
