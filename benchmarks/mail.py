@@ -571,8 +571,7 @@ arrival: SpamAssassin's with whole headers (`sa-merged`) and with subject and co
 mailboxes, Ling-Spam and SMS. Each message is scored before its label is told. All but counts in %; medians of five replay
 seeds. The settings were chosen on these streams, so other mail will be less kind. `low` and `high` bound 1-ROCA by a 95 %
 bootstrap; `missed .1` is the spam missed if 0.1 % of ham may be lost; `ham lost` and `spam missed` are at the default
-threshold; `lost`, `of ham` and `caught` are those of the promised thresholds, in time order. Light mode
-and the attacks are of an earlier version of the features."""
+threshold; `lost`, `of ham` and `caught` are those of the promised thresholds, in time order."""
 TITLES = {
     "heavy": "Spam-heavy copies, ham thinned evenly to a third of spam, default threshold:",
     "wrong": "With 2 % of the labels told wrong:",

@@ -272,7 +272,7 @@ def test_errors_and_their_covariance_are_those_of_the_rows(monkeypatch):
         e = np.where(told > 0, e, mean)
         shares = np.array([one for *_, one in kept])
         spread = ((shares - shares.mean(axis=0)) ** 2).sum(axis=0) / 2 / 3
-        covariance = (e - mean).T @ (e - mean) / (n - 1) / n + np.diag(spread + 1e-9)
+        covariance = (e - mean).T @ (e - mean) / (n - 1) / n + np.diag(spread + 1e-9) + n**-2
         assert curve.errors_ == pytest.approx(mean)
         np.testing.assert_allclose(curve.covariance_, covariance, rtol=1e-9, atol=1e-15)
         assert curve.standard_errors_ == pytest.approx(np.sqrt(covariance.diagonal()), rel=1e-9)

@@ -19,7 +19,7 @@ MODEL = hs.AdaTron(C=np.inf).fit(X, Y)
 
 
 def test_the_least_certain_rows_are_chosen():
-    """All chosen rows are among the 3k nearest to the plane, the nearest of all first, and none twice."""
+    """All chosen rows are among the 2k nearest to the plane, the nearest of all first, and none twice."""
     found = hs.query(MODEL, POOL, k=10)
     near = np.abs(MODEL.decision_function(POOL)) / np.sqrt((POOL**2).sum(axis=1) + 1.0)
     assert found.rows[0] == near.argmin()
@@ -153,9 +153,9 @@ def test_margins_are_distances_outputs_or_leads():
 
 
 def test_a_batch_is_the_farthest_first_order_of_the_near_half():
-    """Of the 3k nearest, but of no more than half the pool, each next is farthest from all taken; columns by their spread."""
+    """Of the 2k nearest, but of no more than half the pool, each next is farthest from all taken; columns by their spread."""
     questions, rng = import_module("halfspace.questions.query"), np.random.default_rng(2)
-    for n, k, candidates in ((7, 2, 4), (8, 2, 4), (20, 2, 6), (3, 3, 3), (9, 1, 3), (2, 1, 1), (40, 6, 18)):
+    for n, k, candidates in ((7, 2, 4), (6, 2, 3), (20, 2, 4), (3, 3, 3), (9, 1, 2), (2, 1, 1), (40, 6, 12)):
         pool = numbered(n, 7.0 * rng.standard_normal(n), np.full(n, 4.0))
         margins = rng.permutation(n) / n
         near = np.argsort(margins)[:candidates]
@@ -168,7 +168,7 @@ def test_a_batch_is_the_farthest_first_order_of_the_near_half():
         assert set(found.rows.tolist()) == set(near[taken].tolist())
     assert questions._smallest(np.array([2.0, 1.0, 1.0, 0.0, 1.0]), 4).tolist() == [3, 1, 2, 4]
     assert questions._spread(np.ones((3, 1)), 3).tolist() == [0, 1, 2]
-    assert questions.WIDER == 3
+    assert questions.WIDER == 2
     defaults = signature(hs.query).parameters
     assert [defaults[name].default for name in ("k", "n_audit", "random_state")] == [20, 0, 0]
     random = hs.query(Says(np.ones(30)), numbered(30), k=10, strategy="random", n_audit=20)

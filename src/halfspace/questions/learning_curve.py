@@ -3,7 +3,8 @@
 Measure    In each repeat the rows are shuffled; the first m are learnt from, all others predicted, for growing m. e_ik is the
            share of wrong answers on row i at size k.
 Errors     Rows are the clusters: the means at all sizes are of the same rows, so their covariance is cov(e_i)/n, and repeats
-           add their spread over their number on the diagonal. Without this, intervals are far too narrow.
+           add their spread over their number on the diagonal. Without this, intervals are far too narrow. One row in n
+           more, at all sizes alike: no error in n rows does not mean that there is none.
 Curve      error(m) = a + b (m + j d)^-c  with d inputs, c in {½, 1} and j in {0, ½, 1, 2, 4}: the exponents of learning theory
            (1 without noise, ½ with it), shifted by the inputs, below which theory has another regime. The usual exponent that
            is fitted as well is not known well enough from one decade of sizes.
@@ -168,7 +169,7 @@ class LearningCurve(BaseEstimator):  # type: ignore[misc]  # (scikit-learn's cla
         self.errors_ = np.nanmean(e, axis=0)
         e = np.where(np.isnan(e), self.errors_, e)
         spread = np.var(np.array(means), axis=0, ddof=1) / self.n_repeats_
-        self.covariance_ = np.cov(e.T) / n + np.diag(spread + 1e-9)
+        self.covariance_ = np.cov(e.T) / n + np.diag(spread + 1e-9) + 1.0 / n**2
         self.standard_errors_ = np.sqrt(self.covariance_.diagonal())
         return self
 

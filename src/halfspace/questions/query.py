@@ -2,7 +2,7 @@
 
 Margin     The rows with the smallest |f|/‖x‖ of a plane, the smallest |f| of another function, or, where there are only
            probabilities or more than two classes, the smallest lead of the best class over the second.
-Batch      Rows that lie close together tell the same, so of the 3k rows of smallest margin, but not of the surer half of
+Batch      Rows that lie close together tell the same, so of the 2k rows of smallest margin, but not of the surer half of
            the pool, the k are taken that are farthest apart: first the smallest margin, then whichever is farthest from
            all taken (Gonzalez 1985).
 Blind      A model that sees one class in the whole pool has no border there, and the rows nearest to it may all be of that
@@ -29,7 +29,7 @@ from halfspace.questions.separability import separability
 
 __all__ = ["Audit", "Forced", "Query", "audit", "query"]
 
-WIDER = 3
+WIDER = 2
 """So many times more rows than asked for are candidates."""
 BLIND = 200
 """Of more rows than this, random ones are taken where fewer than one in so many is given another class than the others."""
