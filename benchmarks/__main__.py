@@ -9,6 +9,7 @@ import importlib
 import json
 import os
 import platform
+import subprocess
 import sys
 import warnings
 from dataclasses import asdict
@@ -34,8 +35,19 @@ def _version(name):
         return "not installed"
 
 
+def commit():
+    """Return the commit that is measured, and whether sources differ from it."""
+    git = ["git", "-C", str(ROOT)]
+    try:
+        name = subprocess.run([*git, "rev-parse", "--short", "HEAD"], capture_output=True, text=True, check=True).stdout.strip()
+        changed = subprocess.run([*git, "diff", "--quiet", "HEAD", "--", "src"], check=False).returncode
+    except (OSError, subprocess.CalledProcessError):
+        return "commit not known"
+    return f"commit {name}{', with changes' if changed else ''}"
+
+
 def machine():
-    """Describe the machine and the versions in one line each."""
+    """Describe the machine, the versions and the commit in one line each."""
     cpu = next(
         (line.split(":")[1].strip() for line in Path("/proc/cpuinfo").read_text().splitlines() if "model name" in line), "?"
     )
@@ -44,6 +56,7 @@ def machine():
     return [
         f"{cpu}, {os.cpu_count()} cores, {memory:.0f} GB, {platform.system()}, Python {platform.python_version()}",
         ", ".join(f"{name} {_version(name)}" for name in packages),
+        commit(),
     ]
 
 

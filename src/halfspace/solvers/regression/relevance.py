@@ -68,6 +68,8 @@ APART, TEACHERS, ENTRIES = (1_000, 2_000), 12_000, 50_000_000
 """Fewest and most rows that judge rounds in cells; rows that teach there, at most, and their entries."""
 CURVE = 2e-4
 """Seconds that a bent curve of one column takes; where there is no time for all, columns have straight ones."""
+TIED = 1e-4
+"""Relative difference of losses in single precision that decides nothing."""
 NEAR = 1.05
 """Members of a loss up to so many times the least are judged by many rows, where there are."""
 CELL, LEADING, SLOPES, LAST = 1_000, 500, 1_500, 4
@@ -485,10 +487,16 @@ class _Judged:
         return found
 
     def members(self) -> list[Member]:
-        """Return the member of the least loss, and those of other shapes that come near; their ridges are geometric means."""
+        """Return the member of the least loss, and those of other shapes that come near; their ridges are geometric means.
+
+        Losses that differ by rounding are equal, and the first shape is taken: of one column two shapes are the same kernel.
+        """
         losses = self.losses()
         by_shape = {key[0]: key for key in sorted(losses, key=lambda one: -losses[one])}  # the best of each comes last
         keys = sorted(by_shape.values(), key=lambda one: losses[one])
+        order = [shape.name for shape in SHAPES]
+        tied = [key for key in keys if losses[key] <= (1.0 + TIED) * losses[keys[0]]]
+        keys.sort(key=lambda one: one is not min(tied, key=lambda key: order.index(key[0])))
         return [
             Member(
                 next(shape for shape in SHAPES if shape.name == key[0]),
