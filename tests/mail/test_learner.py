@@ -6,7 +6,7 @@ import pytest
 from halfspace import mail
 from halfspace.errors import InputError
 from halfspace.mail import scoring
-from halfspace.mail.learner import SETTINGS, Learner, Settings
+from halfspace.mail.learner import RULES, SETTINGS, Learner, Settings
 
 
 def stream(n=120, seed=0):
@@ -66,6 +66,21 @@ def test_a_replay_gives_the_same_bits(window):
         resumed.learn(slots, int(label))
     assert equal(whole, resumed)
     assert not equal(whole, taught(rows, y, settings._replace(seed=1)))
+
+
+def test_the_simple_rules_are_rosenblatts_and_crammers():
+    """The perceptron adds a mistake with strength 1 and nothing else; passive-aggressive steps make a thin margin 1."""
+    rows, y = stream()
+    for rule in ("perceptron", "passive-aggressive"):
+        learner, w = Learner(RULES[rule]), np.zeros(2**20)
+        for slots, label in zip(rows, y, strict=True):
+            f, x = learner.vector(slots)
+            assert f == pytest.approx(w[slots] @ x, abs=1e-5)
+            E, x = label * f, x.astype(np.float32)
+            step = float(E <= 0.0) if rule == "perceptron" else min(1.0, max(0.0, 1.0 - E))
+            w[slots] += step * label * x
+            learner.learn(slots, int(label))
+        assert not learner.plane.advice.any()
 
 
 def test_plain_python_gives_the_same_score():

@@ -554,6 +554,11 @@ def status(**options: Any) -> None:
 @click.option(
     "--state", type=click.Path(exists=True, file_okay=False), metavar="DIR", help="Start from this filter, not empty."
 )
+@click.option(
+    "--rule",
+    type=click.Choice(["perceptron", "passive-aggressive", "adatron"]),
+    help="How it learns, the simplest first; adatron is what the filter does.",
+)
 @click.option("--light", is_flag=True, help="At most 250 features a message.")
 @with_seed
 @as_object

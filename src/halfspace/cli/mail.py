@@ -18,7 +18,7 @@ from halfspace.mail.client import address_of
 from halfspace.mail.compiled import features
 from halfspace.mail.evaluation import Measures
 from halfspace.mail.evaluation import evaluate as measured
-from halfspace.mail.learner import SETTINGS, Learner
+from halfspace.mail.learner import RULES, Learner, Settings
 from halfspace.mail.milter import milter as milter_of
 from halfspace.mail.place import directory
 from halfspace.mail.promise import HamScores, unsure_above
@@ -102,11 +102,15 @@ def status(state: str | None) -> Answer:
     return Answer(body, "\n".join(lines))
 
 
-def evaluate(index: str, scores: str | None, plot: str | None, state: str | None, seed: int, *, light: bool) -> Answer:
+def evaluate(
+    index: str, scores: str | None, plot: str | None, state: str | None, rule: str | None, seed: int, *, light: bool
+) -> Answer:
     """Score and learn a stream in order, and measure the scores."""
     check_outputs([index], {"--scores": scores, "--plot": plot})
+    if state and rule:
+        refuse("a state has its own rule; give --state or --rule, not both")
     lines = indexed(index)
-    learner, salt, light = _start(state, seed, light=light)
+    learner, salt, light = _start(state, RULES[rule or "adatron"]._replace(seed=seed), light=light)
     found, called, past = np.zeros(len(lines)), np.zeros(len(lines), bool), HamScores()
     for k, line in enumerate(lines):
         found[k] = learner.learn(features(line.path.read_bytes(), salt=salt, light=light), 1 if line.spam else -1)
@@ -124,14 +128,14 @@ def evaluate(index: str, scores: str | None, plot: str | None, state: str | None
             file.write(out.getvalue().encode("utf-8", "surrogateescape"))
     if plot:
         _draw(plot, found[labels < 0], found[labels > 0])
-    body = {"command": "mail evaluate", "index": index, "state": state, "seed": seed, **measures._asdict()}
+    body = {"command": "mail evaluate", "index": index, "state": state, "rule": rule, "seed": seed, **measures._asdict()}
     return Answer({**body, "scores": scores, "plot": plot}, _measures_text(measures))
 
 
-def _start(state: str | None, seed: int, *, light: bool) -> tuple[Learner, bytes, bool]:
+def _start(state: str | None, settings: Settings, *, light: bool) -> tuple[Learner, bytes, bool]:
     """Return the learner that an evaluation starts from, with the salt and the mode of its features: a copy, or a new one."""
     if state is None:
-        return Learner(SETTINGS._replace(seed=seed)), b"evaluation %d" % seed, light
+        return Learner(settings), b"evaluation %d" % settings.seed, light
     with State(_existing(state)) as filter_:
         return filter_.learner.copy(), filter_.salt, filter_.light
 

@@ -9,14 +9,15 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from halfspace.mail.extraction import ALL, features, named_features
     from halfspace.mail.filter import Explanation, MailFilter, Status
-    from halfspace.mail.learner import Settings
+    from halfspace.mail.learner import RULES, Settings
 
-__all__ = ["ALL", "Explanation", "MailFilter", "Settings", "Status", "features", "named_features"]
+__all__ = ["ALL", "RULES", "Explanation", "MailFilter", "Settings", "Status", "features", "named_features"]
 
 _HOMES = {
     "ALL": "extraction",
     "Explanation": "filter",
     "MailFilter": "filter",
+    "RULES": "learner",
     "Settings": "learner",
     "Status": "filter",
     "features": "extraction",

@@ -61,7 +61,7 @@ class MailFilter:
         The share of ham that may be lost: the threshold then comes with a promise, and is refused while
         there is too little ham.
     settings : Settings
-        Of the learner.
+        Of the learner; `RULES` has those of the simpler rules, "perceptron" and "passive-aggressive".
 
     Examples
     --------

@@ -29,7 +29,7 @@ from numba import njit
 from halfspace._dispatch import compiled_inside_exactly
 from halfspace.mail.hashing import SLOT_BITS
 
-__all__ = ["Learner", "Settings"]
+__all__ = ["RULES", "Learner", "Settings"]
 
 SLOTS = 1 << SLOT_BITS
 
@@ -54,6 +54,14 @@ class Settings(NamedTuple):
 
 
 SETTINGS = Settings()
+_SIMPLE = Settings(C=1.0, replays=0, doubt=1e300, rate=0.0)
+RULES = {
+    "perceptron": _SIMPLE._replace(margin=5e-324),
+    "passive-aggressive": _SIMPLE._replace(margin=1.0),
+    "adatron": SETTINGS,
+}
+"""The rungs, simplest first. The perceptron learns from mistakes alone (E <= 0), each with the strength 1; passive-aggressive
+learning from every thin margin, once, with the least strength that mends it; AdaTron replays, doubts and takes advice."""
 
 
 class Plane(NamedTuple):
