@@ -1,4 +1,4 @@
-"""The linear system of the few examples that decide a hard margin."""
+"""The linear system of the few examples that decide a margin, hard or soft."""
 
 import time
 
@@ -47,6 +47,26 @@ def test_from_nearly_the_right_examples_it_is_the_optimum(seed):
     assert E.min() > 1 - 1e-8
     assert np.abs(alpha * (E - 1)).max() < 1e-8 * alpha.max()
     assert alpha / alpha.sum() == pytest.approx(shares, abs=1e-5)
+
+
+@pytest.mark.parametrize("C", [0.02, 0.1, 1.0])
+def test_with_caps_it_is_the_optimum_too(C):
+    """From the sides of an optimum with some examples moved it comes back: at 0 E >= 1, at C E <= 1, between E = 1."""
+    rng = np.random.default_rng(4)
+    X, y = rng.standard_normal((120, 15)), rng.choice([-1.0, 1.0], 120)
+    view, A = view_of(X), X * y[:, None]
+    soft = Problem(view, y, np.full(120, C), squared_norms(view))
+    true = hs.AdaTron(C=C, intercept="none", tol=1e-10).fit(X, y).alpha_
+    begin = np.where(true > 0.999999 * C, C, np.where(true < 1e-6 * C, 0.0, true))
+    moved = [np.flatnonzero(side)[0] for side in (begin == 0.0, begin == C, (begin > 0.0) & (begin < C))]
+    begin[moved] = [0.5 * C, 0.5 * C, 0.0]
+    alpha = finished(pivoted(soft, begin, Pace()))
+    E = A @ combined(soft, alpha)
+    assert (alpha.min(), alpha.max()) == (0.0, C)
+    assert E[alpha == 0.0].min() > 1 - 1e-8
+    assert E[alpha == C].max() < 1 + 1e-8
+    assert E[(alpha > 0.0) & (alpha < C)] == pytest.approx(1.0, abs=1e-8)
+    assert alpha == pytest.approx(true, abs=1e-3 * C)
 
 
 def test_it_gives_up_where_there_is_no_system_to_solve():

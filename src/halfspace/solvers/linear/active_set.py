@@ -1,10 +1,13 @@
-"""The largest margin at once, where it is known which few examples decide: their linear system.
+"""The large margin at once, where it is known which few examples decide: their linear system.
 
-Problem    As in `adatron.py` without caps: alpha >= 0 with  E_i >= 1  for all i, and  E_i = 1  where alpha_i > 0.
-Rule       For a set S of examples solve  Σ_{j in S} y_i y_j x_i·x_j alpha_j = 1  (i in S). Whoever is wrong changes sides: out
-           of S with alpha_i < 0, into S with E_i < 1. If that leads to no fewer wrong ones three times, only the last does.
-Theorem    If nobody is wrong, S is right and alpha the optimum. With one change at a time it ends; after some tries it is given
-           up, and a system that is not positive definite ends it at once: sweeps find the optimum in any case.
+Problem    As in `adatron.py`: 0 <= alpha <= c, with  E_i >= 1  where alpha_i = 0,  E_i <= 1  where alpha_i = c_i, and  E_i = 1
+           between. Without errors c is infinite.
+Rule       For a set S of examples that are free, and others at their caps, solve  E_i = 1  (i in S), a linear system in the
+           strengths of S. Whoever is wrong changes sides: out of S to the bound that its strength is beyond, into S where E_i
+           is on the wrong side of 1. If that leads to no fewer wrong ones three times, only the last does.
+Theorem    If nobody is wrong, the sides are right and alpha is the optimum. With one change at a time it ends (without caps);
+           after some tries it is given up, and a system that is not positive definite ends it at once: other methods find the
+           optimum in any case.
 Reference  Murty 1974; Júdice and Pires 1994 (block principal pivoting).
 """
 
@@ -29,7 +32,7 @@ LARGEST = 1 << 22
 PATIENCE = 3
 """Times that it may lead to no fewer wrong ones."""
 NEGATIVE, SHORT = 1e-12, 1e-9
-"""A strength this far below 0, as a share of the largest, or a potential this far below 1 is wrong."""
+"""A strength this far beyond a bound, as a share of the largest, or a potential this far on the wrong side of 1 is wrong."""
 
 
 def most_inside(problem: Problem) -> float:
@@ -39,31 +42,36 @@ def most_inside(problem: Problem) -> float:
 
 
 def pivoted(problem: Problem, alpha: FloatArray, pace: Pace) -> Generator[Beat, None, FloatArray | None]:
-    """Return the strengths of the largest margin, shape (n,), from the examples whose strengths are now positive; or None."""
-    X, y = problem.X, problem.y
-    inside, best, left, E, room = alpha > 0.0, y.size + 1, PATIENCE, np.empty(y.size), most_inside(problem)
+    """Return the best strengths, shape (n,), found from the sides that the examples are on now; or None."""
+    X, y, c = problem.X, problem.y, problem.c
+    capped = alpha >= c
+    free, best, left, E, room = (alpha > 0.0) & ~capped, y.size + 1, PATIENCE, np.empty(y.size), most_inside(problem)
     for _ in range(TRIES):
-        S = np.flatnonzero(inside)
+        S = np.flatnonzero(free)
         if S.size > room or pace.hurry:
             return None
+        found = np.where(capped, c, 0.0)
+        w = combined(problem, found)
         A = gathered(X, S) * y[S, None]
         factor, failed = dpotrf((A @ A.T).T, lower=1, overwrite_a=1)
         if failed:
             return None
-        found = np.zeros(y.size)
-        found[S] = dpotrs(factor, 1.0 - problem.shift * y[S], lower=1)[0]
-        potentials(X, y, combined(problem, found), E)
+        found[S] = dpotrs(factor, 1.0 - problem.shift * y[S] - A @ w, lower=1)[0]
+        potentials(X, y, w + found[S] @ A, E)
         E += problem.shift * y
-        wrong = np.where(inside, found < -NEGATIVE * np.abs(found).max(initial=0.0), E < 1.0 - SHORT)
+        beyond = NEGATIVE * np.abs(found).max(initial=0.0)
+        above = free & (found > c + beyond)
+        wrong = np.where(free, above | (found < -beyond), np.where(capped, E > 1.0 + SHORT, E < 1.0 - SHORT))
         count = int(np.count_nonzero(wrong))
         yield Beat(1)
         if count == 0:
-            return np.maximum(found, 0.0)
+            return np.clip(found, 0.0, c)
         if count < best:
             best, left = count, PATIENCE
         else:
             left -= 1
         if left < 0:
             wrong[: np.flatnonzero(wrong)[-1]] = False
-        inside ^= wrong
+        capped = (capped & ~wrong) | (above & wrong)
+        free ^= wrong
     return None

@@ -26,7 +26,7 @@ __all__ = ["LargeMargin", "Plan", "State", "second_order"]
 
 SWEEPS = 12
 """Sweeps before the second-order finish."""
-SMALL = 1 << 16
+SMALL = 1 << 18
 """Entries up to which Newton's method waits for sweeps that take about a millisecond."""
 COARSE = 8
 """On large data, one row in so many is solved first."""
@@ -97,6 +97,12 @@ def _coarse(
             break
     if point is None:
         raise AssertionError("sweeps end with a point")
+    if few and point.gap > plan.tol and not pace.hurry:
+        found = yield from pivoted(problem, alpha, pace)
+        if found is not None:
+            w = combined(problem, found)
+            point = value(problem, w, found, w)
+            yield Beat(0, point)
     best = point if start is None or point.primal < start.primal else start
     return best.w.copy(), bend_for(problem, point)
 

@@ -35,8 +35,11 @@ SWEEPS = 200
 """Limit on the sweeps of one call."""
 COUPLED = 3000.0
 """Sum of scale²/‖x_i‖² over the free examples from which the clamped input is taken out of the rule."""
-ROOM = 1 << 20
-"""Entries that sweeps over few examples read before another method has its turn: about a millisecond."""
+ROOMS = (1 << 20, 3 << 20)
+"""Entries that sweeps over few examples read before another method has its turn: about a millisecond, and three more if it is
+nearly known by then which examples are free."""
+FREE = 8
+"""That is, there are at most so many times as many as weights."""
 FEW_SWEEPS = 1000
 """Sweeps over few examples before another method has its turn."""
 CLOSELY = 4
@@ -182,16 +185,20 @@ def _solve_few(
 def ascend_few(
     problem: Problem, alpha: FloatArray, w: FloatArray, rng: np.random.Generator, *, tol: float, rate: float, pace: Pace
 ) -> Iterator[Beat]:
-    """Do what `ascend` does for few entries and finite caps, for about a millisecond; end with the last Point."""
+    """Do what `ascend` does for few entries and finite caps, for some milliseconds; end with the last Point."""
     X, y, c, q, shift = problem
-    found = np.array([1.0, shift, ROOM / max(entries_per_row(X), 1.0), 0.0, 0.0])
+    found = np.array([1.0, shift, 0.0, 0.0, 0.0])
     rule, view = AdaTron(rate, 1.0), Shifted(X, shift)
     left = FEW_SWEEPS
-    while found[2] > 0.0 and left > 0:
-        most = 1 if pace.hurry else min(pace.left, left)
-        swept = _solve_few(rule, view, y, c, q, alpha, w, most, tol, int(rng.integers(1, 1 << 30)), found)
-        left -= swept
-        yield Beat(swept, Point(w, alpha, float(found[3]), float(found[4])))
+    for room in ROOMS:
+        if room > ROOMS[0] and np.count_nonzero((alpha > 0.0) & (alpha < c)) > FREE * w.size:
+            break
+        found[2] = room / max(entries_per_row(X), 1.0)
+        while found[2] > 0.0 and left > 0:
+            most = 1 if pace.hurry else min(pace.left, left)
+            swept = _solve_few(rule, view, y, c, q, alpha, w, most, tol, int(rng.integers(1, 1 << 30)), found)
+            left -= swept
+            yield Beat(swept, Point(w, alpha, float(found[3]), float(found[4])))
 
 
 def relaxation(problem: Problem) -> float:
