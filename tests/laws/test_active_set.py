@@ -49,11 +49,12 @@ def test_from_nearly_the_right_examples_it_is_the_optimum(seed):
     assert alpha / alpha.sum() == pytest.approx(shares, abs=1e-5)
 
 
-@pytest.mark.parametrize("C", [0.02, 0.1, 1.0])
+@pytest.mark.parametrize("C", [0.01, 0.02])
 def test_with_caps_it_is_the_optimum_too(C):
     """From the sides of an optimum with some examples moved it comes back: at 0 E >= 1, at C E <= 1, between E = 1."""
     rng = np.random.default_rng(4)
-    X, y = rng.standard_normal((120, 15)), rng.choice([-1.0, 1.0], 120)
+    X = rng.standard_normal((120, 40))
+    y = np.where(X[:, 0] + rng.standard_normal(120) > 0.0, 1.0, -1.0)
     view, A = view_of(X), X * y[:, None]
     soft = Problem(view, y, np.full(120, C), squared_norms(view))
     true = hs.AdaTron(C=C, intercept="none", tol=1e-10).fit(X, y).alpha_
