@@ -40,6 +40,7 @@ OTHERS = [
     "kernel_covtype",
     "budgeted",
     "freund_schapire",
+    "growth",
 ]
 """The files that measure something else: a start, memory, a rate, or one of our methods against another."""
 FILES = [*(file for files in FAMILIES.values() for file in files), *OTHERS]

@@ -67,11 +67,16 @@ def test_what_was_learnt_is_there_for_the_next_process(folder):
         assert same(state.learner, replayed(state))
 
 
-@pytest.mark.parametrize("window", [2_000, 3])
-def test_two_writers_see_each_other(folder, monkeypatch, window):
-    """Two open states that learn in turn are one filter, also when kept messages are too old to be shown again."""
+@pytest.fixture(params=[2_000, 3])
+def window(request, monkeypatch):
+    """Let replays come from so many kept messages."""
     for place in ("cache", "learner", "state"):
-        monkeypatch.setattr(f"halfspace.mail.{place}.SETTINGS", SETTINGS._replace(window=window))
+        monkeypatch.setattr(f"halfspace.mail.{place}.SETTINGS", SETTINGS._replace(window=request.param))
+
+
+@pytest.mark.usefixtures("window")
+def test_two_writers_see_each_other(folder):
+    """Two open states that learn in turn are one filter, also when kept messages are too old to be shown again."""
     with State(folder) as one, State(folder, stays=True) as two:
         for number in range(0, 40, 4):
             taught(one, range(number, number + 2))
@@ -81,6 +86,7 @@ def test_two_writers_see_each_other(folder, monkeypatch, window):
         assert same(two.learner, replayed(one))
 
 
+@pytest.mark.usefixtures("window")
 @pytest.mark.parametrize("stays", [False, True])
 def test_a_message_that_is_taken_back_was_never_there(folder, tmp_path, stays, monkeypatch):
     """After --undo the filter is bit for bit the one that never saw the message, thresholds too; other processes see it."""
