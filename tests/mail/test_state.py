@@ -203,7 +203,7 @@ def test_a_promise_is_refused_until_there_is_enough_ham(folder):
         with pytest.raises(ValueError, match="one of"):
             state.score(message(1, spam=False), ham_loss=0.02)
         for _ in range(299):
-            state._past.add(-1.0, spam=False)
+            state.past.add(-1.0, spam=False)
         taught(state, [3])
         assert state.score(message(1, spam=False), ham_loss=0.01).startswith("ham")
         assert state.status()["promises"][0]["threshold"] == -1.0

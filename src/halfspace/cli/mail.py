@@ -110,8 +110,8 @@ def evaluate(
     if state and rule:
         refuse("a state has its own rule; give --state or --rule, not both")
     lines = indexed(index)
-    learner, salt, light = _start(state, RULES[rule or "adatron"]._replace(seed=seed), light=light)
-    found, called, past = np.zeros(len(lines)), np.zeros(len(lines), bool), HamScores()
+    learner, past, salt, light = _start(state, RULES[rule or "adatron"]._replace(seed=seed), light=light)
+    found, called = np.zeros(len(lines)), np.zeros(len(lines), bool)
     for k, line in enumerate(lines):
         found[k] = learner.learn(features(line.path.read_bytes(), salt=salt, light=light), 1 if line.spam else -1)
         called[k] = found[k] > past.default()
@@ -132,12 +132,12 @@ def evaluate(
     return Answer({**body, "scores": scores, "plot": plot}, _measures_text(measures))
 
 
-def _start(state: str | None, settings: Settings, *, light: bool) -> tuple[Learner, bytes, bool]:
-    """Return the learner that an evaluation starts from, with the salt and the mode of its features: a copy, or a new one."""
+def _start(state: str | None, settings: Settings, *, light: bool) -> tuple[Learner, HamScores, bytes, bool]:
+    """Return what an evaluation starts from: a copy of a state, or nothing learnt; learner, scores, salt and mode of features."""
     if state is None:
-        return Learner(settings), b"evaluation %d" % settings.seed, light
+        return Learner(settings), HamScores(), b"evaluation %d" % settings.seed, light
     with State(_existing(state)) as filter_:
-        return filter_.learner.copy(), filter_.salt, filter_.light
+        return filter_.learner.copy(), filter_.past, filter_.salt, filter_.light
 
 
 def _measures_text(found: Measures) -> str:

@@ -66,6 +66,11 @@ class State:
     ham_loss : float, optional
         The share of ham that may be lost, where a request does not say: 0.01, 0.005 or 0.001.
 
+    Attributes
+    ----------
+    past : HamScores
+        The scores of ham before it was learnt, from which thresholds follow.
+
     Examples
     --------
     >>> import tempfile
@@ -235,17 +240,17 @@ class State:
         with self._locked():
             self._refresh()
         recent = self.journal.recent(RECENT)
-        n_ham = len(self._past.in_order)
-        promised = [(eps, self._past.promised(eps)) for eps in PROMISES]
+        n_ham = len(self.past.in_order)
+        promised = [(eps, self.past.promised(eps)) for eps in PROMISES]
         return {
             "state": str(self.folder),
             "n_ham": n_ham,
-            "n_spam": self._past.n_spam,
+            "n_spam": self.past.n_spam,
             "n_kept": self.learner.n_kept,
             "n_recent": len(recent),
             "ham_lost": sum(score > 0.0 for score, spam in recent if not spam),
             "spam_missed": sum(score <= 0.0 for score, spam in recent if spam),
-            "threshold": self._past.default(),
+            "threshold": self.past.default(),
             "promises": [
                 {"ham_loss": eps, "threshold": found, "ham_missing": max(0, needed(eps) - n_ham)} for eps, found in promised
             ],
@@ -314,7 +319,7 @@ class State:
 
     def _forget(self) -> None:
         """Let go of what is held of the history: somebody else has changed it."""
-        self._past, self._read = HamScores(), 0
+        self.past, self._read = HamScores(), 0
         self._copies = []
 
     def _catch_up(self) -> None:
@@ -343,16 +348,16 @@ class State:
     def _count(self, scores: Iterable[tuple[float, bool]]) -> None:
         """Take in scores that messages had before they were learnt."""
         for score, spam in scores:
-            self._past.add(score, spam=spam)
+            self.past.add(score, spam=spam)
 
     def _numbers(self) -> dict[str, float]:
         """Return the numbers that readers need beside the weights."""
-        promised = {name: self._past.promised(eps) for eps, name in PROMISES.items()}
+        promised = {name: self.past.promised(eps) for eps, name in PROMISES.items()}
         return {
-            "n_ham": len(self._past.in_order),
-            "n_spam": self._past.n_spam,
+            "n_ham": len(self.past.in_order),
+            "n_spam": self.past.n_spam,
             "light": self.light,
-            "threshold": self._past.default(),
+            "threshold": self.past.default(),
             **{name: math.inf if found is None else found for name, found in promised.items()},
         }
 
