@@ -133,7 +133,7 @@ def evaluate(
 
 
 def _start(state: str | None, settings: Settings, *, light: bool) -> tuple[Learner, HamScores, bytes, bool]:
-    """Return what an evaluation starts from: a copy of a state, or nothing learnt; learner, scores, salt and mode of features."""
+    """Return what an evaluation starts from, that of a state or nothing learnt: learner, scores of ham, salt, light mode."""
     if state is None:
         return Learner(settings), HamScores(), b"evaluation %d" % settings.seed, light
     with State(_existing(state)) as filter_:
