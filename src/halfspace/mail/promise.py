@@ -92,8 +92,17 @@ class HamScores:
         self.in_order: list[float] = []
         self._above: dict[float, int] = {}
         self._sorted: list[tuple[float, int]] = []
+        self.extend(past)
+
+    def extend(self, past: Iterable[tuple[float, bool]]) -> None:
+        """Take in the scores of many messages, in order; they are sorted once."""
+        first = len(self.in_order)
         for score, spam in past:
-            self.add(score, spam=spam)
+            self.n_spam += bool(spam)
+            if not spam:
+                self.in_order.append(score)
+        self._sorted += [(score, k) for k, score in enumerate(self.in_order[first:], first)]
+        self._sorted.sort()
 
     def add(self, score: float, *, spam: bool) -> None:
         """Take in the score of a message before it was learnt."""

@@ -326,7 +326,7 @@ class State:
         """Learn what the journal has beyond the weights, and count the scores of the rest."""
         done = self._cache.file["done"]
         if self._read < done:
-            self._count(self.journal.scores(self._read, done))
+            self.past.extend(self.journal.scores(self._read, done))
             self._read = done
         numbers: list[int] = []
         entries: list[Entry] = []
@@ -345,11 +345,6 @@ class State:
         if changed:
             self.journal.rescore(changed)
 
-    def _count(self, scores: Iterable[tuple[float, bool]]) -> None:
-        """Take in scores that messages had before they were learnt."""
-        for score, spam in scores:
-            self.past.add(score, spam=spam)
-
     def _numbers(self) -> dict[str, float]:
         """Return the numbers that readers need beside the weights."""
         promised = {name: self.past.promised(eps) for eps, name in PROMISES.items()}
@@ -363,7 +358,8 @@ class State:
 
     def _settle(self, first: int, numbers: list[int], entries: list[Entry]) -> None:
         """Write what was learnt since a position, with thresholds that include it; copy the learner now and then."""
-        self._count((entry.score, entry.spam) for entry in entries)
+        for entry in entries:
+            self.past.add(entry.score, spam=entry.spam)
         self._read = numbers[-1]
         self._cache.settle(first, numbers, **self._numbers())
         if self._stays and self.learner.n - (self._copies[-1].learner.n if self._copies else 0) >= CHECKPOINT:
@@ -387,7 +383,7 @@ class State:
         self._forget()
         if copies:
             self._copies, self._read = copies, copies[-1].number
-            self._count(self.journal.scores(0, self._read))
+            self.past.extend(self.journal.scores(0, self._read))
             cache.restore(copies[-1], **self._numbers())
         self._catch_up()
         cache.file.note(**self._numbers())
