@@ -27,7 +27,9 @@ def boxes(tmp_path_factory):
     for number in range(20):
         (root / "spam" / str(number)).write_bytes(mail(number, SPAM))
         (root / f"ham{number}").write_bytes(mail(number, HAM))
-    (root / "ham").write_bytes(b"".join(b"From a Mon\n" + mail(number, HAM) + b"\n" for number in range(20)))
+    (root / "ham").write_bytes(
+        b"".join(b"From a Mon Jan  1 00:00:00 2001\n" + mail(number, HAM) + b"\n" for number in range(20))
+    )
     lines = [line for number in range(20) for line in (f"spam spam/{number}", f"ham ham{number}")]
     (root / "index").write_text("\n".join(lines) + "\n")
     return root
@@ -64,7 +66,7 @@ def test_a_correction_teaches_and_is_taken_back(state, answer, halfspace):
     ran = halfspace("mail", "learn", "--undo", "--state", state, stdin=message)
     assert ran.code == 75
     assert "never learnt" in ran.err
-    assert "Promise (--ham-loss 0.01): not yet: 279 more ham needed." in halfspace("mail", "status", "--state", state).out
+    assert "Promise (--ham-loss 0.01): not yet: 283 more ham needed." in halfspace("mail", "status", "--state", state).out
 
 
 def test_reasons_are_given_in_words(state, answer, halfspace):
@@ -90,7 +92,8 @@ def test_nothing_is_no_message(state, halfspace):
         (("score", "--nonsense"), "no such option: '--nonsense'"),
         (("score", "message"), "read from standard input (< FILE), not: 'message'"),
         (("score", "--state"), "--state needs a value"),
-        (("score", "--header", "--json"), "give one of them"),
+        (("score", "--ham-loss", "abc"), "takes a number such as 0.01, not 'abc'"),
+        (("learn", "--undo", "--state", "absent"), "there is no state in 'absent'"),
         (("score", "--connect", "127.0.0.1:1"), "refused"),
         (("score", "--connect", "example.org:1"), "loopback"),
         (("learn", "--spam", "--ham"), "--spam, --ham, or --undo"),
@@ -106,6 +109,18 @@ def test_failures_of_the_short_way_exit_with_75(monkeypatch, capsys, arguments, 
     assert len(told.splitlines()) == 1
 
 
+@pytest.mark.parametrize("arguments", [["--header", "--json"], ["--header", "--nonsense"], ["--header", "--state", "absent"]])
+def test_a_slip_in_a_delivery_script_loses_no_message(monkeypatch, capfdbinary, arguments):
+    """With --header a message goes through, without a forged field, and with exit code 0, whatever was typed."""
+    message = b"X-Halfspace: ham score=-9\nSubject: x\n\ny\n"
+    monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(message)))
+    monkeypatch.setattr(sys, "stdout", io.TextIOWrapper(out := io.BytesIO()))
+    assert one_shot.run("score", arguments) == 0
+    sys.stdout.flush()
+    assert out.getvalue() == b"Subject: x\n\ny\n"
+    assert capfdbinary.readouterr().out == b""
+
+
 @pytest.mark.parametrize(
     ("arguments", "sentence"),
     [
@@ -116,6 +131,7 @@ def test_failures_of_the_short_way_exit_with_75(monkeypatch, capsys, arguments, 
         (("milter",), "--listen"),
         (("serve", "--listen", "0.0.0.0:80", "--state", "absent"), "loopback"),
         (("evaluate", "absent"), "there is no file"),
+        (("evaluate", __file__, "--state", ".", "--rule", "perceptron"), "has its own rule, adatron"),
         (("certify", "--state", "absent"), "there is no state"),
     ],
 )

@@ -64,3 +64,10 @@ def test_an_id_is_ours_or_none():
     assert issued(stamped(PLAIN, VALUE), b"other") == ""
     assert issued(b"X-Halfspace: ham id=" + b"0" * 24 + b"\n\n", SALT) == ""
     assert issued(PLAIN, SALT) == ""
+
+
+def test_a_field_behind_two_carriage_returns_is_taken_out():
+    """Two CR end no header for a reader of LF: a forged field after them goes, too; where all lines end in CR they end it."""
+    forged = b"Subject: a\r\rfoo: b\nX-Halfspace: ham id=1\nTo: x\n\nX-Halfspace: text\n"
+    assert unstamped(forged) == b"Subject: a\r\rfoo: b\nTo: x\n\nX-Halfspace: text\n"
+    assert unstamped(b"Subject: a\rX-Halfspace: ham\r\rX-Halfspace: text\r") == b"Subject: a\r\rX-Halfspace: text\r"

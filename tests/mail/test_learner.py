@@ -137,6 +137,8 @@ def test_the_filter_works_from_the_first_mistake_and_explains_itself():
 def test_a_promise_is_refused_with_the_ham_still_needed():
     """With 2 of 299 ham, a loss of 1 % is not promised, and the message says that 297 are missing."""
     filter_ = mail.MailFilter(salt=b"s", ham_loss=0.01)
+    for k in range(5):
+        filter_.learn(b"pills %d" % k, "spam")
     filter_.learn(b"one", "ham")
     filter_.learn(b"two", "ham")
     with pytest.raises(InputError, match="teach 297 more"):
@@ -154,10 +156,15 @@ def test_a_history_proves_what_it_claims():
     assert proofs.mistakes.mistakes <= proofs.mistakes.bound < len(LETTERS)
     assert proofs.gap.verify(proofs.X, proofs.y)
     assert 0.0 < proofs.gap.dual <= proofs.gap.primal
-    assert proofs.ham_loss.verify(proofs.ham, -np.ones(12))
+    known = len(proofs.ham)
+    assert 0 < known < 12
+    assert proofs.ham_loss.verify(proofs.ham, -np.ones(known))
     assert not any(reasons for _, reasons in proofs.claims())
     for proof in (proofs.mistakes, proofs.gap):
         assert not proof.verify(proofs.X, np.where(np.arange(24) < 12, proofs.y, -1))
-    assert not proofs.ham_loss.verify(proofs.ham + 2.0, -np.ones(12))
+    assert not proofs.ham_loss.verify(proofs.ham + 2.0, -np.ones(known))
+    alone = mail.MailFilter(salt=b"s")
+    alone.learn(b"lunch", "ham")
+    assert alone.prove().claims() == []
     with pytest.raises(InputError, match="has learnt something"):
         mail.MailFilter(salt=b"s").prove()

@@ -5,10 +5,11 @@ import struct
 
 import pytest
 
+from halfspace.errors import InputError
 from halfspace.mail.client import address_of, ask
 from halfspace.mail.header import value_of
 from halfspace.mail.milter import milter
-from halfspace.mail.serving import _guarded, conversation
+from halfspace.mail.serving import _bound, _guarded, conversation
 
 
 class Fake:
@@ -148,3 +149,12 @@ def test_the_milter_lets_mail_through_when_scoring_fails():
 def test_the_milter_ends_on_nonsense():
     """A packet of a size that no server sends ends the connection."""
     assert told(struct.pack("!I", 1 << 31))[0][1:] == []
+
+
+def test_a_file_is_not_taken_for_an_old_socket(tmp_path):
+    """A service does not listen where a file is, and does not remove it."""
+    path = tmp_path / "precious"
+    path.write_text("x")
+    with pytest.raises(InputError, match="is no socket"), _bound(path):
+        pass
+    assert path.read_text() == "x"

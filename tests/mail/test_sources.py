@@ -41,6 +41,15 @@ def test_a_folder_is_read_by_name_and_a_file_alone(tmp_path):
         next(messages(tmp_path / "absent"))
 
 
+def test_boxes_in_a_folder_are_read_message_by_message(tmp_path):
+    """A folder of mbox files gives every message; `From ` in a text parts none if no date follows."""
+    dated = b"From a@b Mon Jan  1 00:00:00 2001\n"
+    (tmp_path / "box").write_bytes(dated + b"Subject: 1\n\nhello\n\nFrom the desk of me\n\n" + dated + b"Subject: 2\n\n")
+    (tmp_path / "file").write_bytes(b"Subject: 3\n\n")
+    found = [message for _, message in messages(tmp_path)]
+    assert found == [b"Subject: 1\n\nhello\n\nFrom the desk of me\n", b"Subject: 2\n\n", b"Subject: 3\n\n"]
+
+
 def test_an_index_is_read_in_both_forms(tmp_path):
     """TREC's lines and a CSV file with path and label give the same; odd ones are refused with the line's number."""
     (tmp_path / "one mail").write_bytes(b"x")
@@ -49,6 +58,9 @@ def test_an_index_is_read_in_both_forms(tmp_path):
     (tmp_path / "csv").write_text("label,path\nspam,one mail\nham,two\n")
     assert indexed(tmp_path / "trec") == indexed(tmp_path / "csv")
     assert [line.spam for line in indexed(tmp_path / "trec")] == [True, False]
+    (tmp_path / "odd").write_text("\ufeffspam\tone mail\nham two\n", encoding="utf-8")
+    (tmp_path / "spaced").write_text("label , path\nspam, one mail\nham, two\n")
+    assert indexed(tmp_path / "trec") == indexed(tmp_path / "odd") == indexed(tmp_path / "spaced")
     for text, reason in (
         ("spam two\nsmap two\n", "line 2: expected spam or ham before the path, got 'smap'"),
         ("spam three\n", "1 of its 1 paths are no files"),

@@ -1,5 +1,7 @@
 """Claims about the state of a filter on the disk: what was acknowledged is there, and the weights are those of a replay."""
 
+import os
+
 import numpy as np
 import pytest
 
@@ -7,6 +9,7 @@ from halfspace.mail.journal import Entry, packed, unpacked
 from halfspace.mail.learner import SETTINGS, Learner
 from halfspace.mail.reader import score_plainly
 from halfspace.mail.state import State
+from halfspace.mail.weights import SIZE
 
 WORDS = [f"word{k}" for k in range(300)]
 
@@ -139,7 +142,7 @@ def test_bulk_training_is_learning_one_by_one(folder, tmp_path):
         assert same(state.learner, replayed(state))
 
 
-@pytest.mark.parametrize("fault", ["torn", "behind", "absent", "reboot", "short", "removed"])
+@pytest.mark.parametrize("fault", ["torn", "behind", "absent", "reboot", "short", "removed", "zeros", "end", "records"])
 def test_weights_are_mended(folder, fault):
     """Weights that a killed writer left torn, that are behind, gone, cut, or that a crash of the machine left, are rebuilt."""
     with State(folder) as state:
@@ -153,6 +156,10 @@ def test_weights_are_mended(folder, fault):
             file["boot"] = 1
         elif fault == "removed":  # killed after the journal let a message go, before the replay
             state.journal.remove(state._cache._kept[0].number)
+        elif fault == "end":
+            file["kept"], file["end"] = 1 << 40, 1 << 50
+        elif fault == "records":
+            os.pwrite(file.number, b"\xff" * 60, SIZE)
         elif fault == "torn":
             file["begun"] += 1
             state.learner.plane.weights[:] = 7.0
@@ -160,7 +167,9 @@ def test_weights_are_mended(folder, fault):
         (folder / "weights").unlink()
     if fault == "short":
         (folder / "weights").write_bytes(b"halfmail")
-    if fault == "torn":
+    if fault == "zeros":
+        (folder / "weights").write_bytes(bytes((folder / "weights").stat().st_size))
+    if fault in {"torn", "zeros", "absent", "short"}:
         assert score_plainly(str(folder), message(1, spam=False)).startswith("ham")
     with State(folder) as state:
         assert same(state.learner, whole) == (fault != "removed")
@@ -197,16 +206,76 @@ def test_the_features_that_were_scored_are_those_that_are_learnt(folder):
 def test_a_promise_is_refused_until_there_is_enough_ham(folder):
     """A ham loss of 1 % needs 299 ham; before that the refusal says how many are missing."""
     with State(folder) as state:
-        taught(state, range(3))
+        for number in (3, 6, 9, 12, 15, 1, 2):
+            taught(state, [number])
         with pytest.raises(ValueError, match="teach 297 more"):
             state.score(message(1, spam=False), ham_loss=0.01)
         with pytest.raises(ValueError, match="one of"):
             state.score(message(1, spam=False), ham_loss=0.02)
         for _ in range(299):
-            state.past.add(-1.0, spam=False)
-        taught(state, [3])
+            state.past.add(0.0, spam=False)
+        taught(state, [18])
         assert state.score(message(1, spam=False), ham_loss=0.01).startswith("ham")
-        assert state.status()["promises"][0]["threshold"] == -1.0
+        assert state.status()["promises"][0]["threshold"] == 0.0
+
+
+def test_training_in_blocks_mixes_the_classes(folder, tmp_path):
+    """All ham first and then all spam gives the filter that saw them mixed, and new ham is no spam; single learns stay put."""
+    ham, spam = ([message(k, spam=label) for k in range(60)] for label in (False, True))
+    with State(folder) as state:
+        list(state.train(ham, spam=False))
+        list(state.train(spam[:30], spam=True))
+        labels = [entry.spam for _, entry in state.journal.rows()]
+        assert labels == [False, True, False] * 30
+        assert same(state.learner, replayed(state))
+        new = [message(100 + k, spam=False) for k in range(30)]
+        assert sum(state.score(one).startswith("spam") for one in new) <= 1
+        state.learn(message(99, spam=False), spam=False)
+        list(state.train(spam[30:], spam=True))
+        assert [entry.spam for _, entry in state.journal.rows()] == [*labels, False, *[True] * 30]
+        assert same(state.learner, replayed(state))
+
+
+@pytest.mark.parametrize("data", [b"", b"12345", bytes(8), b"\xff" * 8])
+def test_features_that_were_held_and_are_damaged_are_found_anew(folder, data):
+    """A held file that is empty, cut, not rising or beyond the slots is not learnt."""
+    mail = message(3, spam=True)
+    with State(folder) as state:
+        taught(state, range(3))
+        value = state.score(mail, header=True)
+        (held,) = (folder / "seen").iterdir()
+        held.write_bytes(data)
+        state.learn(f"X-Halfspace: {value}\n".encode() + mail, spam=True)
+        *_, (_, last) = state.journal.rows()
+        assert np.array_equal(last.features, state.features(mail))
+
+
+def test_a_damaged_journal_is_named(folder):
+    """Features that are none, and a file that is no database, end in a sentence that says what to do."""
+    with State(folder) as state:
+        taught(state, range(3))
+        state.journal._data.execute("UPDATE content SET features = x'0300000025ffffffffffffffff' WHERE number = 2")
+        with pytest.raises(ValueError, match="the journal is damaged"):
+            state.replayed()
+    (folder / "journal").write_bytes(bytes(range(256)) * 16)
+    with pytest.raises(ValueError, match="put a copy of the state"):
+        State(folder)
+
+
+def test_the_salt_is_not_drawn_anew(folder):
+    """A state whose salt is gone or cut is refused: what was learnt means nothing without it."""
+    with State(folder) as state:
+        taught(state, range(3))
+        assert {path.name: path.stat().st_mode & 0o077 for path in folder.iterdir() if path.is_file()}.keys() >= {"journal"}
+        assert not any(path.stat().st_mode & 0o077 for path in folder.iterdir())
+    (folder / "salt").write_bytes(b"short")
+    with pytest.raises(ValueError, match="5 bytes"):
+        State(folder)
+    (folder / "salt").unlink()
+    with pytest.raises(ValueError, match="is gone"):
+        State(folder)
+    with pytest.raises(ValueError, match="there is no state"):
+        score_plainly(str(folder), b"x")
 
 
 def test_new_features_are_found_in_kept_messages(folder, monkeypatch):

@@ -68,8 +68,10 @@ def _typed(options: dict[str, Any]) -> list[str]:
 
 def explain(top: int, state: str | None) -> Answer:
     """Say why the message on standard input is ham or spam."""
-    message = sys.stdin.buffer.read()
-    with State(_existing(state)) as filter_:
+    folder, message = _existing(state), sys.stdin.buffer.read()
+    if not message.strip():
+        refuse("there is no message on standard input")
+    with State(folder) as filter_:
         answer = filter_.score(message)
         ham, spam = filter_.explain(message, top)
     kind, score_ = answer.split(" ")[:2]
@@ -89,7 +91,7 @@ def status(state: str | None) -> Answer:
     """Show what the filter has seen and promises."""
     with State(_existing(state)) as filter_:
         body = {"command": "mail status", **filter_.status()}
-    wrong = f"{body['ham_lost']:,} ham above 0 and {body['spam_missed']:,} spam below"
+    wrong = f"{body['ham_lost']:,} ham scored above 0 and {body['spam_missed']:,} spam below"
     lines = [
         f"{body['state']}: {body['n_ham']:,} ham and {body['n_spam']:,} spam learnt, {body['n_bytes']:,} bytes",
         f"Of the last {plural(body['n_recent'], 'message')} {wrong}, as scored before they were learnt.",
@@ -107,10 +109,11 @@ def evaluate(
 ) -> Answer:
     """Score and learn a stream in order, and measure the scores."""
     check_outputs([index], {"--scores": scores, "--plot": plot})
-    if state and rule:
-        refuse("a state has its own rule; give --state or --rule, not both")
+    if state and rule not in {None, "adatron"}:
+        refuse("a state has its own rule, adatron; give --state or --rule, not both")
+    rule = rule or "adatron"
     lines = indexed(index)
-    learner, past, salt, light = _start(state, RULES[rule or "adatron"]._replace(seed=seed), light=light)
+    learner, past, salt, light = _start(state, RULES[rule]._replace(seed=seed), light=light)
     found, called = np.zeros(len(lines)), np.zeros(len(lines), bool)
     for k, line in enumerate(lines):
         found[k] = learner.learn(features(line.path.read_bytes(), salt=salt, light=light), 1 if line.spam else -1)

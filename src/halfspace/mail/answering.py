@@ -7,7 +7,7 @@ import math
 from collections.abc import Mapping, Sequence
 
 from halfspace.mail.extraction import ALL
-from halfspace.mail.promise import needed
+from halfspace.mail.promise import ENOUGH, needed
 from halfspace.mail.weights import WeightsFile
 
 __all__ = ["PROMISES", "READABLE", "reasons", "shares_of", "threshold_in", "top_of"]
@@ -27,12 +27,12 @@ def threshold_in(file: WeightsFile, ham_loss: float | None) -> float:
     if ham_loss not in PROMISES:
         msg = f"a ham loss is one of {', '.join(map(str, PROMISES))}, not {ham_loss}"
         raise ValueError(msg)
-    found, n_ham = file.number_of(PROMISES[ham_loss]), int(file.number_of("n_ham"))
+    found, counted = file.number_of(PROMISES[ham_loss]), int(file.number_of("n_counted"))
     if found == math.inf:
-        missing = needed(ham_loss) - n_ham
+        missing = needed(ham_loss) - counted
         msg = (
-            f"a ham loss of at most {ham_loss:.1%} cannot be promised yet: it takes {needed(ham_loss):,} ham and {n_ham:,} were"
-            f" learnt; teach {missing:,} more, or allow a larger loss"
+            f"a ham loss of at most {ham_loss:.1%} cannot be promised yet: it takes {needed(ham_loss):,} ham, scored when"
+            f" {ENOUGH} or more spam were known, and there are {counted:,}; teach {missing:,} more, or allow a larger loss"
         )
         raise ValueError(msg)
     return found

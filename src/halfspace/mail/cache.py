@@ -95,14 +95,15 @@ class Cache:
         self._counts: list[bytes] = []
         self._written = np.zeros(0)
         self._done = 0
-        if self.fits(journal.epoch()):  # else it may keep a message that the journal no longer has, and is rebuilt
+        if self.fits(journal.epoch()) and self.reread(journal):  # else it is rebuilt
             self.file["boot"] = boot()
-            self.reread(journal)
 
     @staticmethod
     def make(path: Path, epoch: int) -> None:
         """Put a file of a filter that has learnt nothing in the place of the one that is there."""
         part = path.with_name(f"{path.name}.part")
+        part.unlink(missing_ok=True)
+        part.touch(mode=0o600)
         with part.open("wb") as out:
             out.seek(HEADER)
             empty = np.zeros(SLOTS, SLOT)
@@ -124,8 +125,19 @@ class Cache:
         """Tell whether nobody else has learnt since we looked."""
         return self.file["done"] == self._done
 
-    def reread(self, journal: Journal) -> None:
-        """Take over what other processes have learnt: the plane is shared, the kept messages are read."""
+    def reread(self, journal: Journal) -> bool:
+        """Take over what other processes have learnt: the plane is shared, the kept messages are read.
+
+        Records that are damaged are none of ours: then the file is torn, and False returned.
+        """
+        try:
+            self._reread(journal)
+        except (ArithmeticError, LookupError, MemoryError, OSError, TypeError, ValueError, struct.error, zlib.error):
+            self.file["begun"] = self.file["done"] + 1
+            return False
+        return True
+
+    def _reread(self, journal: Journal) -> None:
         data = os.pread(self.file.number, self.file["end"] - SIZE, SIZE)
         strengths, rows, place = [], [], 0
         logs = logarithms(2 * int(self.file.number_of("n")) + 3)

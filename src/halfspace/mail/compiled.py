@@ -24,7 +24,7 @@ from halfspace.mail.extraction import (
     of_parts,
     readable,
     shape_of,
-    text_in,
+    texts_in,
     unencoded,
 )
 from halfspace.mail.hashing import GRAMS, LONGEST, PAIRS, SHAPE, SLOT_BITS, SUBJECT, WORD_LIMIT, WORDS
@@ -163,8 +163,8 @@ def _header(raw: bytes) -> tuple[Any, Any, list[int]]:
 def _texts(parts: list[Part], sender: bytes) -> tuple[list[bytes], bytes]:
     """Return the text of every part that has some, and the tokens of all links."""
     texts, links = [], None
-    for part in parts:
-        text = text_in(part)
+    for part, plain in texts_in(parts):
+        text = plain
         page = is_page(part, text)
         if page or b"://" in text or b"www." in text:
             links = no_links() if links is None else links

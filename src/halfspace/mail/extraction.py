@@ -13,7 +13,7 @@ import re
 from collections.abc import Callable, Iterable
 from functools import lru_cache
 
-from halfspace.mail.attachments import attached_text
+from halfspace.mail.attachments import DOCUMENTS, attached_text, document_in
 from halfspace.mail.hashing import GROUPS, Numbers, keys_of, named_slots, slots_of
 from halfspace.mail.html import CAP, PLAIN, text_and_links
 from halfspace.mail.message import Message, Part, as_text, read
@@ -286,11 +286,16 @@ def _words(text: bytes) -> bytes:
     return text.lower().translate(WORD)
 
 
-def text_in(part: Part) -> bytes:
-    """Return the text of a part in lower case: what it is, or what a document that is attached has; there may be none."""
-    if not part.kind or part.kind.startswith((b"text/", b"message/")):
-        return as_text(part.body[:CAP], part.charset)
-    return as_text(attached_text(part.body), "utf-8")
+def texts_in(parts: list[Part]) -> list[tuple[Part, bytes]]:
+    """Return the parts that are text, or documents that are read, with their text in lower case."""
+    found, left = [], DOCUMENTS
+    for part in parts:
+        if not part.kind or part.kind.startswith((b"text/", b"message/")):
+            found.append((part, as_text(part.body[:CAP], part.charset)))
+        elif left > 0 and (kind := document_in(part.body)):
+            left -= DOCUMENTS if kind == "pdf" else 1
+            found.append((part, as_text(attached_text(part.body), "utf-8")))
+    return found
 
 
 def is_page(part: Part, text: bytes) -> bool:
@@ -302,8 +307,8 @@ def _texts(message: Message) -> tuple[list[bytes], list[tuple[bytes, bytes]]]:
     """Return the text of every part that has some, and all links."""
     texts: list[bytes] = []
     links: list[tuple[bytes, bytes]] = []
-    for part in message.parts:
-        text = text_in(part)
+    for part, plain in texts_in(message.parts):
+        text = plain
         if is_page(part, text):
             text, found = text_and_links(text)
             links += found

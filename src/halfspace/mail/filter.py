@@ -11,7 +11,7 @@ from halfspace.mail.calibration import Calibration
 from halfspace.mail.compiled import features
 from halfspace.mail.extraction import ALL, named_features
 from halfspace.mail.learner import SETTINGS, Learner, Settings
-from halfspace.mail.promise import HamScores, answer, needed
+from halfspace.mail.promise import ENOUGH, HamScores, answer, needed
 from halfspace.mail.proofs import Proofs, prove
 from halfspace.mail.words import in_words
 
@@ -137,10 +137,10 @@ class MailFilter:
             return past.default()
         found = past.promised(self.ham_loss)
         if found is None:
-            n = len(past.in_order)
             msg = (
                 f"a ham loss of at most {self.ham_loss:.3%} cannot be promised yet: it takes {needed(self.ham_loss)} ham,"
-                f" and {n} were learnt; teach {needed(self.ham_loss) - n} more, or ask for a larger loss"
+                f" scored when {ENOUGH} or more spam were known, and there are {len(past.in_order)}; teach"
+                f" {past.missing(self.ham_loss)} more, or ask for a larger loss"
             )
             raise InputError(msg)
         return found
@@ -164,7 +164,8 @@ class MailFilter:
         """Return what the filter has learnt and how it does; an error is a score on the wrong side of 0, before learning."""
         wrong = [y * score <= 0.0 for _, y, score in self.log]
         ham = sum(y < 0 for _, y, _ in self.log)
-        missing = 0 if self.ham_loss is None else max(0, needed(self.ham_loss) - ham)
+        past = HamScores((score, y > 0) for _, y, score in self.log)
+        missing = 0 if self.ham_loss is None else past.missing(self.ham_loss)
         threshold = None if missing else self.threshold()
         last = wrong[-RECENT:]
         return Status(

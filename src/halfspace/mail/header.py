@@ -88,8 +88,12 @@ def _mentioned(message: bytes) -> bool:
 
 
 def _split(message: bytes) -> tuple[list[bytes], list[bytes], bytes]:
-    """Return the lines of the header without fields of ours, these, and the rest from the first empty line on."""
-    ends = [place + skip for mark, skip in ((b"\n\n", 1), (b"\n\r", 1), (b"\r\r", 1)) if (place := message.find(mark)) >= 0]
+    """Return the lines of the header without fields of ours, these, and the rest from the first empty line on.
+
+    Two CR end it only where no line ends in LF: a reader of LF goes on past them.
+    """
+    marks = (b"\n\n", b"\n\r") if b"\n" in message else (b"\r\r",)
+    ends = [place + 1 for mark in marks if (place := message.find(mark)) >= 0]
     end = 0 if message[:1] in (b"\r", b"\n") else min(ends, default=len(message))
     kept: list[bytes] = []
     ours: list[bytes] = []

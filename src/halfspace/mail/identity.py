@@ -30,7 +30,10 @@ def identity(message: bytes, salt: bytes) -> str:
     """
     if key := issued(message, salt):
         return key
-    digits = blake2b(unstamped(message).replace(b"\r\n", b"\n"), digest_size=8, key=salt, person=b"message").hexdigest()
+    text = unstamped(message).replace(b"\r\n", b"\n")
+    if text.startswith((b"From ", b">From ")):  # the line that an mbox begins with
+        text = text[text.find(b"\n") + 1 :]
+    digits = blake2b(text, digest_size=8, key=salt, person=b"message").hexdigest()
     return digits + _check(digits, salt)
 
 

@@ -1,10 +1,12 @@
 """The journal of a mail filter: what it has learnt, message by message, in SQLite: the truth, from which all else is rebuilt.
 
 A message is a row of `learnt` (small: its id, label, score before it was learnt, time) and a row of `content` (its features as
-packed differences, and the message itself where it is kept). A row is there or not there, never half, and is on the disk when
-`append` returns: write-ahead log, `synchronous=FULL`. Numbers only ever rise, so that "all up to number N" means one thing.
+packed differences, and the message itself where it is kept); `bulk` has the numbers of those that were trained in bulk. A row
+is there or not there, never half, and is on the disk when `append` returns: write-ahead log, `synchronous=FULL`. Numbers only
+ever rise, so that "all up to number N" means one thing.
 """
 
+import os
 import sqlite3
 import struct
 import time
@@ -16,7 +18,9 @@ import numpy as np
 from numba import njit
 from numpy.typing import NDArray
 
-__all__ = ["Entry", "Journal", "Known", "packed", "unpacked"]
+from halfspace.mail.hashing import SLOT_BITS
+
+__all__ = ["Entry", "Journal", "Known", "are_slots", "packed", "unpacked"]
 
 Slots = NDArray[np.uint32]
 """Features of a message: rising numbers of slots."""
@@ -27,7 +31,10 @@ CREATE TABLE IF NOT EXISTS learnt (
     number INTEGER PRIMARY KEY AUTOINCREMENT, id TEXT NOT NULL, spam INTEGER NOT NULL, score REAL, at REAL NOT NULL);
 CREATE INDEX IF NOT EXISTS by_id ON learnt (id);
 CREATE TABLE IF NOT EXISTS content (number INTEGER PRIMARY KEY, features BLOB NOT NULL, message BLOB);
+CREATE TABLE IF NOT EXISTS bulk (number INTEGER PRIMARY KEY);
 """
+SLOTS = 1 << SLOT_BITS
+DAMAGED = "the journal is damaged: the features of a message are none; put a copy of the state in its place, or train anew"
 PAGE = 1024
 """Bytes of a page of the database: a message takes a few whole ones, so little is left empty, and a commit writes little."""
 
@@ -104,10 +111,19 @@ def packed(features: Slots) -> bytes:
 
 
 def unpacked(data: bytes) -> Slots:
-    """Return the numbers that `packed` turned into bytes."""
-    n, k = struct.unpack_from("<IB", data)
+    """Return the numbers that `packed` turned into bytes; a ValueError if it did not."""
+    n, k = struct.unpack_from("<IB", data) if len(data) >= 8 else (-1, 0)
+    if not 0 <= n <= SLOTS or k > SLOT_BITS:
+        raise ValueError(DAMAGED)
     found: Slots = _from_bits(np.frombuffer(data + b"\0", np.uint8, offset=5), n, k)
+    if not are_slots(found):
+        raise ValueError(DAMAGED)
     return found
+
+
+def are_slots(found: Slots) -> bool:
+    """Tell whether numbers rise and are those of slots."""
+    return not found.size or (bool((found[1:] > found[:-1]).all()) and int(found[-1]) < SLOTS)
 
 
 class Journal:
@@ -131,12 +147,17 @@ class Journal:
     """
 
     def __init__(self, path: Path) -> None:
+        os.close(os.open(path, os.O_CREAT | os.O_RDWR, 0o600))  # nobody else may read what was learnt
         self._data = sqlite3.connect(path, timeout=30.0, isolation_level=None)
-        self._data.execute(f"PRAGMA page_size={PAGE}")
-        self._data.execute("PRAGMA journal_mode=WAL")
-        self._data.execute("PRAGMA synchronous=FULL")
-        self._data.execute("PRAGMA wal_autocheckpoint=4000")
-        self._data.executescript(_TABLES)
+        try:
+            self._data.execute(f"PRAGMA page_size={PAGE}")
+            self._data.execute("PRAGMA journal_mode=WAL")
+            self._data.execute("PRAGMA synchronous=FULL")
+            self._data.execute("PRAGMA wal_autocheckpoint=4000")
+            self._data.executescript(_TABLES)
+        except sqlite3.DatabaseError as error:
+            msg = f"{path}: is damaged ({error}); put a copy of the state in its place, or remove the state and train anew"
+            raise ValueError(msg) from error
 
     def close(self) -> None:
         """Write the log into the database and close it."""
@@ -149,7 +170,7 @@ class Journal:
         found = self._data.execute("SELECT value FROM about WHERE name = ?", (name,)).fetchone()
         return found[0] if found else None
 
-    def append(self, entries: Iterable[Entry]) -> list[int]:
+    def append(self, entries: Iterable[Entry], *, bulk: bool = False) -> list[int]:
         """Write messages in one transaction; return their numbers once they are on the disk."""
         numbers = []
         with self._data:
@@ -160,7 +181,32 @@ class Journal:
                 content = (number, packed(entry.features), entry.message)
                 self._data.execute("INSERT INTO content VALUES (?, ?, ?)", content)
                 numbers.append(int(number or 0))
+            if bulk:
+                self._data.executemany("INSERT INTO bulk VALUES (?)", ((number,) for number in numbers))
         return numbers
+
+    def mix(self) -> bool:
+        """Give the messages of the bulk training at the end, if they are of both classes, new numbers that mix these evenly.
+
+        Each class keeps its order. Tell whether anything changed; weights of before are void then.
+        """
+        query = "SELECT coalesce(max(number), 0) FROM learnt WHERE number NOT IN (SELECT number FROM bulk)"
+        single = self._data.execute(query).fetchone()
+        query = "SELECT number, spam FROM learnt JOIN bulk USING (number) WHERE number > ? ORDER BY number"
+        rows = self._data.execute(query, single).fetchall()
+        classes = [[number for number, spam in rows if bool(spam) is label] for label in (False, True)]
+        places = [((k + 0.5) / len(own), number) for own in classes for k, number in enumerate(own)]
+        order = [number for _, number in sorted(places)]
+        if order == [number for number, _ in rows] or not all(classes):
+            return False
+        with self._data:
+            self._data.execute("BEGIN IMMEDIATE")
+            first = self.last() + 1
+            for table in ("learnt", "content", "bulk"):
+                pairs = enumerate(order, first)
+                self._data.executemany(f"UPDATE {table} SET number = ?1 WHERE number = ?2", pairs)  # noqa: S608  (our names)
+            self.about("epoch", self.epoch() + 1)
+        return True
 
     def remove(self, number: int) -> int:
         """Take out a message and return the new epoch: weights of another epoch may hold what is no longer here."""
@@ -168,6 +214,7 @@ class Journal:
             self._data.execute("BEGIN IMMEDIATE")
             self._data.execute("DELETE FROM learnt WHERE number = ?", (number,))
             self._data.execute("DELETE FROM content WHERE number = ?", (number,))
+            self._data.execute("DELETE FROM bulk WHERE number = ?", (number,))
             return int(self.about("epoch", self.epoch() + 1))
 
     def epoch(self) -> int:

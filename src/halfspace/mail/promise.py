@@ -5,10 +5,11 @@ Theorem  Of n scores of past ham, each taken before the message was learnt, let 
          P(Binomial(n, eps) <= k) <= 5 %, the share of such ham above it is below eps with that confidence (Clopper and
          Pearson 1934). The largest such k gives the lowest threshold: the (k + 1)-th largest score. k = 0 needs
          n >= log(0.05)/log(1 - eps): 299, 598 and 2,995 ham for 1, 0.5 and 0.1 %.
-It speaks of ham like the past only: scores of another kind of mail, or of a filter that has got worse, are not covered. Of the
-last `LATEST` ham as few count as give the same k, the most recent ones: their number is chosen without looking at the scores.
+It speaks of ham like the past only: scores of another kind of mail, or of a filter that has got worse, are not covered. Scores
+of a filter that knew fewer than `ENOUGH` spam do not count. Of the last `LATEST` others as few do as give the same k, the most
+recent ones: their number is chosen without looking at the scores.
 
-Without a promise the threshold is a rank of all past ham scores, from `ENOUGH` on: a hundredth of them may be above it, and one
+Without a promise the threshold is a rank of all these scores, from `ENOUGH` on: a hundredth of them may be above it, and one
 more for each time that ham outnumbers spam (where ham is rare, each counts). It is at least `LEAN` times ham/spam, down to
 `LOWEST`: the plane has no bias, and leans to the class that it sees more of.
 """
@@ -23,6 +24,7 @@ __all__ = ["HamScores", "allowed", "answer", "least", "needed", "unsure_above"]
 CONFIDENCE = 0.95
 LATEST = 10_000
 ENOUGH = 5
+"""Spam that must be known before scores of ham count, and scores of ham before there is a threshold other than 0."""
 LEAN, LOWEST = -0.02, -0.1
 BAND = 0.1
 """So far below the threshold, or below 0 if that is lower, scores are neither ham nor spam."""
@@ -82,13 +84,13 @@ class HamScores:
 
     Examples
     --------
-    >>> past = HamScores([(-1.0, False)] * 394 + [(0.25, False)] * 5 + [(1.0, True)] * 399)
+    >>> past = HamScores([(1.0, True)] * 399 + [(-1.0, False)] * 394 + [(0.25, False)] * 5)
     >>> past.default(), past.promised(0.01), past.promised(0.001)
     (0.25, 0.25, None)
     """
 
     def __init__(self, past: Iterable[tuple[float, bool]] = ()) -> None:
-        self.n_spam = 0
+        self.n_ham = self.n_spam = 0
         self.in_order: list[float] = []
         self._above: dict[float, int] = {}
         self._sorted: list[tuple[float, int]] = []
@@ -98,27 +100,34 @@ class HamScores:
         """Take in the scores of many messages, in order; they are sorted once."""
         first = len(self.in_order)
         for score, spam in past:
-            self.n_spam += bool(spam)
-            if not spam:
-                self.in_order.append(score)
+            self._note(score, spam=spam)
         self._sorted += [(score, k) for k, score in enumerate(self.in_order[first:], first)]
         self._sorted.sort()
 
     def add(self, score: float, *, spam: bool) -> None:
         """Take in the score of a message before it was learnt."""
-        if spam:
-            self.n_spam += 1
-            return
-        bisect.insort(self._sorted, (score, len(self.in_order)))
-        self.in_order.append(score)
+        if self._note(score, spam=spam):
+            bisect.insort(self._sorted, (score, len(self.in_order) - 1))
+
+    def _note(self, score: float, *, spam: bool) -> bool:
+        """Count a message, and keep the score of ham that counts; tell whether it does."""
+        counts = not spam and self.n_spam >= ENOUGH
+        self.n_spam, self.n_ham = self.n_spam + bool(spam), self.n_ham + (not spam)
+        if counts:
+            self.in_order.append(score)
+        return counts
+
+    def missing(self, eps: float) -> int:
+        """Return how many more ham a promise needs."""
+        return max(0, needed(eps) - len(self.in_order))
 
     def default(self) -> float:
         """Return the threshold without a promise."""
         n = len(self.in_order)
         if n < ENOUGH:
             return 0.0
-        above = n // 100 + n // max(1, self.n_spam)
-        return max(LOWEST, LEAN * n / max(1, self.n_spam), self._sorted[max(0, n - 1 - above)][0])
+        above = n // 100 + self.n_ham // self.n_spam
+        return max(LOWEST, LEAN * self.n_ham / self.n_spam, self._sorted[max(0, n - 1 - above)][0])
 
     def above(self, eps: float) -> int:
         """Return how many of the ham that a promise is about may be above its threshold; -1 if it cannot be given."""

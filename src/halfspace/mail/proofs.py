@@ -1,8 +1,9 @@
 """What a filter can prove of its history: learnt again from the beginning, it gives the same scores, and certificates.
 
-The mistakes of the plane are bounded by a theorem (`StreamMistakes`), its strengths say how far it is from the large-margin
-solution on all messages, each as it was when it arrived (`DualityGap`), and the scores of ham, each taken before it was learnt,
-bound the ham that a threshold loses (`HamLoss`). All are checked by code that imports no learner.
+The mistakes of the plane, the sign of f before each message was learnt, are bounded by a theorem against the best fixed weights
+(`StreamMistakes`); its strengths say how far it is from the large-margin solution on all messages, each as it was when it
+arrived (`DualityGap`); and the scores of ham, each taken before it was learnt, bound the ham that a threshold loses
+(`HamLoss`). The first two need both classes. All are checked by code that imports no learner.
 """
 
 from collections.abc import Iterable
@@ -15,9 +16,12 @@ from halfspace.certificates import DualityGap, HamLoss, StreamMistakes
 from halfspace.errors import InputError
 from halfspace.mail.learner import SETTINGS, Learner, Settings
 from halfspace.mail.promise import HamScores
+from halfspace.models.planes.adatron import AdaTron
 
 __all__ = ["Proofs", "prove"]
 
+NEAR = 1e-2
+"""Relative gap of the fixed weights that mistakes are compared with."""
 LONGEST = 20_000
 """Messages of a history whose vectors are held at once; of a longer one only lost ham is proved."""
 
@@ -85,14 +89,15 @@ def prove(log: Iterable[tuple[Any, int, float]], *, ham_loss: float | None = Non
         raise InputError("prove expects a filter that has learnt something; this one has not")
     y = np.array(labels)
     X, bound, gap = None, None, None
-    if len(vectors) <= LONGEST:
-        X = _rows(vectors)
+    if len(vectors) <= LONGEST and y.min() < y.max():
+        X, about = _rows(vectors), dict[str, Any](C=settings.C, positive=1)
         rows, alpha = (getattr(learner.kept, name)[: learner.n_kept] for name in ("numbers", "strengths"))
         strengths = np.zeros(y.size)
         strengths[rows] = alpha
-        used, about = alpha > 0.0, dict[str, Any](C=settings.C, positive=1)
-        bound = StreamMistakes.measure(mistakes, X, y, rows=rows[used], strengths=alpha[used], gain=settings.gain, **about)
         gap = DualityGap.measure(X, y, weights=X[rows].T @ (alpha * y[rows]), strengths=strengths, **about)
+        fixed = AdaTron(C=settings.C, intercept="none", tol=NEAR).fit(X, y).alpha_
+        used = np.flatnonzero(fixed)
+        bound = StreamMistakes.measure(mistakes, X, y, rows=used, strengths=fixed[used], gain=settings.gain, **about)
     return Proofs(bound, gap, *_lost(past, ham_loss, X, y), learner, n_changed)
 
 

@@ -33,29 +33,29 @@ def score_plainly(folder: str, message: bytes, *, header: bool = False, ham_loss
     ham_loss : float, optional
         The share of ham that may be lost.
     """
-    try:
-        with open(os.path.join(folder, "salt"), "rb") as file:  # noqa: PTH118, PTH123  (pathlib takes 10 ms)
-            salt = file.read()
-        weights = WeightsFile(os.path.join(folder, "weights"))  # noqa: PTH118
-    except FileNotFoundError:
+    if not all(os.path.exists(os.path.join(folder, name)) for name in ("salt", "journal")):  # noqa: PTH110, PTH118  (10 ms)
         msg = f"there is no state in {folder!r}; make one with: halfspace mail train, or name another by --state"
-        raise ValueError(msg) from None
+        raise ValueError(msg)
+    with open(os.path.join(folder, "salt"), "rb") as file:  # noqa: PTH118, PTH123
+        salt = file.read()
     message = unstamped(message)
+    try:
+        weights = WeightsFile(os.path.join(folder, "weights"))  # noqa: PTH118
+    except (OSError, ValueError):  # gone, or cut: rebuilt from the journal
+        return _at_length(folder, message, header=header, ham_loss=ham_loss)
     light = bool(weights.number_of("light"))
     slots, key = features(message, salt=salt, light=light), identity(message, salt)
     plane, advice, _, counts = weights.arrays()
     for _ in range(TRIES):
         done, whole = weights["done"], weights.whole()
-        n = int(weights.number_of("n"))
-        found, threshold = score(slots, n, plane, advice, counts), threshold_in(weights, ham_loss)
-        if whole and weights["begun"] == done:
-            break
+        if whole:
+            n = int(weights.number_of("n"))
+            found, threshold = score(slots, n, plane, advice, counts), threshold_in(weights, ham_loss)
+            if weights["begun"] == done:
+                break
         time.sleep(PAUSE)
-    else:  # nobody writes, or somebody writes for long: the long way mends or waits
-        from halfspace.mail.state import State  # noqa: PLC0415
-
-        with State(folder) as state:
-            return state.score(message, header=header, ham_loss=ham_loss)
+    else:  # nobody writes, or somebody writes for long
+        return _at_length(folder, message, header=header, ham_loss=ham_loss)
     top = []
     if header:
         hold(folder, key, slots.tobytes())
@@ -64,13 +64,23 @@ def score_plainly(folder: str, message: bytes, *, header: bool = False, ham_loss
     return value_of(answer(found, threshold), found, key, top)
 
 
+def _at_length(folder: str, message: bytes, *, header: bool, ham_loss: float | None) -> str:
+    """Return the answer the long way, which mends the weights or waits for them."""
+    from halfspace.mail.state import State  # noqa: PLC0415
+
+    with State(folder) as state:
+        return state.score(message, header=header, ham_loss=ham_loss)
+
+
 def hold(folder: str, key: str, slots: bytes) -> None:
     """Keep the features of a message that was scored until it is learnt; forget the oldest when there are many."""
     seen = os.path.join(folder, "seen")  # noqa: PTH118
     try:
         os.makedirs(seen, exist_ok=True, mode=0o700)  # noqa: PTH103
-        with open(os.path.join(seen, key), "wb") as file:  # noqa: PTH118, PTH123
+        part = os.path.join(seen, f".{key}.{os.getpid()}")  # noqa: PTH118
+        with open(part, "wb") as file:  # noqa: PTH123
             file.write(slots)
+        os.replace(part, os.path.join(seen, key))  # noqa: PTH105, PTH118
         if time.time_ns() % 64 == 0:  # rarely: it looks at all of them
             held = sorted((entry.stat().st_mtime, entry.path) for entry in os.scandir(seen))
             for _, path in held[: max(0, len(held) - SEEN)]:

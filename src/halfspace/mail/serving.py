@@ -53,6 +53,8 @@ class Service(Protocol):
 def _answered(service: Service, line: str, message: bytes) -> str:
     """Return the answer to a request, or raise ValueError with the reason why there is none."""
     command, *rest = line.split()
+    if command in {"score", "learn", "undo"} and not message.strip():
+        raise ValueError("there is no message")
     if command == "score":
         loss = [word for word in rest[1:] if word != "header"]
         return service.score(message, header="header" in rest, ham_loss=float(loss[0]) if loss else None)
@@ -80,7 +82,8 @@ async def _converse(service: Service, reader: asyncio.StreamReader, writer: asyn
     while line := (await asyncio.wait_for(reader.readline(), PATIENCE)).decode("ascii", "replace").strip():
         size = next((int(word) for word in line.split()[1:2] if word.isdecimal()), -1)
         if not 0 <= size <= LARGEST:
-            writer.write(b"error 0\n")
+            why = b"expected a word and the number of bytes that follow, such as: score 1234"
+            writer.write(b"error %d\n%s" % (len(why), why))
             break
         message = await asyncio.wait_for(reader.readexactly(size), PATIENCE)
         try:
@@ -119,6 +122,9 @@ def _bound(path: Path) -> Iterator[socket.socket]:
         if path.is_socket() and link.connect_ex(str(path)) == 0:
             msg = f"{path}: another process listens there; stop it first"
             raise InputError(msg)
+    if path.exists() and not path.is_socket():
+        msg = f"{path}: is there already, and is no socket; choose another path"
+        raise InputError(msg)
     path.unlink(missing_ok=True)
     link, mask = socket.socket(socket.AF_UNIX), os.umask(0o177)
     try:

@@ -5,6 +5,7 @@ and rewrites them, and a filter must see them as they came.
 """
 
 import csv
+import re
 from collections.abc import Iterator
 from pathlib import Path
 from typing import NamedTuple
@@ -13,6 +14,8 @@ from halfspace.errors import InputError
 
 __all__ = ["Labelled", "indexed", "messages"]
 
+_DATED = re.compile(rb"\d:\d\d(:\d\d)?\b.*\b\d{4}\b")
+"""The time and the year in the line that parts two messages of an mbox; `From the desk of` has none."""
 LARGEST = 50_000_000
 """Bytes of one message that are read; the rest of a larger one is left out, as a filter looks at its beginning only."""
 
@@ -46,7 +49,8 @@ def messages(source: str | Path) -> Iterator[tuple[str, bytes]]:
     >>> import tempfile
     >>> with tempfile.TemporaryDirectory() as folder:
     ...     box = Path(folder, "box")
-    ...     size = box.write_bytes(b"From a\nSubject: 1\n\n>From b\n\nFrom c\nSubject: 2\n\n")
+    ...     dated = b"From c Mon Jan  1 00:00:00 2001\nSubject: "
+    ...     size = box.write_bytes(dated + b"1\n\n>From b\n\n" + dated + b"2\n\n")
     ...     [message for name, message in messages(box)]
     [b'Subject: 1\n\nFrom b\n', b'Subject: 2\n\n']
     """
@@ -56,15 +60,21 @@ def messages(source: str | Path) -> Iterator[tuple[str, bytes]]:
         roots = [box for box in boxes if box.is_dir()] or [path]
         for file in sorted(file for root in roots for file in root.rglob("*") if file.is_file()):
             if not file.name.startswith("."):
-                yield str(file), _read(file)
+                yield from _of_file(file)
     elif not path.exists():
         msg = f"there is no file or folder {str(path)!r}; give a folder of messages, a maildir or an mbox file"
         raise InputError(msg)
-    elif path.is_file() and _is_mbox(path):
-        for number, message in enumerate(_mbox(path), 1):
-            yield f"{path}#{number}", message
     else:
+        yield from _of_file(path)
+
+
+def _of_file(path: Path) -> Iterator[tuple[str, bytes]]:
+    """Yield the messages of an mbox, or the one of another file."""
+    if not path.is_file() or not _is_mbox(path):
         yield str(path), _read(path)
+        return
+    for number, message in enumerate(_mbox(path), 1):
+        yield f"{path}#{number}", message
 
 
 def _read(path: Path) -> bytes:
@@ -80,12 +90,12 @@ def _is_mbox(path: Path) -> bool:
 
 
 def _mbox(path: Path) -> Iterator[bytes]:
-    """Yield the messages of an mbox: each begins after a line `From ...` that stands first or after an empty line."""
+    """Yield the messages of an mbox: each begins after a line `From ...` with a date, first or after an empty line."""
     lines: list[bytes] = []
     size, empty, inside = 0, True, False
     with path.open("rb") as file:
         for line in file:
-            if empty and line.startswith(b"From "):
+            if empty and line.startswith(b"From ") and (not inside or _DATED.search(line)):
                 if inside:
                     yield _unquoted(lines)
                 lines, size, empty, inside = [], 0, False, True
@@ -129,7 +139,7 @@ def indexed(index: str | Path) -> list[Labelled]:
     """
     index = Path(index)
     try:
-        text = index.read_text(encoding="utf-8", errors="surrogateescape")
+        text = index.read_text(encoding="utf-8-sig", errors="surrogateescape")
     except OSError as error:
         msg = f"{index}: cannot be read ({error.strerror}); give an index of messages"
         raise InputError(msg) from error
@@ -149,18 +159,18 @@ def indexed(index: str | Path) -> list[Labelled]:
 
 def _of_trec(index: Path, lines: list[str]) -> Iterator[tuple[str, str]]:
     """Yield label and path of lines such as `spam ../data/1`."""
-    for number, line in enumerate(lines, 1):
-        label, _, path = line.strip().partition(" ")
-        if not label:
-            continue
-        yield _label(index, number, label), path.strip()
+    for number, line in [(k, line) for k, line in enumerate(lines, 1) if line.strip()]:
+        label, *path = line.split(None, 1)
+        yield _label(index, number, label), path[0].strip() if path else ""
 
 
 def _of_table(index: Path, lines: list[str]) -> Iterator[tuple[str, str]]:
     """Yield label and path of the rows of a CSV file."""
-    rows = csv.DictReader(lines, skipinitialspace=True)
-    for number, row in enumerate(rows, 2):
-        yield _label(index, number, (row["label"] or "").strip()), (row["path"] or "").strip()
+    head, *rows = csv.reader(lines, skipinitialspace=True)
+    names = [name.strip() for name in head]
+    for number, cells in enumerate(rows, 2):
+        row = {"path": "", "label": ""} | dict(zip(names, cells, strict=False))
+        yield _label(index, number, row["label"].strip()), row["path"].strip()
 
 
 def _label(index: Path, number: int, label: str) -> str:

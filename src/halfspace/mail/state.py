@@ -28,9 +28,9 @@ from halfspace.mail.compiled import features as compiled_features
 from halfspace.mail.extraction import ALL, VERSION, features, named_features
 from halfspace.mail.header import unstamped, value_of
 from halfspace.mail.identity import identity
-from halfspace.mail.journal import Entry, Journal
+from halfspace.mail.journal import Entry, Journal, are_slots
 from halfspace.mail.learner import SETTINGS, Learner
-from halfspace.mail.promise import HamScores, answer, needed
+from halfspace.mail.promise import HamScores, answer
 from halfspace.mail.reader import hold
 from halfspace.mail.weights import SIZE
 
@@ -48,6 +48,18 @@ LARGEST_START = 20_000
 RECENT = 200
 """Messages that the error rate is taken over."""
 LABELS = ("ham", "spam")
+SALT = 32
+"""Bytes of the secret."""
+
+
+def _held(path: Path) -> Any:
+    """Return the features found when a message was scored, shape (m,); None if there are none, or they are damaged."""
+    try:
+        data = path.read_bytes()
+    except OSError:
+        return None
+    found = np.frombuffer(data[: len(data) // 4 * 4], np.uint32)
+    return found if found.size and 4 * found.size == len(data) and are_slots(found) else None
 
 
 class State:
@@ -104,6 +116,9 @@ class State:
             if keep:
                 self.journal.about("keep", 1)
             self.light, self._keep = bool(self.journal.about("light")), bool(self.journal.about("keep"))
+            if light and not self.light:
+                msg = f"{self.folder}: this filter was made without light mode, which is chosen once; leave --light out"
+                raise ValueError(msg)
             self._renew()
             path = self.folder / "weights"
             for left in self.folder.glob("weights.new*"):  # by a process that was killed
@@ -172,9 +187,8 @@ class State:
         """Learn a message; return a sentence when it is on the disk."""
         key = identity(message, self.salt)
         held = self.folder / "seen" / key
-        try:
-            slots = np.frombuffer(held.read_bytes(), np.uint32)
-        except OSError:
+        slots = _held(held)
+        if slots is None:
             slots = self.features(unstamped(message))
         with self._locked():
             self._refresh()
@@ -205,7 +219,11 @@ class State:
         return f"taken back: it was learnt as {LABELS[known.spam]}"
 
     def train(self, messages: Iterable[bytes], *, spam: bool) -> Iterator[tuple[int, int]]:
-        """Learn many messages, some hundred in a transaction; after each yield how many there were and how many were new."""
+        """Learn many messages, some hundred in a transaction; after each yield how many there were and how many were new.
+
+        Messages that were trained last, by this call and those before it, are learnt anew in an order that mixes ham and spam: a
+        filter that has seen all ham first, and then all spam, calls everything spam.
+        """
         batch: list[Entry] = []
         for message in messages:
             clean = unstamped(message)
@@ -217,6 +235,11 @@ class State:
                 batch = []
         if batch:
             yield len(batch), self._train(batch)
+        with self._locked():
+            self._refresh()
+            if self.journal.mix():
+                self._copies = []
+                self._rebuild()
 
     def _train(self, batch: list[Entry]) -> int:
         """Learn some messages in one transaction; return how many were new."""
@@ -232,7 +255,7 @@ class State:
             if fresh:
                 first = self.learner.n
                 learnt = [e._replace(score=self._cache.learn(e.features, spam=e.spam)) for e in fresh]
-                self._settle(first, self.journal.append(learnt), learnt)
+                self._settle(first, self.journal.append(learnt, bulk=True), learnt)
         return len(fresh)
 
     def status(self) -> dict[str, Any]:
@@ -240,11 +263,10 @@ class State:
         with self._locked():
             self._refresh()
         recent = self.journal.recent(RECENT)
-        n_ham = len(self.past.in_order)
         promised = [(eps, self.past.promised(eps)) for eps in PROMISES]
         return {
             "state": str(self.folder),
-            "n_ham": n_ham,
+            "n_ham": self.past.n_ham,
             "n_spam": self.past.n_spam,
             "n_kept": self.learner.n_kept,
             "n_recent": len(recent),
@@ -252,7 +274,7 @@ class State:
             "spam_missed": sum(score <= 0.0 for score, spam in recent if spam),
             "threshold": self.past.default(),
             "promises": [
-                {"ham_loss": eps, "threshold": found, "ham_missing": max(0, needed(eps) - n_ham)} for eps, found in promised
+                {"ham_loss": eps, "threshold": found, "ham_missing": self.past.missing(eps)} for eps, found in promised
             ],
             "light": self.light,
             "keeps_messages": self._keep,
@@ -286,10 +308,16 @@ class State:
     def _secret(self) -> bytes:
         """Return the salt; draw it where there is none."""
         path = self.folder / "salt"
+        if path.exists() and path.stat().st_size != SALT:
+            msg = f"{path}: has {path.stat().st_size} bytes and not {SALT}; put a copy of the whole state in its place"
+            raise ValueError(msg)
+        if not path.exists() and self.journal.last():
+            msg = f"{path}: is gone, and without it what was learnt means nothing; put a copy of it in its place, or start anew"
+            raise ValueError(msg)
         if not path.exists():
             part = path.with_name("salt.part")
             part.touch(mode=0o600)
-            part.write_bytes(secrets.token_bytes(32))
+            part.write_bytes(secrets.token_bytes(SALT))
             part.replace(path)
         return path.read_bytes()
 
@@ -313,8 +341,9 @@ class State:
         if not self._cache.fits(self.journal.epoch()):
             self._rebuild()
             return
-        if not self._cache.current():
-            self._cache.reread(self.journal)
+        if not self._cache.current() and not self._cache.reread(self.journal):
+            self._rebuild()
+            return
         self._catch_up()
 
     def _forget(self) -> None:
@@ -349,7 +378,8 @@ class State:
         """Return the numbers that readers need beside the weights."""
         promised = {name: self.past.promised(eps) for eps, name in PROMISES.items()}
         return {
-            "n_ham": len(self.past.in_order),
+            "n_ham": self.past.n_ham,
+            "n_counted": len(self.past.in_order),
             "n_spam": self.past.n_spam,
             "light": self.light,
             "threshold": self.past.default(),

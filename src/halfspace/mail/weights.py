@@ -21,7 +21,7 @@ HEADER = 4096
 SLOTS = 1 << 20
 SIZE = HEADER + 4 * 4 * SLOTS
 FIELDS = ("magic", "layout", "extractor", "epoch", "begun", "done", "synced", "boot", "kept", "end")
-NUMBERS = ("n", "n_ham", "n_spam", "light", "threshold", "promise_1", "promise_05", "promise_01")
+NUMBERS = ("n", "n_ham", "n_spam", "light", "threshold", "promise_1", "promise_05", "promise_01", "n_counted")
 """The filter's own numbers; a promise that cannot be given is infinite."""
 FIRST = 16
 """Where these begin, in eights of bytes."""
