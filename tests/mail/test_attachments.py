@@ -84,7 +84,7 @@ HOSTILE = {
 
 @pytest.mark.parametrize("name", HOSTILE)
 def test_no_document_takes_long(name):
-    """Broken and hostile documents end within a second and 200 MB of this process, a PDF's own within its limit, and raise nothing."""
+    """Broken and hostile documents take less than a second and 200 MB of this process, and raise nothing."""
     tracemalloc.start()
     began, waited = time.process_time(), time.perf_counter()
     text = attached_text(HOSTILE[name])

@@ -8,7 +8,6 @@ from halfspace.errors import InputError
 from halfspace.mail.evaluation import evaluate, missed, one_minus_roca
 from halfspace.mail.promise import HamScores, allowed, answer, least, needed
 
-
 SPAM = [(1.0, True)] * 5
 """Enough for scores of ham to count."""
 

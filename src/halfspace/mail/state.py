@@ -221,8 +221,8 @@ class State:
     def train(self, messages: Iterable[bytes], *, spam: bool) -> Iterator[tuple[int, int]]:
         """Learn many messages, some hundred in a transaction; after each yield how many there were and how many were new.
 
-        Messages that were trained last, by this call and those before it, are learnt anew in an order that mixes ham and spam: a
-        filter that has seen all ham first, and then all spam, calls everything spam.
+        Messages that were trained last, by this call and those before it, are learnt anew in an order that mixes ham and spam:
+        a filter that has seen all ham first, and then all spam, calls everything spam.
         """
         batch: list[Entry] = []
         for message in messages:
