@@ -40,7 +40,7 @@ def test_a_promise_is_about_the_latest_ham():
 def test_scores_count_once_some_spam_is_known():
     """Ham that was scored by a filter without spam says nothing about one that knows some: nothing is promised of it."""
     past = HamScores([(-1.0, False)] * 400 + SPAM[:4])
-    assert (past.default(), past.promised(0.01), past.missing(0.01)) == (0.0, None, 299)
+    assert (past.default(), past.promised(0.01), past.missing(0.01)) == (-0.1, None, 299)
     past.extend([*SPAM[:1], *[(0.5, False)] * 299])
     assert (past.promised(0.01), past.missing(0.01), past.n_ham) == (0.5, 0, 699)
     one = HamScores()

@@ -139,7 +139,7 @@ class MailFilter:
         if found is None:
             msg = (
                 f"a ham loss of at most {self.ham_loss:.3%} cannot be promised yet: it takes {needed(self.ham_loss)} ham,"
-                f" scored when {ENOUGH} or more spam were known, and there are {len(past.in_order)}; teach"
+                f" scored when {ENOUGH} or more spam were known, and there are {past.n_counted}; teach"
                 f" {past.missing(self.ham_loss)} more, or ask for a larger loss"
             )
             raise InputError(msg)

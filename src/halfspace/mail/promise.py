@@ -9,7 +9,7 @@ It speaks of ham like the past only: scores of another kind of mail, or of a fil
 of a filter that knew fewer than `ENOUGH` spam do not count. Of the last `LATEST` others as few do as give the same k, the most
 recent ones: their number is chosen without looking at the scores.
 
-Without a promise the threshold is a rank of all these scores, from `ENOUGH` on: a hundredth of them may be above it, and one
+Without a promise the threshold is a rank of all past ham scores, from `ENOUGH` on: a hundredth of them may be above it, and one
 more for each time that ham outnumbers spam (where ham is rare, each counts). It is at least `LEAN` times ham/spam, down to
 `LOWEST`: the plane has no bias, and leans to the class that it sees more of.
 """
@@ -24,7 +24,7 @@ __all__ = ["HamScores", "allowed", "answer", "least", "needed", "unsure_above"]
 CONFIDENCE = 0.95
 LATEST = 10_000
 ENOUGH = 5
-"""Spam that must be known before scores of ham count, and scores of ham before there is a threshold other than 0."""
+"""Spam that must be known before a promise counts ham, and ham that must be known before the threshold is another than 0."""
 LEAN, LOWEST = -0.02, -0.1
 BAND = 0.1
 """So far below the threshold, or below 0 if that is lower, scores are neither ham nor spam."""
@@ -90,7 +90,7 @@ class HamScores:
     """
 
     def __init__(self, past: Iterable[tuple[float, bool]] = ()) -> None:
-        self.n_ham = self.n_spam = 0
+        self.n_spam = self.n_early = 0
         self.in_order: list[float] = []
         self._above: dict[float, int] = {}
         self._sorted: list[tuple[float, int]] = []
@@ -106,32 +106,42 @@ class HamScores:
 
     def add(self, score: float, *, spam: bool) -> None:
         """Take in the score of a message before it was learnt."""
-        if self._note(score, spam=spam):
+        self._note(score, spam=spam)
+        if not spam:
             bisect.insort(self._sorted, (score, len(self.in_order) - 1))
 
-    def _note(self, score: float, *, spam: bool) -> bool:
-        """Count a message, and keep the score of ham that counts; tell whether it does."""
-        counts = not spam and self.n_spam >= ENOUGH
-        self.n_spam, self.n_ham = self.n_spam + bool(spam), self.n_ham + (not spam)
-        if counts:
-            self.in_order.append(score)
-        return counts
+    def _note(self, score: float, *, spam: bool) -> None:
+        """Count a message, and keep the score of ham."""
+        if spam:
+            self.n_spam += 1
+            return
+        self.n_early += self.n_spam < ENOUGH
+        self.in_order.append(score)
+
+    @property
+    def n_ham(self) -> int:
+        """Ham in all."""
+        return len(self.in_order)
+
+    @property
+    def n_counted(self) -> int:
+        """Ham that was scored when enough spam was known."""
+        return self.n_ham - self.n_early
 
     def missing(self, eps: float) -> int:
         """Return how many more ham a promise needs."""
-        return max(0, needed(eps) - len(self.in_order))
+        return max(0, needed(eps) - self.n_counted)
 
     def default(self) -> float:
         """Return the threshold without a promise."""
-        n = len(self.in_order)
+        n, n_spam = self.n_ham, max(1, self.n_spam)
         if n < ENOUGH:
             return 0.0
-        above = n // 100 + self.n_ham // self.n_spam
-        return max(LOWEST, LEAN * self.n_ham / self.n_spam, self._sorted[max(0, n - 1 - above)][0])
+        return max(LOWEST, LEAN * n / n_spam, self._sorted[max(0, n - 1 - n // 100 - n // n_spam)][0])
 
     def above(self, eps: float) -> int:
         """Return how many of the ham that a promise is about may be above its threshold; -1 if it cannot be given."""
-        k, n = self._above.get(eps, -1), min(len(self.in_order), LATEST)
+        k, n = self._above.get(eps, -1), min(self.n_counted, LATEST)
         while least(k + 1, eps) <= n:  # they only ever become more, so most times there is nothing to compute
             k += 1
         self._above[eps] = k

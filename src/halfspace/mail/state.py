@@ -379,7 +379,7 @@ class State:
         promised = {name: self.past.promised(eps) for eps, name in PROMISES.items()}
         return {
             "n_ham": self.past.n_ham,
-            "n_counted": len(self.past.in_order),
+            "n_counted": self.past.n_counted,
             "n_spam": self.past.n_spam,
             "light": self.light,
             "threshold": self.past.default(),
