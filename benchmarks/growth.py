@@ -61,7 +61,7 @@ def cases():
         n, d = MIDDLE.get(family, (5_000, 50))
         shapes = [(rows, d) for rows in ROWS.get(family, USUAL_ROWS)]
         shapes += [(n, columns) for columns in COLUMNS.get(family, USUAL_COLUMNS)]
-        for shape in shapes:
+        for shape in dict.fromkeys(shapes):
             both = {who: partial(fitted, family, make, *shape) for who, make in zip(SIDES, makers, strict=True)}
             yield Case("growth, {}, {:,} x {}".format(family, *shape), both, 1.0, repeats=3)
 
@@ -77,9 +77,9 @@ def _curves(results, family):
             for who in SIDES:
                 if columns == d:
                     found.setdefault(("rows", who), []).append((rows, r.seconds[who]))
-                elif rows == n:
+                if rows == n:
                     found.setdefault(("columns", who), []).append((columns, r.seconds[who]))
-    return {key: np.array(points).T for key, points in found.items()}
+    return {key: np.array(sorted(points)).T for key, points in found.items()}
 
 
 def _draw(curves):
