@@ -70,6 +70,17 @@ def test_with_caps_it_is_the_optimum_too(C):
     assert alpha == pytest.approx(true, abs=1e-3 * C)
 
 
+def test_nobody_need_be_free():
+    """Where all examples are at a bound there is no system: with a tiny cap all are at it, and that is the optimum."""
+    rng = np.random.default_rng(5)
+    X, y = rng.standard_normal((30, 5)), rng.choice([-1.0, 1.0], 30)
+    view = view_of(X)
+    soft = Problem(view, y, np.full(30, 1e-4), squared_norms(view))
+    assert (finished(pivoted(soft, np.full(30, 1e-4), Pace())) == 1e-4).all()
+    hard = soft._replace(c=np.full(30, np.inf))
+    assert finished(pivoted(hard, np.zeros(30), Pace())) is None
+
+
 def test_it_gives_up_where_there_is_no_system_to_solve():
     """More examples than weights, two equal examples, or a hurry: nothing is returned, and sweeps go on."""
     hard, _ = problem(60, 10, 0)

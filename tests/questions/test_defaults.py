@@ -60,7 +60,7 @@ KNOWN = {
         "FEWEST": 40,
     },
     "pac_bayes": {},
-    "query": {"WIDER": 3},
+    "query": {"WIDER": 2},
     "separability": {"WIDE": 3000, "SMALL": 20_000_000, "BRACKETS": 4.0},
     "version_space": {"CENTRE": 2000, "BATCHES": 20, "LEVEL": 20_000},
 }

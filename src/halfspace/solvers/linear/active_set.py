@@ -52,12 +52,14 @@ def pivoted(problem: Problem, alpha: FloatArray, pace: Pace) -> Generator[Beat, 
             return None
         found = np.where(capped, c, 0.0)
         w = combined(problem, found)
-        A = gathered(X, S) * y[S, None]
-        factor, failed = dpotrf((A @ A.T).T, lower=1, overwrite_a=1)
-        if failed:
-            return None
-        found[S] = dpotrs(factor, 1.0 - problem.shift * y[S] - A @ w, lower=1)[0]
-        potentials(X, y, w + found[S] @ A, E)
+        if S.size:
+            A = gathered(X, S) * y[S, None]
+            factor, failed = dpotrf((A @ A.T).T, lower=1, overwrite_a=1)
+            if failed:
+                return None
+            found[S] = dpotrs(factor, 1.0 - problem.shift * y[S] - A @ w, lower=1)[0]
+            w = w + found[S] @ A
+        potentials(X, y, w, E)
         E += problem.shift * y
         beyond = NEGATIVE * np.abs(found).max(initial=0.0)
         above = free & (found > c + beyond)
