@@ -72,7 +72,7 @@ mutants: .venv/test.stamp
 	$(BIN)/python -m benchmarks.mutants
 
 bench: .venv/bench.stamp
-	@$(PIP) --quiet ".[peers]" || echo "== LIBLINEAR needs a compiler and is left out of the races"
+	@$(PIP) --quiet --editable ".[peers]" || echo "== LIBLINEAR needs a compiler and is left out of the races"
 	$(BIN)/python -m benchmarks
 
 docs: .venv/docs.stamp

@@ -61,7 +61,7 @@ except SystemExit:
     pass
 """
 
-TOP = 5
+TOP = 10
 """Functions named."""
 
 

@@ -13,7 +13,7 @@ import pytest
 from numba import njit
 from numba.core import caching
 
-from halfspace import _dispatch
+from halfspace import _dispatch, _linking
 from halfspace._dispatch import open_function
 from halfspace.rows.views import Clamped, dot
 
@@ -83,6 +83,24 @@ def test_what_only_compiled_code_calls_runs_in_python_too():
     assert _dispatch.compiled(lambda x: helper(x) + 1)(20) == 41
     assert helper(21) == 42
     assert helper("ab") == "abab"
+
+
+@pytest.mark.compiled
+@pytest.mark.parametrize("options", [_dispatch.LINKED, {}])
+def test_what_only_compiled_code_calls_is_a_part_of_its_callers(monkeypatch, options):
+    """It is not made machine code by itself; should Numba's classes change, this fails, and it goes the ordinary way."""
+    assert _dispatch.LINKED
+    monkeypatch.setattr(_dispatch, "LINKED", options)
+    helper = _dispatch.compiled_inside(lambda x: np.sqrt(x) + 1.0)
+    assert _dispatch.compiled(lambda x: 2.0 * helper(x))(9.0) == 8.0
+    (found,) = helper.overloads.values()
+    assert (options != {}) == (type(found.library).__name__ == "Linked")
+
+
+def test_another_numba_goes_the_ordinary_way(monkeypatch):
+    """Where Numba lacks something that is needed, there are no options."""
+    monkeypatch.setattr(_linking, "NEEDED", ("something that another Numba lacks",))
+    assert _linking.linked() == {}
 
 
 def test_an_unknown_type_is_refused_by_name():

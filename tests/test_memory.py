@@ -1,6 +1,7 @@
 """Memory: every step is predicted before it is allocated, and any megabyte stays within two gigabytes.
 
-The peak of a process of its own is measured (`ru_maxrss`), not limited: libraries reserve far more address space than they use.
+The peak of a process of its own is measured, not limited: libraries reserve far more address space than they use. Linux's
+`ru_maxrss` would also count what the process that started it held, so `VmHWM` is read where there is one.
 """
 
 import json
@@ -28,11 +29,17 @@ from halfspace.tables import TableEncoder, recipes
 rng = np.random.default_rng(0)
 
 
+PEAK = """
+status = __import__("pathlib").Path("/proc/self/status")
+peaks = [line.split()[1] for line in status.read_text().splitlines() if line.startswith("VmHWM:")] if status.exists() else []
+print(1024 * int((peaks or [resource.getrusage(resource.RUSAGE_SELF).ru_maxrss])[0]))
+"""
+
+
 def run_and_measure(code, *arguments, seconds=120):
     """Run code in a process of its own; return what it printed as JSON, and its peak in bytes."""
     limit = "import resource; resource.setrlimit(resource.RLIMIT_AS, (12 << 30, 12 << 30))\n"
-    peak = "\nprint(resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * 1024)"
-    command = [sys.executable, "-c", limit + textwrap.dedent(code) + peak, *map(str, arguments)]
+    command = [sys.executable, "-c", limit + textwrap.dedent(code) + PEAK, *map(str, arguments)]
     done = subprocess.run(command, capture_output=True, text=True, timeout=seconds, check=False)
     assert done.returncode == 0, done.stderr[-2000:]
     *lines, peak = done.stdout.splitlines()

@@ -22,6 +22,8 @@ def __getattr__(name: str) -> object:
     """Import a public name from its module."""
     from importlib import import_module  # noqa: PLC0415  (likewise)
 
+    from halfspace._collector import pause, resume  # noqa: PLC0415
+
     homes = globals().get("_HOMES") or _homes()
     if name in {"__all__", "_HOMES"}:
         return globals()[name]
@@ -29,9 +31,14 @@ def __getattr__(name: str) -> object:
     if home is None:
         msg = f"module 'halfspace' has no attribute {name!r}"
         raise AttributeError(msg)
+    pause()
+    try:
+        module = import_module(f"halfspace.{name}" if home == "halfspace" else home)
+    finally:
+        resume()
     if home == "halfspace":
-        return import_module(f"halfspace.{name}")
-    value = globals()[name] = getattr(import_module(home), name)
+        return module
+    value = globals()[name] = getattr(module, name)
     return value
 
 

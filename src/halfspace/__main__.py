@@ -15,6 +15,10 @@ def main() -> None:
         from halfspace.mail.one_shot import run  # noqa: PLC0415  (the short way)
 
         sys.exit(run(sys.argv[2], sys.argv[3:]))
+    if sys.argv[1:2] == ["fit"] and not {"-h", "--help"} & {*sys.argv}:
+        from halfspace.cli import beside  # noqa: PLC0415  (before anything slow)
+
+        beside.start()
     from halfspace.cli import main as command_line  # noqa: PLC0415  (the long way)
 
     command_line(prog_name="halfspace")

@@ -30,6 +30,9 @@ from numba.core import event
 from numba.core.typing.templates import builtin_registry
 from numba.extending import overload
 
+from halfspace._collector import pause, resume
+from halfspace._linking import linked
+
 __all__ = [
     "LateCompilationError",
     "OpenFunction",
@@ -52,6 +55,9 @@ AS_WRITTEN = {"contract", "nnan", "ninf", "nsz", "arcp"}
 
 OPTIONS: dict[str, Any] = {"nogil": True, "error_model": "numpy", "no_cfunc_wrapper": True}
 """No wrapper for C, which nobody here calls."""
+
+LINKED = linked()
+"""How what compiled functions alone call becomes a part of its callers."""
 
 COMPILING = 5.0
 """Seconds that compiling a function may well take."""
@@ -86,7 +92,7 @@ def compiled_inside_exactly(function: F) -> F:
 
 def _inside(function: F, fastmath: set[str]) -> F:
     """Compile for compiled callers; Python, which has no way in, runs the function as it is written."""
-    options: dict[str, Any] = {**OPTIONS, "fastmath": fastmath, "no_cpython_wrapper": True}
+    options: dict[str, Any] = {**OPTIONS, "fastmath": fastmath, "no_cpython_wrapper": True, **LINKED}
     dispatcher: Any = njit(**options)(function)
     if dispatcher is not function:  # as it is with the JIT switched off
         dispatcher._insert = lambda *_, **__: None  # noqa: SLF001  (private to Numba: Python would be sent to an address of 0)
@@ -149,11 +155,11 @@ class _Watch(event.Listener):
         pass
 
 
-class _HeldBack(event.Listener):
-    """Holds Ctrl-C back while the main thread compiles: it comes as soon as Numba has given its lock back.
+class _Undisturbed(event.Listener):
+    """Lets the collector of cycles rest while a thread compiles or loads, and holds Ctrl-C back while the main thread does.
 
-    In the middle of a compilation it would leave LLVM's lock taken for ever, so that the next thread to compile never returns,
-    or free memory twice.
+    Ctrl-C comes as soon as Numba has given its lock back: in the middle of a compilation it would leave LLVM's lock taken for
+    ever, so that the next thread to compile never returns, or free memory twice.
     """
 
     def __init__(self) -> None:
@@ -161,6 +167,7 @@ class _HeldBack(event.Listener):
         self.handler: Any = None
 
     def on_start(self, event: Any) -> None:  # noqa: ARG002  (Numba's name)
+        pause()
         if threading.current_thread() is not threading.main_thread():
             return
         self.depth += 1
@@ -170,6 +177,7 @@ class _HeldBack(event.Listener):
                 signal.signal(signal.SIGINT, self.press)
 
     def on_end(self, event: Any) -> None:  # noqa: ARG002
+        resume()
         if threading.current_thread() is not threading.main_thread():
             return
         self.depth -= 1
@@ -185,7 +193,7 @@ class _HeldBack(event.Listener):
         self.pressed = True
 
 
-event.register("numba:compiler_lock", _HeldBack())  # type: ignore[no-untyped-call]
+event.register("numba:compiler_lock", _Undisturbed())
 
 
 @contextmanager

@@ -10,8 +10,9 @@ from sklearn.preprocessing import scale
 import halfspace as hs
 from halfspace.errors import GapWarning, InputError
 from halfspace.kernels import RBF, Laplacian, Linear, Polynomial
-from halfspace.solvers.kernel.grid import Place, Shared, WidthMatrices, advance, confine, refresh, stretch
+from halfspace.solvers.kernel.grid import NoRoom, Place, Shared, WidthMatrices, advance, confine, refresh, stretch
 from halfspace.solvers.kernel.grid_search import GridPlan, GridRun, chosen_point, search_grid
+from halfspace.solvers.kernel.pair_steps import Penalised
 
 GAMMAS = [0.1, 1.0]
 
@@ -119,7 +120,7 @@ def test_who_is_held_out_has_no_strength():
     K = RBF(1.0).matrix(X, dtype=np.float32)
     at = Place(sign, sign.copy(), np.zeros(20), np.zeros(20), np.zeros(20))
     confine(at, c, 2.0)
-    shared = Shared(K, K.diagonal().copy(), np.empty(0, np.float32), False)
+    shared = Shared(K, K.diagonal().copy(), NoRoom(), Penalised())
     gap, primal, steps = advance(shared, at, 1e-5, 10_000)
     refresh(K, at)
     assert gap <= 1e-5 * primal
@@ -160,3 +161,12 @@ def test_an_interrupt_keeps_what_is_done():
         else:
             with pytest.raises(KeyboardInterrupt):
                 chosen_point(run, one_standard_error=False)
+
+
+@pytest.mark.parametrize("n", [60, 1100])
+def test_values_beyond_single_precision_are_refused(n):
+    """A kernel whose values overflow is refused in words, on few rows as on many."""
+    X = np.random.default_rng(0).standard_normal((n, 3)) * 1e5
+    model = hs.KernelAdaTronCV("poly", degree=9, coef0=1.0, Cs=[1.0], gammas=[1.0], cv=2)
+    with pytest.raises(InputError, match="too large for float32"):
+        model.fit(X, X[:, 0] > 0)

@@ -4,6 +4,7 @@ For a sum of m products the computed value is off by at most m·eps times the su
 section 3.1). With rows of length at most R and D columns that gives the two bounds below, each doubled to be safe.
 """
 
+from collections.abc import Callable
 from fractions import Fraction
 from typing import Any
 
@@ -14,6 +15,7 @@ from sklearn.utils import check_array, check_consistent_length, column_or_1d
 from halfspace._matrices import admitted
 from halfspace._typing import FloatArray, Label, Labels, Matrix
 from halfspace.errors import InputError
+from halfspace.rows.threads import in_chunks, one_blas_thread
 
 __all__ = [
     "as_rows",
@@ -121,11 +123,22 @@ def held(array: Any) -> FloatArray:
     return numbers.copy() if numbers.flags.writeable else numbers
 
 
-def _blocks(X: Matrix) -> list[slice]:
-    """Cut the rows into blocks of about a million entries: small enough to widen to float64 and to stay in cache."""
-    entries = X.nnz if sparse.issparse(X) else X.size
+def _blocks(X: Matrix, start: int = 0, stop: int | None = None) -> list[slice]:
+    """Cut a range of rows into blocks of about a million entries: small enough to widen to float64 and to stay in cache."""
+    entries, stop = X.nnz if sparse.issparse(X) else X.size, X.shape[0] if stop is None else stop
     step = max(1, int(BLOCK_ENTRIES * X.shape[0] // max(entries, 1)))
-    return [slice(begin, min(begin + step, X.shape[0])) for begin in range(0, X.shape[0], step)]
+    return [slice(begin, min(begin + step, stop)) for begin in range(start, stop, step)]
+
+
+def _in_threads(X: Matrix, work: Callable[[int, int], Any], sums: int = 1) -> list[Any]:
+    """Return work(start, stop) for ranges that cover all rows, in threads where they are dense and many.
+
+    There are at most 16 ranges, cut by the data alone; one where the `sums` functions that are added up have few rows each.
+    """
+    if sparse.issparse(X) or 64 * sums > X.shape[0]:
+        return [work(0, X.shape[0])]
+    with one_blas_thread():
+        return in_chunks(work, *X.shape)
 
 
 def _float64(X: Matrix, rows: slice) -> Any:
@@ -148,18 +161,28 @@ def row_outputs(X: Matrix, W: FloatArray, clamp: float) -> FloatArray:
         msg = f"the certificate is for {W.shape[1] - bool(clamp)} features, but X has {d}"
         raise InputError(msg)
     V = W[0, :d] if W.shape[0] == 1 else np.ascontiguousarray(W[:, :d].T)
-    outputs = np.concatenate([np.asarray(_float64(X, rows) @ V).reshape(-1, W.shape[0]) for rows in _blocks(X)])
+
+    def part(start: int, stop: int) -> FloatArray:
+        blocks = [np.asarray(_float64(X, rows) @ V).reshape(-1, W.shape[0]) for rows in _blocks(X, start, stop)]
+        return np.concatenate(blocks)
+
+    outputs = np.concatenate(_in_threads(X, part))
     return outputs + clamp * W[:, d] if clamp else outputs
 
 
 def potentials_and_sums(X: Matrix, W: FloatArray, c: FloatArray, clamp: float) -> tuple[FloatArray, FloatArray]:
     """Return the outputs X̃ Wᵀ, shape (n, K), and the sums Σ c_i x̃_i, shape (K, D), for coefficients c, shape (K, n)."""
-    outputs, sums = [], np.zeros((c.shape[0], X.shape[1] + bool(clamp)))
-    for rows in _blocks(X):  # each is read twice while it is in cache
-        block = _float64(X, rows)
-        outputs.append(row_outputs(block, W, clamp))
-        sums += combination(block, c[:, rows], clamp)
-    return np.concatenate(outputs), sums
+
+    def part(start: int, stop: int) -> tuple[list[FloatArray], FloatArray]:
+        outputs, sums = [], np.zeros((c.shape[0], X.shape[1] + bool(clamp)))
+        for rows in _blocks(X, start, stop):  # each is read twice while it is in cache
+            block = _float64(X, rows)
+            outputs.append(row_outputs(block, W, clamp))
+            sums += combination(block, c[:, rows], clamp)
+        return outputs, sums
+
+    parts = _in_threads(X, part, c.shape[0])
+    return np.concatenate([block for outputs, _ in parts for block in outputs]), np.asarray(sum(sums for _, sums in parts))
 
 
 def columns_scaled(X: Matrix, scale: FloatArray | None) -> Any:
@@ -171,11 +194,15 @@ def columns_scaled(X: Matrix, scale: FloatArray | None) -> Any:
 
 def combination(X: Matrix, c: FloatArray, clamp: float) -> FloatArray:
     """Return the sums Σ c_i x̃_i, shape (K, D), for coefficients c, shape (K, n)."""
-    d = X.shape[1]
-    sums = np.zeros((c.shape[0], d + bool(clamp)))
-    for rows in _blocks(X):
-        part = c[0, rows] if c.shape[0] == 1 else c[:, rows].T
-        sums[:, :d] += np.asarray(_float64(X, rows).T @ part).T.reshape(c.shape[0], d)
+    K, d = c.shape[0], X.shape[1]
+
+    def part(start: int, stop: int) -> FloatArray:
+        sums = np.zeros((K, d + bool(clamp)))
+        for rows in _blocks(X, start, stop):
+            sums[:, :d] += (c[0, rows] if K == 1 else c[:, rows]) @ _float64(X, rows)
+        return sums
+
+    sums = np.asarray(sum(_in_threads(X, part, K)))
     if clamp:
         sums[:, d] = clamp * c.sum(axis=1)
     return sums
@@ -183,7 +210,11 @@ def combination(X: Matrix, c: FloatArray, clamp: float) -> FloatArray:
 
 def squares(X: Matrix) -> FloatArray:
     """Return ‖x_i‖² for every row, shape (n,), without the clamped input."""
-    return np.concatenate([block_squares(_float64(X, rows)) for rows in _blocks(X)])
+
+    def part(start: int, stop: int) -> FloatArray:
+        return np.concatenate([block_squares(_float64(X, rows)) for rows in _blocks(X, start, stop)])
+
+    return np.concatenate(_in_threads(X, part))
 
 
 def block_squares(block: Any) -> FloatArray:

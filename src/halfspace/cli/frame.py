@@ -29,6 +29,8 @@ TRACEBACK = "HALFSPACE_TRACEBACK"
 """Set this variable to see where a failure came from."""
 EXTRAS = {"matplotlib": "plots", "onnx": "onnx", "fastexcel": "excel"}
 """Packages that other extras than `cli` bring."""
+LEAST = 1e-3
+"""Seconds that a command has left at least: less is as good as none."""
 REFUTED, NO_ANSWER, INTERRUPTED, READER_LEFT = 1, 2, 130, 141
 
 
@@ -77,7 +79,7 @@ def seconds_left(limit: float | None) -> float | None:
     """Return what is left of a time limit that counts from the call of the command on, and a little at least."""
     if limit is None or _Called.at is None:
         return limit
-    return max(limit - (time.perf_counter() - _Called.at), 1e-3)
+    return max(limit - (time.perf_counter() - _Called.at), LEAST)
 
 
 def notes(sentences: Iterable[str]) -> None:

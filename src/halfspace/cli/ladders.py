@@ -26,7 +26,11 @@ HEADS = ("±", "seen", "fit", "support", "proof or reason")
 """Heads of the table after those of the rung and its score; "seen" is the score on rows learnt from."""
 
 
-COMPILING = "compiling what has not run on this machine before (`halfspace warm` does it ahead)"
+COMPILING = "compiling once for this machine"
+FUNCTIONS, WIDTH = 60, 20
+"""About as many functions a first `fit` compiles itself, while a second process does the others; characters of the bar."""
+IMPORTED, PER_IMPORT = time.process_time(), 5.0
+"""Seconds of this process up to here, most of them for imports, and about as many times these are needed to compile."""
 
 
 class Watch:
@@ -72,7 +76,7 @@ class Watch:
         """Count a function that is compiled; without a live line, say so once."""
         self._compiled += 1
         if self._compiled == 1 and self._live is None:
-            self._say(f"{COMPILING} ...")
+            self._say(f"{COMPILING}, about {PER_IMPORT * IMPORTED:.0f} s (`halfspace warm` does it ahead) ...")
 
     def _shown(self) -> Text:
         """Return the live line; its clock runs between one report and the next."""
@@ -89,7 +93,8 @@ class Watch:
         if progress.message:
             parts.append(clean(progress.message))
         if self._compiled:
-            parts.append(f"{COMPILING}: {plural(self._compiled, 'function')}")
+            done = min(WIDTH * self._compiled // FUNCTIONS, WIDTH)
+            parts.append(f"{COMPILING} {'█' * done}{'░' * (WIDTH - done)} about {PER_IMPORT * IMPORTED:.0f} s")
         spent = progress.seconds + since
         parts.append(f"{spent:.0f} s")
         if self._max_time is not None:

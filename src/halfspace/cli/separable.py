@@ -28,7 +28,7 @@ from halfspace._paths import is_lasting
 from halfspace._text import plural
 from halfspace._typing import Label, Labels, Matrix
 from halfspace.certificates import Certificate, PerClass, Separability
-from halfspace.cli.frame import Answer, notes, seconds_left
+from halfspace.cli.frame import LEAST, Answer, notes, seconds_left
 from halfspace.cli.outputs import check_outputs, complete_file
 from halfspace.cli.reading import bytes_on_disk, labels, read_data
 from halfspace.files import Dataset
@@ -130,7 +130,7 @@ def _decide(X: Matrix, y: Labels, max_time: float | None, *, complete: bool) -> 
     shortest = np.inf
     for label in classes.tolist():
         begun, left = time.perf_counter(), seconds()
-        if max_time is not None and len(proofs) > 1 and not complete and left <= shortest:
+        if max_time is not None and len(proofs) > 1 and not complete and left <= max(shortest, LEAST):
             break
         proof = separability(X, y == label, max_time=left / (classes.size - len(proofs)))
         bracket = proof.bracket and replace(proof.bracket, positive=label)

@@ -1,4 +1,7 @@
-"""`halfspace warm`: compile ahead what the commands use, once for this machine, in two processes."""
+"""`halfspace warm`: compile ahead what the commands use, once for this machine, in two processes.
+
+`python -m halfspace.cli.warm` is the second process of a first `fit` (`beside.py`).
+"""
 
 import time
 import warnings
@@ -16,6 +19,10 @@ from halfspace._dispatch import hearing_compilations
 from halfspace._text import plural
 from halfspace.cli.frame import NO_ANSWER, Answer
 from halfspace.ladder import Ladder, RegressionLadder
+from halfspace.models.kernel.adatron_cv import KernelAdaTronCV
+from halfspace.models.planes.adatron import AdaTron
+from halfspace.models.regression.relevance import RelevanceKernelClassifier
+from halfspace.questions.leave_one_out import leave_one_out
 
 __all__ = ["run"]
 
@@ -32,25 +39,47 @@ class Warmed(NamedTuple):
     kept: bool
 
 
-def _fit(X: Any, y: Any) -> None:
-    """Climb all rungs, as `fit` does, and predict."""
+SIZES = (200, 450, 3_000)
+"""Rows of tables that are solved in different ways."""
+
+
+def _fit(X: Any, y: Any, rungs: tuple[str, ...] | None = None) -> None:
+    """Climb rungs, all if none are named, as `fit` does, and predict."""
     kind = RegressionLadder if y.dtype.kind == "f" else Ladder
-    kind(yardstick=False).fit(X, y).predict(X[:2])
+    kind(rungs=rungs, yardstick=False, novelty=True).fit(X, y).predict(X[:2])
 
 
 def _rows(n: int, d: int) -> Any:
     return np.random.default_rng(0).normal(size=(n, d))
 
 
+def _halves(X: Any) -> Any:
+    """Return labels, shape (n,), that no plane tells apart and some noise disturbs."""
+    return X[:, 0] * X[:, 1] + 0.5 * X[:, 2] + 0.3 * X[:, 3] > 0.0
+
+
 def _classes() -> None:
-    X = _rows(200, 4)
-    _fit(X, X[:, 0] * X[:, 1] + 0.5 * X[:, 2] > 0.0)
+    for n in SIZES:
+        X = _rows(n, 4)
+        _fit(X, _halves(X))
+        leave_one_out(AdaTron(), X, _halves(X), max_time=1.0)
+    X = _rows(SIZES[0], 4)
     _fit(X, np.digitize(X[:, 0] * X[:, 1], [-0.3, 0.3]))
 
 
 def _numbers() -> None:
-    X = _rows(200, 4)
-    _fit(X, np.sin(2.0 * X[:, 0]) * X[:, 1])
+    for n in SIZES:
+        X = _rows(n, 4)
+        _fit(X, np.sin(2.0 * X[:, 0]) * X[:, 1])
+
+
+def _later() -> None:
+    """Do what a `fit` of some hundred rows does after its first rungs, but for what it will have reached by then itself."""
+    X = _rows(SIZES[1], 20)
+    KernelAdaTronCV(cv=2).fit(X, _halves(X))
+    _fit(X, _halves(X), ("majority", "glvq", "gmlvq"))
+    leave_one_out(AdaTron(), X, _halves(X), max_time=1.0)
+    RelevanceKernelClassifier().fit(X, _halves(X))
 
 
 def _sparse_rows() -> None:
@@ -106,3 +135,8 @@ def run() -> Answer:
     if not functions:
         return Answer(body, f"Everything was compiled already ({seconds:.1f} s to make sure).")
     return Answer(body, f"Compiled {plural(functions, 'function')} in {seconds:.1f} s. Commands now start at once.")
+
+
+if __name__ == "__main__":
+    warnings.simplefilter("ignore")
+    _later()

@@ -9,7 +9,6 @@ from typing import Any, ClassVar, Self
 import numpy as np
 from scipy import sparse
 from sklearn.base import BaseEstimator, TransformerMixin
-from sklearn.kernel_approximation import Nystroem, RBFSampler
 from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted, validate_data
 
@@ -29,6 +28,8 @@ DIRECTIONS = 1e-12
 
 def features(kernel: Kernel, n_components: int, method: str, random_state: Any) -> Any:
     """Return a transformer whose inner products approximate the kernel; see `Kernel.features`."""
+    from sklearn.kernel_approximation import Nystroem, RBFSampler  # noqa: PLC0415  (slow to import, and seldom needed)
+
     check_count(n_components, "features", "n_components")
     if method == "nystroem":
         named = _name_in_sklearn(kernel)

@@ -1,8 +1,8 @@
 """Kernel values of the training examples, computed when they are asked for: `LazyGram` never holds n x n of them.
 
-Three kinds, chosen by the kernel: *tiled* (a compiled form exists: values are cheaper to compute than to fetch), *stored* (a
-matrix that was given, or one of any kernel that fits in memory), *blocked* (any kernel, block by block; also sparse rows where
-there is no time to make all of them dense).
+Four kinds, chosen by the kernel: *plain* (few examples: NumPy is as fast, and nothing is compiled), *tiled* (a compiled form
+exists: values are cheaper to compute than to fetch), *stored* (a matrix that was given, or one of any kernel that fits in
+memory), *blocked* (any kernel, block by block; also sparse rows where there is no time to make all of them dense).
 The clamped input adds its square to every value.
 """
 
@@ -15,11 +15,17 @@ from scipy import sparse
 from halfspace._typing import FloatArray, IntArray, Matrix
 from halfspace.kernels import RBF, Kernel, Laplacian, Precomputed
 from halfspace.kernels.fast.blocked_products import FEW, Prepared, prepare, single_error, times, values
+from halfspace.rows.threads import one_blas_thread
 
 __all__ = ["VALUES", "LazyGram"]
 
 STORED = 1 << 28
 """Bytes up to which the matrix of a kernel without compiled form is stored."""
+PLAIN, FAR = 700, 1e3
+"""Examples up to which NumPy computes the Gaussian kernel; and the largest exponent, half a squared length in widths, of which
+single precision keeps four digits behind the point."""
+SHARED = 1024
+"""Examples up to which the values of few of them are taken from those of all, computed once."""
 VALUES = 5e7
 """Kernel values of short rows that are computed in a second, where the machine is slow."""
 TAKEN = 1e10
@@ -58,6 +64,41 @@ class _Tiled:
     def times(self, rows: IntArray, coefficients: FloatArray, columns: IntArray, dtype: Any) -> FloatArray:
         P = self.prepared(dtype)
         return times(P, rows, coefficients, P, columns)
+
+
+class _Plain:
+    """Values of the Gaussian kernel of few dense examples, by NumPy: nothing to compile.
+
+    In single precision they are exp(u·v - ½‖u‖² - ½‖v‖²) of rows u = √(2γ) (x - mean), where these are not too long for that.
+    """
+
+    def __init__(self, kernel: RBF, X: FloatArray) -> None:
+        self.kernel, self.X = kernel, X
+        with np.errstate(over="ignore"):
+            rows = (X - X.mean(axis=0)) * np.sqrt(2.0 * float(kernel.gamma))
+            half = 0.5 * np.einsum("ij,ij->i", rows, rows)
+        self.near = bool(half.max() <= FAR)
+        if self.near:
+            self.rows, self.half = rows.astype(np.float32), half.astype(np.float32)
+
+    def block(self, rows: IntArray, columns: IntArray, out: Any, packed: Any) -> None:  # noqa: ARG002
+        if out.dtype == np.float64:
+            out[:] = self.kernel.exact(self.X[rows], None if rows is columns else self.X[columns])
+            return
+        with one_blas_thread():  # the same bits for any number of them
+            np.matmul(self.rows[rows], self.rows[columns].T, out=out)
+        out -= self.half[rows][:, None]
+        out -= self.half[columns]
+        np.exp(np.minimum(out, 0.0, out=out), out=out)
+
+    def times(self, rows: IntArray, coefficients: FloatArray, columns: IntArray, dtype: Any) -> FloatArray:
+        out = np.empty(columns.size)
+        for part in _chunks(columns.size, rows.size):
+            values = np.empty((columns[part].size, rows.size), dtype=dtype)
+            self.block(columns[part], rows, values, None)
+            with one_blas_thread():
+                out[part] = values @ coefficients.astype(dtype)
+        return out
 
 
 class _Stored:
@@ -158,10 +199,27 @@ class LazyGram:
         if self.thin:
             return _Blocked(kernel, X, thin=True)
         X = _varying(kernel, X)
+        if self.n <= PLAIN and type(kernel) is RBF and not sparse.issparse(X):
+            few = _Plain(kernel, X)
+            if few.near:
+                return few
         prepared = prepare(kernel, X, np.float32)
         if prepared is not None:
             return _Tiled(kernel, X, prepared)
         return _Stored(kernel.exact(X)) if 8 * self.n * self.n <= self.stored else _Blocked(kernel, X)
+
+    @cached_property
+    def _whole(self) -> FloatArray:
+        """All values, of few examples."""
+        return np.asarray(self.kernel.exact(self.X) + self.clamped)
+
+    def square(self, rows: IntArray) -> FloatArray:
+        """Return k(row, row') of few examples, shape (rows, rows), in double precision, by plain NumPy: nothing to compile."""
+        if self.n <= SHARED:
+            everyone = rows.size == self.n and bool((rows[1:] > rows[:-1]).all())
+            return self._whole if everyone else self._whole[np.ix_(rows, rows)]
+        part = self.X[rows][:, rows] if self.kernel.is_precomputed else self.X[rows]
+        return np.asarray(self.kernel.exact(part) + self.clamped)
 
     @cached_property
     def single_error(self) -> float:

@@ -7,7 +7,6 @@ from typing import Any
 import numpy as np
 from scipy import sparse
 from scipy.special import gammaln
-from sklearn.preprocessing import PolynomialFeatures
 
 from halfspace._typing import FloatArray
 from halfspace.errors import InputError
@@ -42,6 +41,8 @@ def monomials(A: Any, degree: int, gamma: float, coef0: float) -> FloatArray:
     The weight of x^α is the square root of  degree! / (α! (degree - |α|)!) gamma^|α| coef0^(degree - |α|); without coef0
     only |α| = degree is left.
     """
+    from sklearn.preprocessing import PolynomialFeatures  # noqa: PLC0415  (slow to import, and seldom needed)
+
     d = A.shape[1]
     check_width(comb(d + degree, degree) if coef0 else comb(d + degree - 1, degree))
     expand = PolynomialFeatures((0 if coef0 else degree, degree), include_bias=bool(coef0)).fit(np.zeros((1, d)))

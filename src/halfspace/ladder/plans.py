@@ -106,7 +106,7 @@ class Plan:
 
 def kept_metric(model: Any) -> Chosen:
     """Return a fitted relevance kernel machine whose parameters are the metric and the ridge that it found."""
-    name = model.history_["kernel"][int(np.argmin(model.history_["loss"]))]
+    name = type(model.kernel_.kernel).__name__.lower()
     params = {"kernel": name, "scale": model.kernel_.scale, "ridge": float(model.ridge_)}
     return Chosen(model.set_params(kernel=model.kernel_, ridge=model.ridge_), params, fitted=True)
 

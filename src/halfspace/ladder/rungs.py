@@ -83,10 +83,13 @@ def _adatron(X: Matrix, y: Labels, setting: Setting, sample_weight: Any = None) 
     else:
         grid = KernelAdaTronCV("linear", Cs=CAPS, tol=LOOSE, **shared)
         try:
-            search = _searched(grid, X[rows], y[rows], _some(sample_weight, rows), setting, SEARCHING)
+            _for_search(grid, y[rows], setting, SEARCHING)
+            run, _ = grid._choose(X[rows], y[rows], _some(sample_weight, rows))  # noqa: SLF001  (a machine for all is not needed)
         except MemoryLimitError:  # of very many classes; the default C is as good a guess as any
             return Chosen(model, {})
-        params, draw = {"C": search.best_params_["C"]}, _scores(search)
+        if run.reason == "interrupted":
+            raise KeyboardInterrupt
+        params, draw = {"C": grid.best_params_["C"]}, _scores(grid)
     return Chosen(model.set_params(**params, max_time=setting.left_of(began)), params, draw=draw)
 
 
@@ -212,12 +215,17 @@ def _some(sample_weight: Any, rows: Any) -> Any:
 
 def _searched(search: Any, X: Matrix, y: Labels, sample_weight: Any, setting: Setting, share: float) -> Any:
     """Fit a grid search in a share of the time; pass on an interrupt that it has caught to keep its best so far."""
-    scoring = "balanced_accuracy" if setting.balanced else "accuracy"
-    search.set_params(max_time=None if setting.max_time is None else share * setting.max_time)
-    search.set_params(cv=_folds(y), scoring=scoring, random_state=setting.seed).fit(X, y, sample_weight)
+    _for_search(search, y, setting, share).fit(X, y, sample_weight)
     if search.outcome_.reason == "interrupted":
         raise KeyboardInterrupt
     return search
+
+
+def _for_search(search: Any, y: Labels, setting: Setting, share: float) -> Any:
+    """Give a grid search its folds, its score, its seed and a share of the time; return it."""
+    scoring = "balanced_accuracy" if setting.balanced else "accuracy"
+    limit = None if setting.max_time is None else share * setting.max_time
+    return search.set_params(max_time=limit, cv=_folds(y), scoring=scoring, random_state=setting.seed)
 
 
 def widths(kernel: Any, X: Matrix) -> list[float] | None:

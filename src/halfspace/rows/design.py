@@ -7,7 +7,8 @@ that memory stays far below the data's size, in double precision, and in ranges 
 
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cached_property, reduce
+from operator import iadd
 from typing import Any
 
 import numpy as np
@@ -20,8 +21,9 @@ __all__ = ["Design", "column_means"]
 
 BLOCK = 1 << 18
 """Entries of a block: it stays in cache."""
-SUMS = 1 << 26
-"""Entries of all partial sums of squares together: 512 MB."""
+SUMS, FEW_SUMS = 1 << 26, 1 << 22
+"""Entries of all partial sums of squares together: 512 MB. More than four such sums are made only up to 32 MB, for to add
+them up takes as long as to read data of their size."""
 SCATTERED = 0.1
 """Share of stored entries below which products of sparse rows are cheaper than those of dense ones."""
 NEAR = 16.0
@@ -80,6 +82,11 @@ class Design:
         return np.sqrt(self.s)[:, None]
 
     @cached_property
+    def equal(self) -> bool:
+        """Whether all weights are 1."""
+        return bool((self.s == 1.0).all())
+
+    @cached_property
     def _by_columns(self) -> Matrix:
         """The examples, stored so that ranges of columns are found fast."""
         return self.X.tocsc() if sparse.issparse(self.X) else self.X
@@ -119,7 +126,7 @@ class Design:
         """Call `work` on iterators over the blocks of A's rows, one per piece of the data; results in row order."""
         length, width = max(self.n, self.D), min(self.n, self.D)
         step = max(least, BLOCK // width, width)
-        pieces = min(length * width / CHUNK_ENTRIES, SUMS / width**2)
+        pieces = min(length * width / CHUNK_ENTRIES, SUMS / width**2, max(FEW_SUMS / width**2, 4.0))
         return in_chunks(lambda a, b: work(_ranges(a, b, step)), length, pieces * CHUNK_ENTRIES / length)
 
     # ------------------------------------------------------------ products
@@ -133,19 +140,20 @@ class Design:
     def _dense_normal(self, *, stored: bool = False) -> FloatArray:
         """Return AᵀA of dense blocks; `stored`: without centre, clamped input and weights of a wide design."""
         d = self.X.shape[1]
-        side = min(self.n, d if stored else self.D)
 
-        def work(ranges: Iterator[tuple[int, int]]) -> FloatArray:
-            total = np.zeros((side, side))
+        def products(ranges: Iterator[tuple[int, int]]) -> Iterator[FloatArray]:
             for start, stop in ranges:
                 if not stored:
                     block = self.block(start, stop)
+                elif not self.tall:
+                    block = self.X[:, start : min(stop, d)].T
                 else:
-                    block = self.root[start:stop] * self.X[start:stop] if self.tall else self.X[:, start : min(stop, d)].T
-                total += block.T @ block
-            return total
+                    block = self.X[start:stop] if self.equal else self.root[start:stop] * self.X[start:stop]
+                yield block.T @ block
 
-        return np.asarray(sum(self.over_blocks(work)))
+        copied = not stored or (self.tall and not self.equal)
+        parts = self.over_blocks(lambda ranges: reduce(iadd, products(ranges)), 256 if copied else max(self.n, d))
+        return np.asarray(reduce(iadd, parts))
 
     def _scattered_square(self) -> FloatArray:
         """Return the products of sparse rows as they are stored, XXᵀ, or XᵀSX if the design is tall."""
@@ -156,25 +164,35 @@ class Design:
     def _stored_normal(self, K: FloatArray) -> FloatArray:
         """Return AᵀA from products K of the examples as they are stored: centre, clamped input and weights are put in."""
         if not self.tall:
-            along = (self.X @ self.centre)[:, None]
-            K -= along + along.T - (self.centre @ self.centre + self.clamp**2)
-            return K if (self.s == 1.0).all() else self.root * K * self.root.T
+            along = self._outputs(self.centre[:, None]) - 0.5 * (self.centre @ self.centre + self.clamp**2)
+            K -= along
+            K -= along.T
+            return K if self.equal else self.root * K * self.root.T
         d, total = self.X.shape[1], self.s.sum()
-        sums = np.asarray(self.X.T @ self.s)
+        sums = self._sums(self.s[:, None])[:, 0]
+        if self.centre.any():
+            across = np.outer(self.centre, 0.5 * total * self.centre - sums)
+            K += across
+            K += across.T
+        if not self.clamp:
+            return K
         G = np.full((self.D, self.D), self.clamp**2 * total)
-        across = np.outer(self.centre, sums)
-        G[:d, :d] = K - across - across.T + total * np.outer(self.centre, self.centre)
+        G[:d, :d] = K
         G[:d, d:] = (self.clamp * (sums - total * self.centre))[:, None]
         G[d:, :d] = G[:d, d:].T
         return G
 
+    def _outputs(self, W: FloatArray) -> FloatArray:
+        """Return XW, shape (n, m), of the examples as they are stored."""
+        if sparse.issparse(self.X):
+            return np.asarray(self.X @ W)
+        return np.concatenate(in_chunks(lambda a, b: self.X[a:b] @ W, self.n, self.D))
+
     def outputs(self, W: FloatArray) -> FloatArray:
         """Return X̃W, shape (n, m), for weights W, shape (D, m)."""
         d = self.X.shape[1]
-        if sparse.issparse(self.X):
-            return np.asarray(self.X @ W[:d] + self._constant(W))
         if self.near:
-            return np.concatenate(in_chunks(lambda a, b: self.X[a:b] @ W[:d], self.n, self.D)) + self._constant(W)
+            return self._outputs(W[:d]) + self._constant(W)
         return np.concatenate(self.in_rows(lambda a, b: self.rows(a, b) @ W, self.D))
 
     def _constant(self, W: FloatArray) -> FloatArray:
@@ -182,13 +200,17 @@ class Design:
         d = self.X.shape[1]
         return np.asarray(self.clamp * W[d:].sum(axis=0) - self.centre @ W[:d])
 
+    def _sums(self, C: FloatArray) -> FloatArray:
+        """Return XᵀC, shape (d, m), of the examples as they are stored."""
+        if sparse.issparse(self.X):
+            return np.asarray(self.X.T @ C)
+        return np.asarray(sum(in_chunks(lambda a, b: self.X[a:b].T @ C[a:b], self.n, self.D)))
+
     def combine(self, C: FloatArray) -> FloatArray:
         """Return X̃ᵀC, shape (D, m), for coefficients C, shape (n, m)."""
         if self.near:
             sums = C.sum(axis=0)
-            stored = sparse.issparse(self.X)
-            parts = [self.X.T @ C] if stored else in_chunks(lambda a, b: self.X[a:b].T @ C[a:b], self.n, self.D)
-            inner = sum(parts) - self.centre[:, None] * sums
+            inner = self._sums(C) - self.centre[:, None] * sums
             return np.vstack([inner, self.clamp * sums]) if self.clamp else np.asarray(inner)
         return np.asarray(sum(self.in_rows(lambda a, b: self.rows(a, b).T @ C[a:b], self.D)))
 

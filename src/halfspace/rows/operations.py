@@ -4,7 +4,9 @@ What models and accelerators need beyond the three row operations, written once 
 row, so a prediction does not depend on which rows come with it.
 """
 
+from functools import reduce
 from itertools import pairwise
+from operator import iadd
 from typing import Any
 
 import numpy as np
@@ -13,7 +15,7 @@ from scipy.linalg.blas import dsyrk
 
 from halfspace._dispatch import compiled
 from halfspace._typing import FloatArray, IntArray, Matrix, View
-from halfspace.rows.threads import in_chunks
+from halfspace.rows.threads import CHUNK_ENTRIES, in_chunks
 from halfspace.rows.views import CSR, Clamped, axpy, dot, entries_per_row, n_columns, n_rows, sqnorm, writable
 
 __all__ = [
@@ -45,6 +47,16 @@ def _squared_norms(X: View, out: FloatArray, start: int, stop: int) -> None:
         out[i] = sqnorm(X, i)
 
 
+def _fill_norms(X: View, out: FloatArray, start: int, stop: int) -> None:
+    """Write the squared lengths of a range of rows; dense doubles need nothing compiled for that."""
+    rows, scale = (X.rows, X.scale) if isinstance(X, Clamped) else (X, 0.0)
+    if not (isinstance(rows, np.ndarray) and rows.dtype == np.float64):
+        _squared_norms(X, out, start, stop)
+        return
+    np.einsum("ij,ij->i", rows[start:stop], rows[start:stop], out=out[start:stop])
+    out[start:stop] += scale * scale
+
+
 def outputs(X: View, W: FloatArray) -> FloatArray:
     """Return the outputs of weights W, shape (K, D), on the rows of a view, shape (n, K)."""
     W, out = writable(W), np.empty((n_rows(X), W.shape[0]))
@@ -54,13 +66,13 @@ def outputs(X: View, W: FloatArray) -> FloatArray:
 
 def fill_squared_norms(X: View, out: FloatArray) -> None:
     """Write the squared length of every row of a view into `out`, shape (n,), in the calling thread alone."""
-    _squared_norms(X, out, 0, out.size)
+    _fill_norms(X, out, 0, out.size)
 
 
 def squared_norms(X: View) -> FloatArray:
     """Return the squared length of every row of a view, shape (n,)."""
     out = np.empty(n_rows(X))
-    in_chunks(lambda start, stop: _squared_norms(X, out, start, stop), n_rows(X), entries_per_row(X))
+    in_chunks(lambda start, stop: _fill_norms(X, out, start, stop), n_rows(X), entries_per_row(X))
     return out
 
 
@@ -143,7 +155,8 @@ def gram(X: View, rows: IntArray, scale: FloatArray) -> FloatArray:
         product: FloatArray = dsyrk(1.0, block.T, lower=1).T
         return product
 
-    return np.asarray(sum(in_chunks(work, rows.size, D * D / 16)))
+    # Pieces of fewer rows than columns would take longer to add up than to make.
+    return np.asarray(reduce(iadd, in_chunks(work, rows.size, min(D * D / 16, CHUNK_ENTRIES / D))))
 
 
 @compiled

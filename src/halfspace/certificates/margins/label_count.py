@@ -15,7 +15,6 @@ from math import log
 from typing import Annotated, Self
 
 import numpy as np
-from flint import fmpz_mat
 from scipy import sparse
 from scipy.special import gammaln, logsumexp
 
@@ -131,6 +130,8 @@ def _ranks(X: Matrix, *, intercept: bool) -> tuple[int, int]:
     if rank < least and float(n) * D * least <= LARGEST:
         rank = modular_rank(_dense(X, D, D))
     if rank < least and float(n) * D * least <= EXACT:
+        from flint import fmpz_mat  # noqa: PLC0415  (not at the first fit: only exact proofs need it)
+
         k, _ = whole(_dense(X, D, D))
         small = k.T @ k if n > D else k @ k.T  # of the same rank: a real combination of length 0 is 0
         return rank, int(fmpz_mat(small.tolist()).rank())

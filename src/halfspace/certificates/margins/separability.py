@@ -21,7 +21,6 @@ from fractions import Fraction
 from typing import Annotated, Any, Self
 
 import numpy as np
-from flint import fmpz
 
 from halfspace._typing import FloatArray, IntArray, Label, Labels, Matrix
 from halfspace.certificates.arithmetic import EPS, both_signs, held, signs
@@ -126,6 +125,8 @@ class Separability(Certificate):
 
     def to_dict(self) -> dict[str, Any]:
         """Return the certificate as plain values; multipliers become strings "p/q"."""
+        from flint import fmpz  # noqa: PLC0415  (not at the first fit: only exact proofs need it)
+
         shares = {str(row): f"{fmpz(share.numerator)}/{fmpz(share.denominator)}" for row, share in self.multipliers.items()}
         names = ["verdict", "w", "b", "margin", "bracket", "intercept", "positive", *["answer"] * (self.answer is not None)]
         names += ["one_class"] * self.one_class
@@ -239,6 +240,8 @@ def _row(text: str) -> int:
 
 def _fraction(text: Any) -> Fraction:
     """Read a positive fraction "p/q" in lowest terms, of any sensible length."""
+    from flint import fmpz  # noqa: PLC0415  (not at the first fit: only exact proofs need it)
+
     parts = text.split("/") if isinstance(text, str) else []
     if len(parts) != 2 or not all(p.isascii() and p.isdigit() and p[0] != "0" and len(p) <= DIGITS for p in parts):
         msg = f"{str(text)[:20]!r} is not a positive fraction p/q"
@@ -259,6 +262,8 @@ def _open_question(proof: Separability, bracket: MarginBracket) -> list[tuple[bo
 
 def _signed_sum_vanishes(multipliers: dict[int, Fraction], X: Matrix, y: FloatArray, clamp: float) -> bool:
     """Tell whether Σ λ_i y_i x̃_i = 0 and Σ λ_i = 1 exactly, over a common denominator."""
+    from flint import fmpz  # noqa: PLC0415  (not at the first fit: only exact proofs need it)
+
     least = fmpz(1)
     for share in multipliers.values():
         least = least.lcm(fmpz(share.denominator))

@@ -198,7 +198,10 @@ def _measured(X: Matrix, W: FloatArray, s: FloatArray | None, claimed: IntArray 
         differences = block - W[labels[rows]]
         own[rows], noise[rows] = own_squares(differences)
         m = labels[rows].size
-        sums += sparse.csr_array((s[rows], labels[rows], np.arange(m + 1)), shape=(m, K)).T @ differences
+        if m * K <= FEW:
+            sums += (s[rows] * (labels[rows] == np.arange(K)[:, None])) @ differences
+        else:
+            sums += sparse.csr_array((s[rows], labels[rows], np.arange(m + 1)), shape=(m, K)).T @ differences
     return _summed(own, noise, sums, strays, labels, s)
 
 
@@ -223,6 +226,8 @@ def _summed(own: FloatArray, noise: FloatArray, sums: FloatArray, strays: int, l
     return _Found(error, total_noise, gain, float(gain_noise), sizes, labels, strays)
 
 
+FEW = 1 << 12
+"""Entries up to which a table of rows and cells is multiplied as it is: to make it sparse would take longer."""
 BLOCK_ENTRIES = 1 << 18
 """Entries held at a time: they stay in cache."""
 TINY = float(np.finfo(np.float64).tiny)

@@ -44,6 +44,7 @@ from halfspace.models.parameters import (
 )
 from halfspace.models.progress import Reporter
 from halfspace.rows.labels import example_weights
+from halfspace.rows.threads import one_blas_thread
 from halfspace.solvers.kernel.machine import KernelAnswer
 from halfspace.solvers.outcome import Reason
 from halfspace.solvers.run import Budget, Run
@@ -250,9 +251,10 @@ class KernelAdaTron(KernelPlaneMixin, ClassifierMixin, CallbackSupportMixin, Bas
             seeds = seeds_of(self.random_state, len(tasks))
             known = "_solved" in before and np.array_equal(before["classes_"], self.classes_)
             starts = before["_solved"].starts(tasks, gram.n) if known else [None] * len(tasks)
-            solved = claims.solve(gram, tasks, seeds, starts, budget, workers, reporter)
-            reporter.close()
-            self._conclude(kernel, data, tasks, *solved)
+            with one_blas_thread():
+                solved = claims.solve(gram, tasks, seeds, starts, budget, workers, reporter)
+                reporter.close()
+                self._conclude(kernel, data, tasks, *solved)
             return self
 
     def _check_parameters(self) -> None:

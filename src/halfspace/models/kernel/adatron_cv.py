@@ -165,22 +165,32 @@ class KernelAdaTronCV(CrossValidated):
         """
         with restored_on_error(self):
             began = time.perf_counter()
-            asked = self._model()
-            asked._check_parameters()  # noqa: SLF001  (a model and its choice are one)
-            for name in ("one_standard_error", "full_grid"):
-                require_switch(self, name)
-            require_choice(self, "scoring", "accuracy", "balanced_accuracy")
-            require_number(self, "cv_tol")
-            require(self, "cv_tol", "below 1", holds=self.cv_tol < 1)
-            data = read_examples(self, X, y, asked._asked_clamp())  # noqa: SLF001
-            data.inspection()
-            s = example_weights(self.class_weight, sample_weight, data.classes, data.target, type(self).__name__)
-            caps, widths = read_grid(type(self).__name__, self.Cs, self.gammas, asked._asked_kernel(), data.X)  # noqa: SLF001
-            run = self._search(data, s, caps, widths, began)
-            self.classes_ = data.classes
-            self.cv_results_ = results_table(run, np.array([width.gamma for width in widths]))
-            self._refit(X, y, sample_weight, run, caps, widths, began)
+            run, width = self._choose(X, y, sample_weight)
+            self._refit(X, y, sample_weight, run, width, began)
             return self
+
+    def _choose(self, X: Matrix, y: Labels, sample_weight: Any = None) -> tuple[GridRun, Width]:
+        """Choose C and gamma: `best_params_` and `cv_results_`; return what came of the grid and the kernel chosen."""
+        began = time.perf_counter()
+        asked = self._model()
+        asked._check_parameters()  # noqa: SLF001  (a model and its choice are one)
+        for name in ("one_standard_error", "full_grid"):
+            require_switch(self, name)
+        require_choice(self, "scoring", "accuracy", "balanced_accuracy")
+        require_number(self, "cv_tol")
+        require(self, "cv_tol", "below 1", holds=self.cv_tol < 1)
+        data = read_examples(self, X, y, asked._asked_clamp())  # noqa: SLF001
+        data.inspection()
+        s = example_weights(self.class_weight, sample_weight, data.classes, data.target, type(self).__name__)
+        caps, widths = read_grid(type(self).__name__, self.Cs, self.gammas, asked._asked_kernel(), data.X)  # noqa: SLF001
+        run = self._search(data, s, caps, widths, began)
+        self.classes_ = data.classes
+        self.cv_results_ = results_table(run, np.array([width.gamma for width in widths]))
+        point = chosen_point(run, one_standard_error=self.one_standard_error)
+        width = widths[point.width]
+        self.best_params_ = {"C": float(caps[point.cap])} | ({} if np.isnan(width.gamma) else {"gamma": width.gamma})
+        self.best_score_, self.best_index_ = point.score, point.width * caps.size + point.cap
+        return run, width
 
     def _search(self, data: Examples, s: FloatArray, caps: FloatArray, widths: list[Width], began: float) -> GridRun:
         """Score the grid."""
@@ -192,12 +202,12 @@ class KernelAdaTronCV(CrossValidated):
         matrices, workers = matrices_of(owner, widths, data, machines, float(self.cache_size), self.n_jobs)
         tasks = tasks_of(data, s, pairs=voting)
         problems = [problems_of(tasks, train, n, owner) for train, _ in folds]
+        targets = [data.target[test] for _, test in folds]
 
         def score(_width: int, _cap: int, fold: int, machines: list[Machine]) -> float:
-            test = folds[fold][1]
-            outputs = np.stack([machine.outputs(test) for machine in machines], axis=1)
-            right = class_numbers(outputs, data.classes.size, voting=voting) == data.target[test]
-            return float(mean_per_class(right, data.target[test]) if balanced else np.mean(right))
+            outputs = np.array([machine.outputs(folds[fold][1]) for machine in machines]).T
+            right = class_numbers(outputs, K, voting=voting) == targets[fold]
+            return float(mean_per_class(right, targets[fold]) if balanced else np.count_nonzero(right) / right.size)
 
         skip = not (self.full_grid or self.one_standard_error)
         plan = GridPlan(float(self.cv_tol), self.intercept == "free", skip, progress_printer(owner, self.verbose))
@@ -206,17 +216,11 @@ class KernelAdaTronCV(CrossValidated):
         search_grid(run, workers, seconds)
         return run
 
-    def _refit(
-        self, X: Matrix, y: Labels, sample_weight: Any, run: GridRun, caps: FloatArray, widths: list[Width], began: float
-    ) -> None:
-        """Choose a point and fit it to all examples."""
-        point = chosen_point(run, one_standard_error=self.one_standard_error)
-        C, width = float(caps[point.cap]), widths[point.width]
-        self.best_params_ = {"C": C} | ({} if np.isnan(width.gamma) else {"gamma": width.gamma})
-        self.best_score_, self.best_index_ = point.score, point.width * caps.size + point.cap
+    def _refit(self, X: Matrix, y: Labels, sample_weight: Any, run: GridRun, width: Width, began: float) -> None:
+        """Fit the chosen point to all examples."""
         rest = self.max_time
         rest = None if rest is None else max(float(rest) - (time.perf_counter() - began), 0.1 * float(rest))
-        self.estimator_ = self._model(kernel=width.kernel, C=C, max_time=rest).fit(X, y, sample_weight)
+        self.estimator_ = self._model(kernel=width.kernel, C=self.best_params_["C"], max_time=rest).fit(X, y, sample_weight)
         self.outcome_ = self.estimator_.outcome_
         if run.reason != "converged":
             done, total = int(np.isfinite(run.scores).all(axis=2).sum()), run.scores.shape[0] * run.scores.shape[1]

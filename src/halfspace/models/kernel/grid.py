@@ -24,6 +24,8 @@ WIDTHS = np.logspace(-1.0, 2.0, 10)
 """Default gammas, in units of the one that the median distance of the rows suggests."""
 EVERY = 0.5
 """Seconds between two lines about progress."""
+FEW = 400
+"""Examples up to which a grid is searched by one thread: its machines take less time than threads take to take turns."""
 
 
 class Width(NamedTuple):
@@ -103,7 +105,7 @@ def matrices_of(
     def predicted(workers: int) -> float:
         return 1e6 * WidthMatrices.megabytes(n, workers) + 8.0 * n * machines * (2 + 6 * workers + points)
 
-    workers = effective_n_jobs(-1 if n_jobs is None else n_jobs)
+    workers = 1 if n <= FEW else effective_n_jobs(-1 if n_jobs is None else n_jobs)
     while workers > 1 and (WidthMatrices.megabytes(n, workers) > cache_size or predicted(workers) > room(data.X)):
         workers -= 1
     what = f"a grid with {machines:,} machines on {n:,} examples"

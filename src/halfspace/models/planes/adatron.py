@@ -38,6 +38,7 @@ from halfspace.models.planes.prediction import PlaneMixin
 from halfspace.models.progress import Reporter
 from halfspace.rows.labels import example_weights
 from halfspace.rows.operations import outputs
+from halfspace.rows.threads import one_blas_thread
 from halfspace.solvers.linear.large_margin import LargeMargin, Plan
 from halfspace.solvers.linear.soft_margin import Point, Problem, combined
 from halfspace.solvers.outcome import Outcome
@@ -201,7 +202,9 @@ class AdaTron(PlaneMixin, ClassifierMixin, CallbackSupportMixin, BaseEstimator):
         self, fitting: Fitting, tasks: list[Task], before: dict[str, Any], budget: Budget, given: tuple[Any, Any]
     ) -> Self:
         """Solve the problem of every class and certify the answers."""
-        self._conclude(fitting, tasks, *self._solve(fitting, tasks, before, budget, given))
+        solved = self._solve(fitting, tasks, before, budget, given)
+        with one_blas_thread():
+            self._conclude(fitting, tasks, *solved)
         return self
 
     def _solve(

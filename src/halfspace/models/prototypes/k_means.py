@@ -383,7 +383,7 @@ class KMeans(Certified, ClassNamePrefixFeaturesOutMixin, TransformerMixin, Clust
             X, s = _LEARNT_FROM[self]
             X = read_matrix(self, X, reset=False)
             _require_unchanged(self, X, s)
-            self.certify(X, s)
+            self._measure(X, s)
             del _LEARNT_FROM[self]
         return cast("Quantisation", self._certificate)
 
@@ -398,7 +398,10 @@ class KMeans(Certified, ClassNamePrefixFeaturesOutMixin, TransformerMixin, Clust
         """Measure the prototypes on examples X, shape (n, d), and keep the proof as `certificate_`."""
         check_is_fitted(self)
         X = read_matrix(self, X, reset=False)
-        s = None if sample_weight is None else row_weights(self, X, sample_weight)
+        return self._measure(X, None if sample_weight is None else row_weights(self, X, sample_weight))
+
+    def _measure(self, X: Matrix, s: FloatArray | None) -> Quantisation:
+        """Keep the proof for rows and weights that were read."""
         with one_blas_thread():
             self._certificate = Quantisation.measure(X, prototypes=self.cluster_centers_, sample_weight=s)
         return self._certificate

@@ -174,14 +174,13 @@ class LinearRegression(Certified, RegressionMixin, MultiOutputMixin, RegressorMi
         -------
         self
         """
-        with restored_on_error(self):
+        with restored_on_error(self), one_blas_thread():
             began = time.perf_counter()
             self._check_parameters()
             data = read_regression(self, X, y, sample_weight)
             reserve = data.Y.shape[1] * data.design.entries / PROOF
-            with one_blas_thread():
-                choice = self._chosen(data, Budget(1, self.max_time, began=began, reserve=reserve))
-                self._store(data, choice)
+            choice = self._chosen(data, Budget(1, self.max_time, began=began, reserve=reserve))
+            self._store(data, choice)
             self.outcome_ = _explained(data, choice, self.certificate_)
             return self
 

@@ -19,15 +19,16 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from halfspace._dispatch import compiled_as_written, compiled_inside_as_written
+from halfspace._dispatch import compiled_as_written, compiled_inside_as_written, open_function
 from halfspace._typing import FloatArray, Matrix
 from halfspace.kernels import RBF, Kernel, Laplacian
 from halfspace.kernels.fast.activations import exp2
 from halfspace.kernels.gram import VALUES
 from halfspace.kernels.products import distances, doubled, squared_distances
-from halfspace.solvers.kernel.pair_steps import Box, climb_free, climb_pairs, gap_at, middle
+from halfspace.rows.threads import one_blas_thread
+from halfspace.solvers.kernel.pair_steps import Box, bias_of, climb, gap_at
 
-__all__ = ["Place", "Shared", "WidthMatrices", "advance", "confine", "refresh", "stretch"]
+__all__ = ["NoRoom", "Place", "Shared", "WidthMatrices", "advance", "confine", "enlarge", "refresh", "stretch"]
 
 NEAR = 0.25
 """Examples with a potential this near to 1 move to the square too."""
@@ -38,13 +39,17 @@ PLAIN = 1000
 SHARE = 0.7
 
 
+class NoRoom(NamedTuple):
+    """No room for squares: steps run on the whole matrix."""
+
+
 class Shared(NamedTuple):
     """What all problems of a kernel share: its matrix, its diagonal, room for a square of some examples, the kind of bias."""
 
     K: Any  # (n, n) float32
     diagonal: Any  # (n,) float32
-    room: Any  # float32, flat; if empty, steps run on the whole matrix only
-    free: bool
+    room: Any  # float32, flat; or NoRoom
+    bias: Any  # Free or Penalised
 
 
 class Place(NamedTuple):
@@ -57,7 +62,7 @@ class Place(NamedTuple):
     hi: FloatArray
 
 
-@compiled_as_written
+@compiled_inside_as_written
 def confine(at: Place, c: FloatArray, C: float) -> None:
     """Write the bounds for caps of C times c_i."""
     for i in range(c.size):
@@ -65,7 +70,7 @@ def confine(at: Place, c: FloatArray, C: float) -> None:
         at.hi[i] = C * c[i] if at.y[i] > 0.0 else 0.0
 
 
-@compiled_as_written
+@compiled_inside_as_written
 def stretch(at: Place, ratio: float) -> float:
     """Scale strengths by the factor that climbs highest, from 1 to `ratio`; h follows. Return the factor."""
     y, h, b = at.y, at.h, at.b
@@ -92,7 +97,7 @@ def _primal(at: Place, o: float) -> float:
     return 0.5 * square + loss
 
 
-@compiled_as_written
+@compiled_inside_as_written
 def _members(at: Place, o: float) -> Any:
     """Return the examples that are free, violate, or lie near the margin."""
     _, h, b, lo, hi = at
@@ -114,14 +119,14 @@ def _gather(K: Any, members: Any, out: Any) -> None:
             out[i, j] = row[members[j]]
 
 
-@compiled_as_written
+@compiled_inside_as_written
 def _whole(shared: Shared, at: Place, o: float, target: float, most: int) -> int:
     """Climb on all examples; return the steps."""
     single = np.empty(at.h.size, np.float32)
     for i in range(single.size):
         single[i] = at.h[i] - o  # what is near 0 has digits to spare
     box = Box(shared.K, shared.diagonal, single, at.b, at.lo, at.hi)
-    done = climb_free(box, target, most) if shared.free else climb_pairs(box, target, most)
+    done = climb(shared.bias, box, target, most)
     for i in range(single.size):
         at.h[i] = single[i] + o
     return done
@@ -141,7 +146,7 @@ def _some(shared: Shared, at: Place, o: float, members: Any, target: float, most
         before[k], own[k], lo[k], hi[k] = b[i], b[i], at.lo[i], at.hi[i]
     box = Box(square, diagonal, single, own, lo, hi)
     target = max(target, 0.1 * gap_at(single, box.b, box.lo, box.hi, 0.0))
-    done = climb_free(box, target, most) if shared.free else climb_pairs(box, target, most)
+    done = climb(shared.bias, box, target, most)
     change = np.zeros(n, np.float32)
     for k in range(w):
         s = box.b[k] - before[k]
@@ -156,6 +161,24 @@ def _some(shared: Shared, at: Place, o: float, members: Any, target: float, most
     return done
 
 
+@open_function
+def climb_in(room: Any, shared: Shared, at: Place, o: float, target: float, steps: int, most: int) -> int:
+    """Climb for a round, after so many steps; return the steps."""
+
+
+@climb_in.register(NoRoom)
+def _(_room: NoRoom, shared: Shared, at: Place, o: float, target: float, steps: int, most: int) -> int:
+    return _whole(shared, at, o, target, min(at.h.size // 2 + 64, most - steps))
+
+
+@climb_in.register(np.ndarray)
+def _(room: Any, shared: Shared, at: Place, o: float, target: float, steps: int, most: int) -> int:
+    members = _members(at, o) if steps >= at.h.size // 2 else np.empty(0, np.int64)
+    if 0 < members.size * members.size <= room.size:
+        return _some(shared, at, o, members, target, most - steps)
+    return _whole(shared, at, o, target, min(at.h.size // 2 + 64, most - steps))
+
+
 @compiled_as_written
 def refresh(K: Any, at: Place) -> None:
     """Compute h = y - K b anew from the single precision matrix, sums in double."""
@@ -167,7 +190,7 @@ def refresh(K: Any, at: Place) -> None:
                 at.h[j] -= s * row[j]
 
 
-@compiled_as_written
+@compiled_inside_as_written
 def advance(shared: Shared, at: Place, tol: float, most: int) -> tuple[float, float, int]:
     """Climb until the relative gap is at most `tol` or about `most` steps are done; h and b change in place.
 
@@ -177,20 +200,26 @@ def advance(shared: Shared, at: Place, tol: float, most: int) -> tuple[float, fl
     _, h, b, lo, hi = at
     steps = 0
     while True:
-        o = middle(h, b, lo, hi)[0] if shared.free else 0.0
+        o = bias_of(shared.bias, h, b, lo, hi)
         gap, primal = gap_at(h, b, lo, hi, o), _primal(at, o)
         if gap <= tol * primal or steps >= most:
             return gap, primal, steps
-        many = steps >= h.size // 2 and shared.room.size > 0
-        members = _members(at, o) if many else np.empty(0, np.int64)
-        target = 0.8 * tol * primal
-        if 0 < members.size * members.size <= shared.room.size:
-            done = _some(shared, at, o, members, target, most - steps)
-        else:
-            done = _whole(shared, at, o, target, min(h.size // 2 + 64, most - steps))
+        done = climb_in(shared.room, shared, at, o, 0.8 * tol * primal, steps, most)
         if done == 0:
             return gap, primal, steps
         steps += done
+
+
+@compiled_as_written
+def enlarge(
+    shared: Shared, at: Place, c: FloatArray, C: float, before: float, tol: float, most: int
+) -> tuple[float, float, int]:
+    """Go from caps of `before` times c_i, 0 at the start, to caps of C times c_i, which may be the same, and `advance`."""
+    if before != C:
+        confine(at, c, C)
+    if 0.0 < before < C:
+        stretch(at, C / before)
+    return advance(shared, at, tol, most)
 
 
 @compiled_as_written
@@ -240,13 +269,20 @@ class WidthMatrices:
 
     def room(self) -> Any:
         """Return room for a square of some examples, for a thread to keep."""
-        return np.empty(int(SHARE * self.n) ** 2 if self.n > PLAIN else 0, np.float32)
+        return np.empty(int(SHARE * self.n) ** 2, np.float32) if self.n > PLAIN else NoRoom()
+
+    def _plain(self, kernel: Kernel) -> Any:
+        """Return the matrix of few examples by NumPy, which compiles nothing; None if it is beyond single precision."""
+        with one_blas_thread(), np.errstate(over="ignore", invalid="ignore"):
+            K = kernel.exact(self.X)
+        return K.astype(np.float32) if np.abs(K).max() <= np.finfo(np.float32).max else None
 
     def fill(self, number: int, memory: Any) -> Any:
         """Return the matrix of a width, in this memory where that is possible."""
         kernel = self.kernels[number]
         if self._D is None:
-            K = kernel.matrix(self.X, dtype=np.float32)
+            K = self._plain(kernel) if self.n <= PLAIN else None
+            K = kernel.matrix(self.X, dtype=np.float32) if K is None else K
             K += self.clamped
             return K
         slope = float(kernel.get_params()["gamma"]) * math.log2(math.e)

@@ -17,16 +17,18 @@ from typing import Any, ClassVar, NamedTuple
 import numpy as np
 
 from halfspace._typing import FloatArray, IntArray
-from halfspace.solvers.kernel.grid import Place, Shared, WidthMatrices, advance, confine, refresh, stretch
-from halfspace.solvers.kernel.pair_steps import gap_at
+from halfspace.solvers.kernel.grid import Place, Shared, WidthMatrices, enlarge, refresh
+from halfspace.solvers.kernel.pair_steps import Free, Penalised, gap_at
 from halfspace.solvers.linear.soft_margin import best_bias
 from halfspace.solvers.outcome import Reason
-from halfspace.solvers.run import Budget, run, run_all
+from halfspace.solvers.run import PIECE, Budget, run, run_all
 
 __all__ = ["GridPlan", "GridRun", "Machine", "WidthSearch", "chosen_point", "results_table", "search_grid"]
 
 CHUNK = 1 << 16
 """Steps between two looks at the clock."""
+BEGINNING = 1 << 14
+"""Numbers that steps go through in the time that it takes to begin with a machine."""
 FINE, TRIES = 1e-3, 10
 """Up to this relative gap h is always computed anew before it is believed, at most so many times."""
 
@@ -68,23 +70,21 @@ class Machine:
         The gap is believed only after `anew`, if there is one, has computed h once more.
         """
         at, tries, stale = self.at, 0, False
-        confine(at, self.c, C)
-        if self.C > 0.0:
-            stretch(at, C / self.C)
+        gap, primal, done = enlarge(shared, at, self.c, C, self.C, tol, CHUNK)
         self.C, self.steps, most = C, 0, (40 if anew is None else 500) * self.y.size + 10_000
         while True:
-            gap, primal, done = advance(shared, at, tol, CHUNK)
             self.steps, stale = self.steps + done, stale or done > 0
             over = gap <= tol * primal or done < CHUNK or self.steps >= most
             if over and stale and anew is not None:
                 anew(at)
                 tries, stale = tries + 1, False
-                gap, primal, _ = advance(shared, at, tol, 0)
+                gap, primal, _ = enlarge(shared, at, self.c, C, C, tol, 0)
                 over = gap <= tol * primal or tries == TRIES or self.steps >= most
             if over:
                 break
             yield
-        if shared.free:
+            gap, primal, done = enlarge(shared, at, self.c, C, C, tol, CHUNK)
+        if isinstance(shared.bias, Free):
             rows = np.flatnonzero(self.c)
             self.bias = best_bias(self.y[rows] - at.h[rows], self.y[rows], C * self.c[rows])
             best = gap_at(at.h, at.b, at.lo, at.hi, self.bias)
@@ -128,7 +128,7 @@ class GridRun:
         if not hasattr(memory, "room"):
             memory.room, memory.K = self.matrices.room(), None if K is not None else self.matrices.memory()
         K = self.matrices.fill(width, memory.K) if K is None else K
-        return Shared(K, K.diagonal().copy(), memory.room, self.plan.free)
+        return Shared(K, K.diagonal().copy(), memory.room, Free() if self.plan.free else Penalised())
 
     def late(self) -> bool:
         """Tell whether the time is over; the reason is kept."""
@@ -194,6 +194,7 @@ class WidthSearch:
             return
         shared = grid.shared(width, self.K)
         machines: dict[int, list[Machine]] = {}
+        spent = 0
         total, skip = len(grid.folds), plan.skip and len(self.folds) == len(grid.folds)
         anew = partial(refresh, shared.K) if plan.tol <= FINE else None
         if plan.anew is not None:
@@ -207,7 +208,10 @@ class WidthSearch:
                 for machine in machines[f]:
                     for _ in machine.solve(shared, C, plan.tol, anew):
                         yield None
-                    yield None  # of many classes a fold takes long, however small its machines
+                    spent += machine.steps * machine.y.size + BEGINNING
+                    if spent > PIECE:  # of many classes a fold takes long, however small its machines
+                        spent = 0
+                        yield None
                 grid.gaps[width, k, f] = max(machine.gap for machine in machines[f])
                 grid.steps[width, k, f] = sum(machine.steps for machine in machines[f])
                 grid.scores[width, k, f] = grid.score(width, k, f, machines[f])

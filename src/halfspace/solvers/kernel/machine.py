@@ -19,6 +19,7 @@ A generator plans: it chooses working sets, and takes in what came of them. The 
 
 from collections.abc import Iterator
 from dataclasses import dataclass, field
+from functools import cached_property
 from typing import Annotated, ClassVar, NamedTuple
 
 import numpy as np
@@ -33,6 +34,8 @@ from halfspace.solvers.outcome import Reason
 
 __all__ = ["Climb", "KernelAnswer", "KernelMachine", "KernelProblem", "State", "hard_gap", "soft_plan"]
 
+FEW = 320
+"""Examples up to which the whole square is in double precision: below, that is less work than going about it cleverly."""
 SMALLEST, FEWEST = 1500, 16
 """Examples of the smallest level; and where there is little time."""
 SINGLE = 0.5
@@ -103,7 +106,11 @@ class Level:
         self.h = self.y.copy()
         self.travelled = np.full(n, np.inf)  # sum of the changes of strengths that h was updated by, in single precision
         self.bias = 0.0
-        self.work: WorkingSet = working_set(problem.gram, self.order, problem.room)
+
+    @cached_property
+    def work(self) -> WorkingSet:
+        """The working set, made when asked for."""
+        return working_set(self.problem.gram, self.order, self.problem.room)
 
     def values(self, m: int) -> tuple[float, float, float]:
         """Return bias, gap and primal value of the first m examples; of one class ½‖f‖², which is to be least."""
@@ -314,12 +321,39 @@ def _levels(problem: KernelProblem) -> list[int]:
     return sizes
 
 
-def soft_plan(
-    state: State, problem: KernelProblem, tol: float, rng: np.random.Generator, start: FloatArray | None
-) -> Iterator[Climb | None]:
+def _few(state: State, problem: KernelProblem, tol: float, start: FloatArray | None) -> Iterator[Climb | None]:
+    """Plan a soft margin of few examples: all are in the working set, and h is known in double precision after every round."""
+    n, before = problem.y.size, np.inf
+    everyone = np.arange(n)
+    level = state.level = Level(problem, everyone, start)
+    state.answer, state.reason = None, None
+    K = problem.gram.square(problem.rows)
+    box = Box(K, K.diagonal().copy(), level.h, level.b, level.lo, level.hi)
+    reason: Reason = "converged"
+    while True:
+        level.h[:] = level.y - K @ level.b
+        o, gap, primal = level.values(n)
+        state.gap = gap / max(primal, 1e-300)
+        if before < np.inf:
+            state.course.append((primal, primal - gap))
+        if state.hurry or gap <= tol * primal:
+            break
+        if gap > 0.9 * before:
+            reason = "rounding limit reached"
+            break
+        yield Climb(box, max(0.02 * gap * (before == np.inf), 0.5 * tol * primal), everyone)
+        before = gap
+    state.answer = level.answer(np.zeros(n), o, gap, primal)
+    state.reason = None if state.hurry and gap > tol * primal else reason
+
+
+def soft_plan(state: State, problem: KernelProblem, tol: float, seed: int, start: FloatArray | None) -> Iterator[Climb | None]:
     """Plan a soft margin, to a relative gap of `tol` that is true in double precision."""
     n = problem.y.size
-    level = state.level = Level(problem, rng.permutation(n), start)
+    if n <= FEW and problem.total == 0.0:
+        yield from _few(state, problem, tol, start)
+        return
+    level = state.level = Level(problem, np.random.default_rng(seed).permutation(n), start)
     state.answer, state.reason, known = None, None, 0
     for m in _levels(problem) if start is None else [n]:
         support = np.flatnonzero(level.b)
@@ -352,16 +386,14 @@ def soft_plan(
     state.reason = None if state.hurry and gap > tol * primal else reason
 
 
-def _hard(
-    state: State, problem: KernelProblem, tol: float, rng: np.random.Generator, start: FloatArray | None
-) -> Iterator[Climb | None]:
+def _hard(state: State, problem: KernelProblem, tol: float, seed: int, start: FloatArray | None) -> Iterator[Climb | None]:
     """Plan the largest margin, to a relative gap of `tol`, by soft margins with rising caps."""
     size = max(float(problem.gram.diagonal[problem.rows].mean()), 1e-30)
     cap, inner = FIRST / size, 0.3 * tol
     if start is not None:
         cap = max(cap, 2.0 * float(np.abs(start).max()))
     while True:
-        for climb in soft_plan(state, problem._replace(c=np.full(problem.y.size, cap)), inner, rng, start):
+        for climb in soft_plan(state, problem._replace(c=np.full(problem.y.size, cap)), inner, seed, start):
             state.course = [(np.inf, 0.0)] * len(state.course)  # values of a soft margin are none of the hard one
             yield climb
         answer, solved = state.known_answer(hard=True), state.reason == "converged"
@@ -396,7 +428,7 @@ class KernelMachine:
     def start(self, before: FloatArray | None = None) -> State:
         """Return the state to begin with, or to go on from signed strengths."""
         state, plan = State(), _hard if self.problem.hard else soft_plan
-        state.plan = plan(state, self.problem, self.tol, np.random.default_rng(self.seed), before)
+        state.plan = plan(state, self.problem, self.tol, self.seed, before)
         return state
 
     def step(self, state: State, most: int) -> tuple[FloatArray, ...]:

@@ -72,10 +72,10 @@ def lowest(outputs: FloatArray, cap: float, total: float) -> FloatArray:
     return alpha
 
 
-def _plan(state: OneClassState, problem: KernelProblem, tol: float, rng: np.random.Generator) -> Iterator[Climb | None]:
+def _plan(state: OneClassState, problem: KernelProblem, tol: float, seed: int) -> Iterator[Climb | None]:
     """Plan samples of growing size, each started from what the last one says of its examples, then all examples."""
     gram, n = problem.gram, problem.y.size
-    order, sizes = rng.permutation(n), [n]
+    order, sizes = np.random.default_rng(seed).permutation(n), [n]
     while sizes[0] > GROWTH * SMALLEST // 2:
         sizes.insert(0, -(-sizes[0] // GROWTH))
     support: IntArray = order[:TRIED]
@@ -88,7 +88,7 @@ def _plan(state: OneClassState, problem: KernelProblem, tol: float, rng: np.rand
         cap = state.unit * float(problem.c[0]) * n / m
         part = problem._replace(rows=rows, y=np.ones(m), c=np.full(m, cap), total=state.unit)
         start = lowest(outputs, cap, state.unit)
-        for climb in soft_plan(state, part, tol if m == n else max(tol, COARSE), rng, start):
+        for climb in soft_plan(state, part, tol if m == n else max(tol, COARSE), seed, start):
             if m < n:
                 state.course = []  # values of a sample are none of the whole
             yield climb
@@ -108,7 +108,7 @@ class OneClassMachine(KernelMachine):
         """Return the state to begin with; there is nothing to go on from."""
         del before
         state = OneClassState()
-        state.plan = _plan(state, self.problem, self.tol, np.random.default_rng(self.seed))
+        state.plan = _plan(state, self.problem, self.tol, self.seed)
         return state
 
     def status(self, state: State) -> Reason | None:

@@ -19,10 +19,10 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from halfspace._dispatch import compiled_as_written, compiled_inside_as_written
+from halfspace._dispatch import compiled_as_written, compiled_inside_as_written, open_function
 from halfspace._typing import FloatArray
 
-__all__ = ["Box", "climb_free", "climb_pairs", "gap_at", "middle", "pair_step"]
+__all__ = ["Box", "Free", "Penalised", "bias_of", "climb", "climb_free", "climb_pairs", "gap_at", "middle", "pair_step"]
 
 LOW = 4095
 """Bits of a key that hold the index within a block."""
@@ -43,6 +43,14 @@ class Box(NamedTuple):
     b: FloatArray  # (w,) updated in place
     lo: FloatArray  # (w,)
     hi: FloatArray  # (w,)
+
+
+class Free(NamedTuple):
+    """A bias that costs nothing: the strengths keep their sum."""
+
+
+class Penalised(NamedTuple):
+    """No bias, or one that is a weight like the others: each strength may change alone."""
 
 
 @compiled_as_written
@@ -141,7 +149,7 @@ def climb_free(box: Box, target: float, most: int) -> int:
     up, down = np.empty(w, np.int32), np.empty(w, np.int32)
     for k in range(w):
         up[k], down[k] = b[k] < hi[k], b[k] > lo[k]
-    pause = w // 8 + 32
+    pause = w // 8 + 8
     i, o = 0, 0.0
     for step in range(most):
         if step % pause == 0:
@@ -257,7 +265,7 @@ def climb_pairs(box: Box, target: float, most: int) -> int:
     up, down = np.empty(w, h.dtype), np.empty(w, h.dtype)
     for k in range(w):
         _move(b, lo, hi, k, 0.0, up, down)
-    pause = w // 8 + 32
+    pause = w // 8 + 8
     i = _worst(h, K[0, :w], nothing, K[0, :w], nothing, up, down)
     for step in range(most):
         if i < 0 or (step % pause == 0 and gap_at(h, b, lo, hi, 0.0) <= target):
@@ -276,3 +284,33 @@ def climb_pairs(box: Box, target: float, most: int) -> int:
         _move(b, lo, hi, j, t, up, down)
         i = _worst(h, K[i, :w], kind(s), K[j, :w], kind(t), up, down)
     return most
+
+
+@open_function
+def climb(kind: Any, box: Box, target: float, most: int) -> int:
+    """Climb with a bias of this kind, until the gap is at most `target` or `most` steps are done; return the steps."""
+
+
+@climb.register(Free)
+def _(_kind: Free, box: Box, target: float, most: int) -> int:
+    return climb_free(box, target, most)
+
+
+@climb.register(Penalised)
+def _(_kind: Penalised, box: Box, target: float, most: int) -> int:
+    return climb_pairs(box, target, most)
+
+
+@open_function
+def bias_of(kind: Any, h: Any, b: FloatArray, lo: FloatArray, hi: FloatArray) -> float:
+    """Return the bias half way between those that may rise and those that may fall; 0 if it is not free."""
+
+
+@bias_of.register(Free)
+def _(_kind: Free, h: Any, b: FloatArray, lo: FloatArray, hi: FloatArray) -> float:
+    return middle(h, b, lo, hi)[0]
+
+
+@bias_of.register(Penalised)
+def _(_kind: Penalised, _h: Any, _b: FloatArray, _lo: FloatArray, _hi: FloatArray) -> float:
+    return 0.0

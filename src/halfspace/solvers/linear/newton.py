@@ -39,6 +39,9 @@ OPERATIONS = 1 << 29
 """Multiplications between two looks at the clock."""
 STEPS = 400
 """Steps on one level after which something else should be tried."""
+PLENTY = 2
+"""Examples in the bend, per weight, from which one four times as narrow holds enough of them. With fewer the path is followed
+closely: where the bend holds fewer examples than there are weights, Newton's steps lead nowhere."""
 ENOUGH = 0.1
 """Share of the first slope that may be left: a step need not be better than the direction it follows."""
 
@@ -232,9 +235,10 @@ def _descend(
             continue
         zone = index[: _zone(u, u, mu, 0.0, index)]
         gradient = w - place.v
-        narrow = smoothing > 0.6 * allowed and (error < smoothing or decrement < 0.5 * smoothing)
+        plenty = zone.size > PLENTY * w.size
+        narrow = smoothing > 0.6 * allowed and (error < smoothing or (plenty and decrement < 0.5 * smoothing))
         if narrow:
-            mu /= min(max(smoothing / (0.5 * allowed), 1.3), 4.0)
+            mu /= min(max(smoothing / (0.5 * allowed), 1.3), 4.0 if plenty else 2.0)
             _keep_zone(problem, place, mu, zone, gradient)
         H = yield from _curvature(X, zone, np.sqrt(c[zone] / mu), pace)
         if pace.hurry:

@@ -106,6 +106,8 @@ def _combine(X: View, y: FloatArray, alpha: FloatArray, out: FloatArray, start: 
 def combined(problem: Problem, alpha: FloatArray) -> FloatArray:
     """Return Σ alpha_i y_i x_i, shape (D,)."""
     X, y = problem.X, problem.y
+    if not alpha.any():
+        return np.zeros(n_columns(X))
 
     def work(start: int, stop: int) -> FloatArray:
         part = np.zeros(n_columns(X))

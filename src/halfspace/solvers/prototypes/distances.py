@@ -82,10 +82,11 @@ def map_blocks(work: Callable[[IntArray, FloatArray], Any], X: View, cost: float
     `cost` is the number of multiplications per row. The cuts do not depend on the number of threads.
     """
     step = max(1, min(BLOCK, BLOCK_ENTRIES // n_columns(X)))
+    dense = isinstance(X, np.ndarray) and X.dtype == np.float64 and X.flags.carray  # blocks of it are as good as copies
 
     def chunk(start: int, stop: int) -> list[Any]:
         cuts = [np.arange(first, min(first + step, stop)) for first in range(start, stop, step)]
-        return [work(rows, gathered(X, rows)) for rows in cuts]
+        return [work(rows, X[rows[0] : rows[-1] + 1] if dense else gathered(X, rows)) for rows in cuts]
 
     with one_blas_thread():
         return [part for parts in in_chunks(chunk, n_rows(X), cost) for part in parts]

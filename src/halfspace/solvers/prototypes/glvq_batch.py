@@ -14,11 +14,12 @@ Reference  Nocedal and Wright 2006, algorithm 7.4; Lewis and Overton 2013, "Nons
 """
 
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Annotated, Any, ClassVar, NamedTuple, Self
 
 import numpy as np
 
-from halfspace._dispatch import compiled
+from halfspace._dispatch import compiled, compiled_inside
 from halfspace._typing import FloatArray, IntArray, View
 from halfspace.solvers.outcome import Reason
 from halfspace.solvers.prototypes.distances import distances, map_blocks
@@ -145,6 +146,11 @@ class DescentState:
     costs: Annotated[FloatArray, "f8(3)"]  # (3,): Φ at θ, at the start, and the share by which the last step lowered it
     counts: Annotated[IntArray, "i8(2)"]  # (2,): pairs remembered; 1 if no lower cost was found
 
+    @cached_property
+    def unit(self) -> float:
+        """The root of the mean squared distance of the first prototypes from their mean; 1 if they coincide."""
+        return float(np.sqrt(np.square(self.W - self.W.mean(axis=0)).sum() / self.W.shape[0])) or 1.0
+
     def check(self, _labels: Any) -> None:
         """Refuse a state read from a file whose point has other coordinates than prototypes and metric."""
         if self.theta.size not in (self.W.size, self.W.size + self.omega.size):
@@ -185,13 +191,13 @@ class Descent:
     def read(self, state: DescentState, theta: FloatArray | None = None) -> tuple[FloatArray, FloatArray]:
         """Return the prototypes and the metric, of length 1, at a point; where the state stands if none is given."""
         theta, size = state.theta if theta is None else theta, state.W.size
-        W = state.W + _spread(state.W) * theta[:size].reshape(state.W.shape)
+        W = state.W + state.unit * theta[:size].reshape(state.W.shape)
         return W, of_length_one(theta[size:].reshape(state.omega.shape)) if self.at.learns_metric else state.omega
 
     def _value(self, state: DescentState, theta: FloatArray) -> tuple[float, FloatArray]:
         """Return Φ and its gradient at a point."""
         W, metric = self.read(state, theta)
-        unit, size = _spread(state.W), W.size
+        unit, size = state.unit, W.size
         cost, slope, turn = cost_and_gradient(self.at, W, metric)
         if not self.at.learns_metric:
             return cost, unit * slope.ravel()
@@ -206,7 +212,7 @@ class Descent:
             cost, state.gradient[:] = self._value(state, state.theta)
             state.costs[:2] = cost
             return ()
-        found = self._searched(state, -_quasi_newton(state))
+        found = self._searched(state, _quasi_newton(state.gradient, state.steps, state.changes, int(state.counts[0])))
         if found is None:
             state.counts[:] = 0, state.counts[0] == 0  # once more by steepest descent, unless it was that
             return ()
@@ -248,18 +254,32 @@ class Descent:
         return "converged" if state.costs[2] <= self.tol else None
 
 
-def _quasi_newton(state: DescentState) -> FloatArray:
-    """Return H g for the gradient g, with BFGS' approximation H of the inverse Hessian (Nocedal and Wright, algorithm 7.4)."""
-    q, pairs = state.gradient.copy(), [(s, y, s @ y) for s, y in zip(state.steps, state.changes, strict=True)]
-    pairs = pairs[: state.counts[0]]
-    shares = []
-    for s, y, product in pairs:
-        shares.append(s @ q / product)
-        q -= shares[-1] * y
-    if pairs:
-        q *= pairs[0][2] / (pairs[0][1] @ pairs[0][1])
-    for (s, y, product), share in zip(reversed(pairs), reversed(shares), strict=True):
-        q += s * (share - y @ q / product)
+@compiled_inside
+def _dot(a: FloatArray, b: FloatArray) -> float:
+    total = 0.0
+    for j in range(a.size):
+        total += a[j] * b[j]
+    return total
+
+
+@compiled_inside
+def _add(scale: float, a: FloatArray, out: FloatArray) -> None:
+    for j in range(a.size):
+        out[j] += scale * a[j]
+
+
+@compiled
+def _quasi_newton(gradient: FloatArray, steps: FloatArray, changes: FloatArray, count: int) -> FloatArray:
+    """Return -H g for the gradient g, with BFGS' approximation H of the inverse Hessian (Nocedal and Wright, algorithm 7.4)."""
+    q, products, shares = -gradient, np.empty(count), np.empty(count)
+    for k in range(count):
+        products[k] = _dot(steps[k], changes[k])
+        shares[k] = _dot(steps[k], q) / products[k]
+        _add(-shares[k], changes[k], q)
+    if count:
+        q *= products[0] / _dot(changes[0], changes[0])
+    for k in range(count - 1, -1, -1):
+        _add(shares[k] - _dot(changes[k], q) / products[k], steps[k], q)
     return q
 
 
@@ -276,8 +296,3 @@ def _along(array: FloatArray) -> FloatArray:
 def _length(omega: FloatArray) -> FloatArray:
     """Return the length of a vector, a matrix, or each matrix of a stack."""
     return np.asarray(np.sqrt(_along(omega * omega)))
-
-
-def _spread(W: FloatArray) -> float:
-    """Return the root of the mean squared distance of prototypes from their mean; 1 if they coincide."""
-    return float(np.sqrt(np.square(W - W.mean(axis=0)).sum() / W.shape[0])) or 1.0
