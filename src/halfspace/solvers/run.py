@@ -30,6 +30,7 @@ __all__ = [
     "Progress",
     "Run",
     "Shares",
+    "at_once",
     "ended",
     "in_pieces",
     "run",
@@ -290,6 +291,13 @@ def run(
         return ended(method, clock.at, budget, course)
     except KeyboardInterrupt:
         return Run(state, _outcome("interrupted", method.unit, clock.at, budget), clock.at.round, course, clock.at.seconds)
+
+
+def at_once(method: Method, state: Any, table: Sequence[Any], budget: Budget) -> Run:
+    """Return the run that ended with its first piece, which was made already, with those of others; `table` is its course."""
+    clock, course = _Clock(state, budget, 0), Course(method.columns)
+    course.note(clock.count(table))
+    return ended(method, clock.at, budget, course)
 
 
 def in_pieces(work: Iterator[str], tell: Callable[[str], Any], some: Callable[[], bool] = bool) -> bool:

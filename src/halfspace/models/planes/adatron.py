@@ -38,11 +38,11 @@ from halfspace.models.planes.prediction import PlaneMixin
 from halfspace.models.progress import Reporter
 from halfspace.rows.labels import example_weights
 from halfspace.rows.operations import outputs
-from halfspace.rows.threads import one_blas_thread
-from halfspace.solvers.linear.large_margin import LargeMargin, Plan
+from halfspace.rows.threads import n_workers, one_blas_thread
+from halfspace.solvers.linear.large_margin import LargeMargin, Plan, begun
 from halfspace.solvers.linear.soft_margin import Point, Problem, combined
 from halfspace.solvers.outcome import Outcome
-from halfspace.solvers.run import Budget, Course, Progress, Run, run, run_all
+from halfspace.solvers.run import SMALL, Budget, Course, Progress, Run, run, run_all
 
 __all__ = ["AdaTron"]
 
@@ -216,7 +216,6 @@ class AdaTron(PlaneMixin, ClassifierMixin, CallbackSupportMixin, BaseEstimator):
         problems = [fitting.problem(task, C) for task in tasks]
         seeds = seeds_of(self.random_state, K)
         plan = Plan(0.95 * self.tol, self.rate, self.solver == "sweep", self.intercept == "free")
-        starts = fitting.starts(problems, before, free=plan.free)
         self._W = np.zeros((K, data.X.shape[1] + bool(data.clamp)))
         self._alpha, self._bias, proofs = np.zeros((K, data.y.size)), np.zeros(K), {}
         left = budget.left()
@@ -240,13 +239,24 @@ class AdaTron(PlaneMixin, ClassifierMixin, CallbackSupportMixin, BaseEstimator):
             self._W[0], self._alpha[0], self._bias[0] = point.w, fitting.spread(point.alpha), point.bias
             return reporter.tell(f"iteration {at.round}: relative gap {point.gap:.2g}")
 
-        methods = [LargeMargin(problem, plan, seeds[k], partial(inseparable, k)) for k, problem in enumerate(problems)]
         heard = K == 1 and (reporter.root is not None or bool(self.verbose))
-        watched = {"watch": watch, "every": 1 << 62} if heard else {}  # to watch changes nothing: pieces stay as large
-        works = [
-            partial(_solved, method, start, watched if K == 1 else None) for method, start in zip(methods, starts, strict=True)
+        alphas = fitting.strengths(problems, before)
+        sweeps: list[Any] = [None] * K
+        again = alphas is not None and before["C"] == self.C  # which may be solved already
+        if not (heard or again) and (data.entries < SMALL or n_workers(self.n_jobs, K) == 1):
+            nothing = np.zeros((K, problems[0].y.size))
+            sweeps = begun(problems, plan, seeds, nothing if alphas is None else alphas, budget)
+        methods = [
+            LargeMargin(problem, plan._replace(begun=made), seed, partial(inseparable, k))
+            for k, (problem, made, seed) in enumerate(zip(problems, sweeps, seeds, strict=True))
         ]
-        runs = run_all(works, budget, self.n_jobs, entries=data.entries)
+        runs: list[Any] = [method.finished(budget) for method in methods]
+        rest = [k for k in range(K) if runs[k] is None]
+        starts = fitting.starts(problems, before, alphas, free=plan.free) if rest else []
+        watched = {"watch": watch, "every": 1 << 62} if heard else {}  # to watch changes nothing: pieces stay as large
+        works = [partial(_solved, methods[k], starts[k], watched if K == 1 else None) for k in rest]
+        for k, done in zip(rest, run_all(works, budget, self.n_jobs, entries=data.entries) if rest else [], strict=True):
+            runs[k] = done
         points = [method.certify(done.state) for method, done in zip(methods, runs, strict=True)]
         for k, point in enumerate(points):
             self._W[k], self._bias[k], self._alpha[k] = point.w, point.bias, fitting.spread(point.alpha)

@@ -26,7 +26,7 @@ from halfspace.models.planes.large_margin import Fitting
 from halfspace.rows.labels import example_weights
 from halfspace.rows.threads import n_workers, one_blas_thread, side_by_side
 from halfspace.solvers.outcome import Outcome
-from halfspace.solvers.run import Budget, Shares
+from halfspace.solvers.run import SMALL, Budget, Shares
 
 __all__ = ["AdaTronCV"]
 
@@ -113,10 +113,11 @@ class AdaTronCV(CrossValidated):
         self.verbose = verbose
         self.random_state = random_state
 
-    def _model(self, C: float, *, n_jobs: int | None) -> AdaTron:
-        """Return an unfitted AdaTron with a cap and the parameters of this one."""
-        shared = ("tol", "intercept", "intercept_scaling", "max_iter", "max_time", "class_weight", "random_state")
-        return AdaTron(C=C, n_jobs=n_jobs, **{name: getattr(self, name) for name in shared})
+    def _model(self, C: float, *, n_jobs: int | None, tol: float | None = None) -> AdaTron:
+        """Return an unfitted AdaTron with a cap and the parameters of this one, but perhaps for the tolerance."""
+        shared = ("intercept", "intercept_scaling", "max_iter", "max_time", "class_weight", "random_state")
+        own = {name: getattr(self, name) for name in shared}
+        return AdaTron(C=C, n_jobs=n_jobs, tol=self.tol if tol is None else tol, **own)
 
     def fit(self, X: Matrix, y: Labels, sample_weight: Any = None) -> Self:
         """Choose the cap and learn from all examples with it.
@@ -163,7 +164,9 @@ class AdaTronCV(CrossValidated):
     def _scores(self, data: Examples, s: FloatArray, caps: list[float], budget: Budget) -> FloatArray:
         """Return the score of every cap in every fold; NaN where the time was over before, but for one."""
         folds, left = [test for _, test in self._folds(data)], budget.left()
-        shares = Shares.of(budget._replace(max_time=left and 0.8 * left), n_workers(self.n_jobs, len(folds)), len(folds))
+        workers = 1 if data.entries < SMALL else n_workers(self.n_jobs, len(folds))
+        shares = Shares.of(budget._replace(max_time=left and 0.8 * left), workers, len(folds))
+        tol = self.tol if self.cv_tol is None else self.cv_tol
 
         def work(test: IntArray) -> list[float]:
             own = shares.next()
@@ -172,13 +175,13 @@ class AdaTronCV(CrossValidated):
             begun.append(True)
             kept = s.copy()
             kept[test] = 0.0
-            models = [self._model(C, n_jobs=1).set_params(tol=self.tol if self.cv_tol is None else self.cv_tol) for C in caps]
+            models = [self._model(C, n_jobs=1, tol=tol) for C in caps]
             climb(models, Fitting.of(data, kept), tasks_of(data, kept), (None, None), own, certify=False)
             return [self._score(model, data, test) if hasattr(model, "classes_") else np.nan for model in models]
 
         begun: list[bool] = []
         with one_blas_thread():
-            return np.array(side_by_side(work, folds, self.n_jobs)).T
+            return np.array(side_by_side(work, folds, workers)).T
 
     def _score(self, model: AdaTron, data: Examples, test: IntArray) -> float:
         """Score a model on examples it has not seen."""

@@ -48,21 +48,29 @@ class Fitting(NamedTuple):
         everyone[self.rows] = alpha
         return everyone
 
-    def starts(self, problems: list[Problem], before: dict[str, Any], *, free: bool) -> list[Point | None]:
-        """Return the points of the last fit, if it was one on data of this shape."""
+    def strengths(self, problems: list[Problem], before: dict[str, Any]) -> FloatArray | None:
+        """Return the strengths of the last fit, shape (K, n), of examples with weight, if it was one on data of this shape."""
         data, W = self.data, before.get("_W", np.empty(0))
         same = W.shape == (len(problems), data.X.shape[1] + bool(data.clamp))
         if not same or before["_alpha"].shape[1] != data.y.size or not np.array_equal(before["classes_"], data.classes):
-            return [None] * len(problems)
+            return None
         alpha, caps = before["_alpha"], before["_caps"]
         if not problems[0].hard:  # strengths at their cap start at the new cap
             alpha = np.where((alpha >= caps) & (caps > 0), np.finfo(float).max, alpha)
-        answers = zip(problems, W, alpha, before["_bias"], strict=True)
+        return np.asarray(alpha if self.rows is None else alpha[:, self.rows])
+
+    def starts(
+        self, problems: list[Problem], before: dict[str, Any], alphas: FloatArray | None, *, free: bool
+    ) -> list[Point | None]:
+        """Return the points of the last fit, whose strengths are these, if it was one on data of this shape."""
+        if alphas is None:
+            return [None] * len(problems)
+        answers = zip(problems, before["_W"], alphas, before["_bias"], strict=True)
         return [self._start(problem, w, a, float(b) if free else 0.0, free=free) for problem, w, a, b in answers]
 
     def _start(self, problem: Problem, w: FloatArray, alpha: FloatArray, bias: float, *, free: bool) -> Point:
         """Return the point of an earlier answer, its strengths cut at the caps."""
-        kept = np.minimum(alpha if self.rows is None else alpha[self.rows], problem.c)
+        kept = np.minimum(alpha, problem.c)
         if not free:
             return value(problem, w, kept, combined(problem, kept))
         kept = balanced(kept, problem)

@@ -7,7 +7,7 @@ found, again. Errors forbidden: on small data sweeps show which few examples dec
 else, with second order, raise the cap until nobody needs it.
 """
 
-from collections.abc import Callable, Generator
+from collections.abc import Callable, Generator, Sequence
 from dataclasses import dataclass, field
 from typing import ClassVar, NamedTuple
 
@@ -18,11 +18,12 @@ from halfspace.rows.operations import take
 from halfspace.rows.views import Clamped, entries_per_row, n_columns, n_rows
 from halfspace.solvers.linear.active_set import most_inside, pivoted
 from halfspace.solvers.linear.newton import bend_for, descend
-from halfspace.solvers.linear.shrinking import ascend, ascend_few, relaxation
+from halfspace.solvers.linear.shrinking import FEW_SWEEPS, Begun, ascend, ascend_few, begin_each, relaxation
 from halfspace.solvers.linear.soft_margin import Beat, Pace, Point, Problem, combined, unclamped, value
 from halfspace.solvers.outcome import Reason
+from halfspace.solvers.run import Budget, Run, at_once
 
-__all__ = ["LargeMargin", "Plan", "State", "second_order"]
+__all__ = ["LargeMargin", "Plan", "State", "begun", "second_order"]
 
 SWEEPS = 12
 """Sweeps before the second-order finish."""
@@ -50,6 +51,7 @@ class Plan(NamedTuple):
     plain: bool = False  # the plain rule, no accelerator
     free: bool = False  # a free bias
     few: bool = True  # many sweeps first where entries are few; not on the way to another problem's answer
+    begun: Begun | None = None  # these sweeps, if they were made already, with those of other problems
 
 
 Beats = Generator[Beat, None, None]
@@ -59,6 +61,27 @@ def second_order(problem: Problem) -> bool:
     """Tell whether Newton's method pays: many rows, few columns."""
     D = n_columns(problem.X)
     return D <= WIDEST and n_rows(problem.X) >= 2 * D
+
+
+def begins_few(problem: Problem, plan: Plan) -> bool:
+    """Tell whether a problem that is given to Newton's method begins with many sweeps over few entries."""
+    return plan.few and n_rows(problem.X) * entries_per_row(problem.X) <= SMALL
+
+
+def begun(
+    problems: Sequence[Problem], plan: Plan, seeds: Sequence[int], alphas: FloatArray, budget: Budget
+) -> list[Begun | None]:
+    """Make the first sweeps of all problems in one call, if only their labels differ, they begin so, and there is no hurry.
+
+    `alphas`, shape (K, n), are the strengths to begin with.
+    """
+    first = problems[0]
+    sweeps = begins_few(first, plan) and second_order(first) and not (plan.plain or plan.free or first.hard)
+    if not sweeps or budget.max_time is not None or min(budget.max_iter, budget.piece) < FEW_SWEEPS:
+        return [None] * len(problems)
+    A = np.minimum(alphas, first.c)
+    Y = np.stack([problem.y for problem in problems])
+    return [*begin_each(first, Y, A, seeds, tol=plan.tol, rate=plan.rate or relaxation(first))]
 
 
 def _silently(beats: Generator[Beat, None, tuple[FloatArray, float]]) -> Generator[Beat, None, tuple[FloatArray, float]]:
@@ -85,10 +108,13 @@ def _coarse(
         w, mu = yield from _silently(_coarse(part, plan, rng, pace))
         w, mu = yield from _silently(descend(part, w, mu, tol=max(plan.tol, 0.2 * D / m), pace=pace))
         return w, min(1.0, 4.0 * mu)
-    alpha = np.zeros(n) if start is None else np.minimum(start.alpha, problem.c)
-    w, rate = combined(problem, alpha), plan.rate or relaxation(problem)
-    few = plan.few and n * entries_per_row(problem.X) <= SMALL
-    beats = ascend_few(problem, alpha, w, rng, tol=plan.tol, rate=rate, pace=pace) if few else None
+    few, rate, begun = begins_few(problem, plan), plan.rate or relaxation(problem), plan.begun
+    if begun is None:
+        alpha = np.zeros(n) if start is None else np.minimum(start.alpha, problem.c)
+        w = combined(problem, alpha)
+    else:
+        alpha, w, _ = begun
+    beats = ascend_few(problem, alpha, w, rng, tol=plan.tol, rate=rate, pace=pace, begun=begun) if few else None
     point = start
     for beat in beats or ascend(problem, alpha, w, rng, tol=plan.tol, rate=rate, patience=SWEEPS, pace=pace):
         yield beat
@@ -202,6 +228,11 @@ def _free(problem: Problem, plan: Plan, rng: np.random.Generator, pace: Pace, st
         inner = inner._replace(w=np.append(point.w, 0.0))
 
 
+def _nothing() -> Beats:
+    """Do nothing more."""
+    yield from ()
+
+
 @dataclass
 class State:
     """The weights of the lowest primal value and the strengths of the highest dual value so far, and the work that goes on."""
@@ -259,6 +290,15 @@ class LargeMargin:
             state.see(before)
             state.reason = "converged" if state.point().gap <= plan.tol else None
         return state
+
+    def finished(self, budget: Budget) -> Run | None:
+        """Return the run that the sweeps of `plan.begun` have ended already, if they have."""
+        begun = self.plan.begun
+        if begun is None or not begun.point.gap <= self.plan.tol:
+            return None
+        w, alpha, primal, dual, _ = begun.point
+        state = State(w, alpha, _nothing(), primal=primal, dual=dual, current=True, reason="converged")
+        return at_once(self, state, ([primal] * begun.sweeps, [dual] * begun.sweeps), budget)
 
     def step(self, state: State, most: int) -> tuple[list[float], ...]:
         """Do a piece of work: some sweeps, or part of a Newton step."""

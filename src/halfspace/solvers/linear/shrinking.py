@@ -14,19 +14,20 @@ between sweeps by Newton's step for it,
 (Σ alpha_i y_i - b/s²) / (1/s² + Σ_free 1/‖x_i‖²),  which is exact for orthogonal rows. The gap judges this too.
 """
 
-from collections.abc import Iterator
-from typing import Any
+from collections.abc import Iterator, Sequence
+from functools import lru_cache
+from typing import Any, NamedTuple
 
 import numpy as np
 
-from halfspace._dispatch import compiled
+from halfspace._dispatch import compiled, compiled_inside
 from halfspace._typing import FloatArray, IntArray, View
-from halfspace.rows.views import Clamped, Shifted, axpy, dot, entries_per_row, n_rows
+from halfspace.rows.views import Clamped, Shifted, axpy, dot, entries_per_row, n_columns, n_rows
 from halfspace.solvers.linear.soft_margin import Beat, Pace, Point, Problem, value
 from halfspace.solvers.rules.adatron import AdaTron
 from halfspace.solvers.rules.sweep import strengthen
 
-__all__ = ["ascend", "ascend_few", "relaxation"]
+__all__ = ["FEW_SWEEPS", "Begun", "ascend", "ascend_few", "begin_each", "relaxation"]
 
 BLOCK = 32
 FEW = 1 << 17
@@ -134,7 +135,7 @@ def _sweep_few(
     return m, sweeps
 
 
-@compiled
+@compiled_inside
 def _solve_few(
     rule: Any,
     X: View,
@@ -150,8 +151,8 @@ def _solve_few(
 ) -> int:
     """Sweep up to `most` times over all examples and those with something to say, until the gap is at most tol; count sweeps.
 
-    `found` holds the pull to stop at next, the shift of the outputs, and how many examples may still be shown; and on return
-    the primal and the dual value.
+    `found` holds the pull to stop at next, the shift of the outputs, and how many examples may still be shown; and on return,
+    behind them, the primal and the dual value.
     """
     n, sweeps, pull, active = alpha.size, 0, np.empty(4), np.empty(alpha.size, np.int64)
     while True:
@@ -182,23 +183,109 @@ def _solve_few(
             found[0] *= min(max(0.7 * np.sqrt(tol / min(gap, 1.0)), 0.2), 0.5)
 
 
+@compiled
+def _solve_each(
+    rule: Any,
+    X: View,
+    Y: FloatArray,
+    c: FloatArray,
+    q: FloatArray,
+    A: FloatArray,
+    W: FloatArray,
+    most: int,
+    tol: float,
+    seeds: IntArray,
+    found: FloatArray,
+) -> None:
+    """Do `_solve_few` for each of several labellings, a row of Y, A, W and `found` each, whose last column counts sweeps.
+
+    The weights W are those of the strengths A, whatever they were before.
+    """
+    for k in range(Y.shape[0]):
+        W[k] = 0.0
+        for i in range(q.size):
+            if A[k, i] != 0.0:
+                axpy(A[k, i] * Y[k, i], X, i, W[k])
+        found[k, 5] = _solve_few(rule, X, Y[k], c, q, A[k], W[k], most, tol, seeds[k], found[k])
+
+
+@lru_cache(256)
+def _seed(seed: int) -> int:
+    """Return the first that the generator of a problem draws; to make a generator takes as long as some sweeps."""
+    return int(np.random.default_rng(seed).integers(1, 1 << 30))
+
+
+class Begun(NamedTuple):
+    """What the first sweeps over few examples have come to; the arrays are those to go on with."""
+
+    alpha: FloatArray
+    w: FloatArray
+    found: FloatArray  # (6,)
+
+    @property
+    def sweeps(self) -> int:
+        """Sweeps made."""
+        return int(self.found[5])
+
+    @property
+    def point(self) -> Point:
+        """Weights and strengths, and their values."""
+        return Point(self.w, self.alpha, float(self.found[3]), float(self.found[4]))
+
+
+def begin_each(problem: Problem, Y: FloatArray, A: FloatArray, seeds: Sequence[int], *, tol: float, rate: float) -> list[Begun]:
+    """Do in one call what `ascend_few` begins with, for each of several labellings of the same examples.
+
+    Parameters
+    ----------
+    problem : Problem
+        The data; its labels are not read.
+    Y, A : ndarray, shape (K, n)
+        Labels ±1; strengths to begin with, which are changed in place.
+    seeds : sequence of int, shape (K,)
+        Of the generators that go on.
+    tol, rate : float
+        The gap that is aimed at, and the rate of the rule.
+    """
+    found, W = np.zeros((Y.shape[0], 6)), np.empty((Y.shape[0], n_columns(problem.X)))
+    found[:, :3] = 1.0, problem.shift, ROOMS[0] / max(entries_per_row(problem.X), 1.0)
+    first = np.array([_seed(seed) for seed in seeds])
+    view = Shifted(problem.X, problem.shift)
+    _solve_each(AdaTron(rate, 1.0), view, Y, problem.c, problem.q, A, W, FEW_SWEEPS, tol, first, found)
+    return [Begun(*each) for each in zip(A, W, found, strict=True)]
+
+
 def ascend_few(
-    problem: Problem, alpha: FloatArray, w: FloatArray, rng: np.random.Generator, *, tol: float, rate: float, pace: Pace
+    problem: Problem,
+    alpha: FloatArray,
+    w: FloatArray,
+    rng: np.random.Generator,
+    *,
+    tol: float,
+    rate: float,
+    pace: Pace,
+    begun: Begun | None = None,
 ) -> Iterator[Beat]:
     """Do what `ascend` does for few entries and finite caps, for some milliseconds; end with the last Point."""
     X, y, c, q, shift = problem
-    found = np.array([1.0, shift, 0.0, 0.0, 0.0])
-    rule, view = AdaTron(rate, 1.0), Shifted(X, shift)
+    found = np.array([[1.0, shift, 0.0, 0.0, 0.0, 0.0]]) if begun is None else begun.found[None]
+    rule, view, first = AdaTron(rate, 1.0), Shifted(X, shift), int(rng.integers(1, 1 << 30))
     left = FEW_SWEEPS
     for room in ROOMS:
         if room > ROOMS[0] and np.count_nonzero((alpha > 0.0) & (alpha < c)) > FREE * w.size:
             break
-        found[2] = room / max(entries_per_row(X), 1.0)
-        while found[2] > 0.0 and left > 0:
+        if begun is not None and room == ROOMS[0]:
+            left, first = left - begun.sweeps, 0
+            yield Beat(begun.sweeps, begun.point)
+            continue
+        found[0, 2] = room / max(entries_per_row(X), 1.0)
+        while found[0, 2] > 0.0 and left > 0:
             most = 1 if pace.hurry else min(pace.left, left)
-            swept = _solve_few(rule, view, y, c, q, alpha, w, most, tol, int(rng.integers(1, 1 << 30)), found)
-            left -= swept
-            yield Beat(swept, Point(w, alpha, float(found[3]), float(found[4])))
+            seeds = np.array([first or int(rng.integers(1, 1 << 30))])
+            _solve_each(rule, view, y[None], c, q, alpha[None], w[None], most, tol, seeds, found)
+            done, first = Begun(alpha, w, found[0]), 0
+            left -= done.sweeps
+            yield Beat(done.sweeps, done.point)
 
 
 def relaxation(problem: Problem) -> float:
