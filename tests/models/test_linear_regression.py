@@ -1,5 +1,7 @@
 """Linear regression: agreement with scikit-learn and closed forms, its readings, its outcomes."""
 
+import gc
+import weakref
 from concurrent.futures import ThreadPoolExecutor
 from copy import deepcopy
 
@@ -401,3 +403,31 @@ def test_standard_errors_are_made_when_asked_for():
         _ = model.standard_errors_
     X[:] = copy
     np.testing.assert_allclose(model.standard_errors_, errors, rtol=1e-8)
+
+
+def test_constant_columns_cost_no_decomposition():
+    """Columns without variance get weight 0 and no standard error, and the others are as without them, by Cholesky."""
+    rng = np.random.default_rng(0)
+    X, y = rng.standard_normal((60, 5)), rng.standard_normal(60)
+    X[:, [1, 4]] = 0.0, 3.0
+    model, others = LinearRegression().fit(X, y), LinearRegression().fit(X[:, [0, 2, 3]], y)
+    assert "Cholesky" in model.outcome_.sentence
+    assert "rank 3 of 5" in model.outcome_.sentence
+    assert model.rank_ == 3
+    assert model.certificate_.verify(X, y)
+    np.testing.assert_allclose(model.coef_, np.insert(others.coef_, [1, 3], 0.0), atol=1e-13)
+    np.testing.assert_allclose(model.standard_errors_, np.insert(others.standard_errors_, [1, 3], np.nan), rtol=1e-10)
+    assert model.degrees_of_freedom_ == others.degrees_of_freedom_ == 56
+
+
+def test_a_fit_of_many_rows_lets_go_of_them():
+    """Standard errors of a tall table are made when asked for, without its examples."""
+    rng = np.random.default_rng(0)
+    X = rng.standard_normal((60, 3))
+    y, held = X[:, 0] + rng.standard_normal(60), weakref.ref(X)
+    model = LinearRegression().fit(X, y)
+    known = LinearRegression().fit(X, y).standard_errors_
+    del X
+    gc.collect()
+    assert held() is None
+    np.testing.assert_array_equal(model.standard_errors_, known)

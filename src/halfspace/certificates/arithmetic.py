@@ -4,6 +4,7 @@ For a sum of m products the computed value is off by at most m·eps times the su
 section 3.1). With rows of length at most R and D columns that gives the two bounds below, each doubled to be safe.
 """
 
+import math
 from collections.abc import Callable
 from fractions import Fraction
 from typing import Any
@@ -50,6 +51,8 @@ EPS = float(np.finfo(np.float64).eps)
 BLOCK_ENTRIES = 1 << 20
 CACHED = 1 << 15
 """Numbers that are added to again and again."""
+SQUARES_KEPT = 1e-100
+"""Where the largest of some numbers is above this, and below one over this, no square that matters is lost or too large."""
 SMALLEST_ENTRY, LARGEST_ENTRY = 1e-146, 1e150
 """Where the largest number of a table is between these, its square has all its digits, and sums of squares are finite."""
 SUBNORMAL = float(np.finfo(np.float64).smallest_subnormal)
@@ -242,6 +245,9 @@ def radius(X: Matrix, clamp: float) -> float:
 def norm(w: FloatArray) -> float:
     """Return the length of w, safe from overflow and underflow."""
     scale = float(np.abs(w).max(initial=0.0))
+    if SQUARES_KEPT < scale < 1.0 / SQUARES_KEPT:
+        wide = np.asarray(w, dtype=np.float64)
+        return math.sqrt(np.vdot(wide, wide))
     return scale * float(np.linalg.norm(w / scale)) if scale > 0.0 and np.isfinite(scale) else scale
 
 

@@ -10,9 +10,9 @@ import os
 import threading
 from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import Future, ThreadPoolExecutor
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager
 from functools import cache
-from typing import Any, ClassVar, TypeVar
+from typing import Any, TypeVar
 
 import numpy as np
 from joblib import cpu_count, effective_n_jobs
@@ -170,32 +170,36 @@ def _blas() -> list[Any]:
     return [library for library in libraries().lib_controllers if library.user_api == "blas"]
 
 
-class _Alone:
-    """How many callers want BLAS in one thread: the first sets that, the last one gives the threads back."""
+class _OneThread:
+    """BLAS in one thread for as long as anyone wants that: the first who does sets it, the last one gives the threads back."""
 
-    lock = threading.Lock()
-    callers = 0
-    before: ClassVar[list[tuple[Any, int]]] = []
+    def __init__(self) -> None:
+        self.lock, self.callers = threading.Lock(), 0
+        self.before: list[tuple[Any, int]] = []
+
+    def __enter__(self) -> None:
+        with self.lock:
+            self.callers += 1
+            if self.callers == 1:
+                self.before = [(library, count) for library in _blas() if (count := library.get_num_threads()) != 1]
+                for library, _ in self.before:
+                    library.set_num_threads(1)
+
+    def __exit__(self, *_: object) -> None:
+        with self.lock:
+            self.callers -= 1
+            if self.callers == 0:
+                for library, count in self.before:
+                    library.set_num_threads(count)
 
 
-@contextmanager
-def one_blas_thread() -> Iterator[None]:
-    """Run BLAS in the calling thread alone.
+_one_thread = _OneThread()
+
+
+def one_blas_thread() -> AbstractContextManager[None]:
+    """Run BLAS in the calling thread alone, inside of a `with`.
 
     Its threads wait for each other by spinning: on small matrices, or beside another busy process, that costs up to ten times
     the work itself. And a sum then does not depend on the number of cores.
     """
-    with _Alone.lock:
-        _Alone.callers += 1
-        if _Alone.callers == 1:
-            _Alone.before = [(library, count) for library in _blas() if (count := library.get_num_threads()) != 1]
-            for library, _ in _Alone.before:
-                library.set_num_threads(1)
-    try:
-        yield
-    finally:
-        with _Alone.lock:
-            _Alone.callers -= 1
-            if _Alone.callers == 0:
-                for library, count in _Alone.before:
-                    library.set_num_threads(count)
+    return _one_thread

@@ -278,8 +278,6 @@ class LinearRegression(Certified, RegressionMixin, MultiOutputMixin, RegressorMi
         for name in self.made_late:
             self.__dict__.pop(name, None)
         self._spreads = _checked_spreads(data, fit)
-        if data.design.tall:
-            self._forget_data()
 
     @cached_property
     def standard_errors_(self) -> FloatArray:  # noqa: D102  (described above, with the other attributes)
@@ -346,18 +344,23 @@ class LinearRegression(Certified, RegressionMixin, MultiOutputMixin, RegressorMi
 
 
 def _checked_spreads(data: Regression, fit: RidgeFit) -> Callable[[], Spreads]:
-    """Return a function for the spreads of the weights (D,) and of the constant; it refuses examples that were changed."""
-    tall = data.design.tall  # asked for at once, before anyone can change the examples
-    seen: FloatArray = np.empty(0) if tall else data.design.outputs(fit.W)
+    """Return a function for the spreads of the weights (D,) and of the constant.
+
+    Of a wide design it needs the examples, and refuses those that were changed.
+    """
+    wide, free, total = None if data.design.tall else data.design, data.free, data.total
+    clamp, d, find = data.design.clamp, data.X.shape[1], fit.spreads
+    seen: FloatArray = np.empty(0) if wide is None else wide.outputs(fit.W)
+    W = fit.W
 
     @cache
     def spreads() -> Spreads:
-        if not tall and not np.allclose(data.design.outputs(fit.W), seen, rtol=1e-9, atol=1e-9 * float(np.abs(seen).max())):
+        if wide is not None and not np.allclose(wide.outputs(W), seen, rtol=1e-9, atol=1e-9 * float(np.abs(seen).max())):
             msg = "LinearRegression: X was changed in place since the fit, so its standard errors are not known. Fit again."
             raise InputError(msg)
         with one_blas_thread():
-            spread, centre = fit.spreads()
-        return spread, centre + 1.0 / data.total if data.free else data.design.clamp**2 * spread[data.X.shape[1] :].sum()
+            spread, centre = find()
+        return spread, centre + 1.0 / total if free else clamp**2 * spread[d:].sum()
 
     return spreads
 

@@ -48,39 +48,79 @@ class Landscape(NamedTuple):
     learns_metric: bool
 
 
+@compiled_inside
+def _gains(row: FloatArray, c: int, s: float, labels: IntArray, beta: float, near: IntArray, g: FloatArray) -> float:
+    """Write which two prototypes a row moves, of distances `row` (P,), and g_k of both, (2,); return s f(μ)."""
+    plus = minus = -1
+    for k in range(row.size):
+        if labels[k] == c:
+            if plus < 0 or row[k] < row[plus]:
+                plus = k
+        elif minus < 0 or row[k] < row[minus]:
+            minus = k
+    a, b = row[plus], row[minus]
+    xi_plus, xi_minus = slopes(beta, a, b)
+    near[0], near[1] = plus, minus
+    g[0], g[1] = s * xi_plus, -s * xi_minus
+    return s * bend(beta, (a - b) / (a + b) if a + b > 0.0 else 0.0)
+
+
+@compiled_inside
+def _attract(near: IntArray, g: FloatArray, x: FloatArray, W: FloatArray, sums: FloatArray) -> None:
+    """Add g_k v_k and g_k v_k² of a row and its two prototypes to `sums`, shape (2, P, d), with v_k = x - w_k."""
+    for side in range(2):
+        k, weight = near[side], g[side]
+        pulls, squares, w = sums[0, k], sums[1, k], W[k]
+        for j in range(w.size):
+            v = x[j] - w[j]
+            pulls[j] += weight * v
+            squares[j] += weight * v * v
+
+
 @compiled
 def _weigh(
-    D: FloatArray, target: IntArray, s: FloatArray, labels: IntArray, beta: float, near: IntArray, g: FloatArray
+    D: FloatArray,
+    rows: FloatArray,
+    W: FloatArray,
+    target: IntArray,
+    s: FloatArray,
+    labels: IntArray,
+    beta: float,
+    near: IntArray,
+    g: FloatArray,
+    sums: FloatArray,
 ) -> float:
-    """Write which two prototypes each row moves and g_ik of both, shape (n, 2), and return Σ s_i f(μ_i)."""
+    """Write which two prototypes each row moves and g_ik of both, shape (n, 2), add to `sums`, and return Σ s_i f(μ_i)."""
     total = 0.0
     for i in range(D.shape[0]):
-        plus = minus = -1
-        for k in range(D.shape[1]):
-            if labels[k] == target[i]:
-                if plus < 0 or D[i, k] < D[i, plus]:
-                    plus = k
-            elif minus < 0 or D[i, k] < D[i, minus]:
-                minus = k
-        a, b = D[i, plus], D[i, minus]
-        xi_plus, xi_minus = slopes(beta, a, b)
-        near[i, 0], near[i, 1] = plus, minus
-        g[i, 0], g[i, 1] = s[i] * xi_plus, -s[i] * xi_minus
-        total += s[i] * bend(beta, (a - b) / (a + b) if a + b > 0.0 else 0.0)
+        total += _gains(D[i], target[i], s[i], labels, beta, near[i], g[i])
+        _attract(near[i], g[i], rows[i], W, sums)
     return total
 
 
 @compiled
-def _attract(near: IntArray, g: FloatArray, rows: FloatArray, W: FloatArray, sums: FloatArray) -> None:
-    """Add Σ_i g_ik v_ik and Σ_i g_ik v_ik² to `sums`, shape (2, P, d), with v_ik = x_i - w_k."""
-    for i in range(near.shape[0]):
-        for side in range(2):
-            k, weight = near[i, side], g[i, side]
-            pulls, squares, w = sums[0, k], sums[1, k], W[k]
-            for j in range(w.size):
-                v = rows[i, j] - w[j]
-                pulls[j] += weight * v
-                squares[j] += weight * v * v
+def _weigh_diagonal(
+    rows: FloatArray,
+    W: FloatArray,
+    omega: FloatArray,
+    target: IntArray,
+    s: FloatArray,
+    labels: IntArray,
+    beta: float,
+    sums: FloatArray,
+) -> float:
+    """Add to `sums` for a diagonal metric, and return Σ s_i f(μ_i): all in one pass."""
+    total, D, near, g = 0.0, np.empty(W.shape[0]), np.empty(2, np.int64), np.empty(2)
+    for i in range(rows.shape[0]):
+        for k in range(W.shape[0]):
+            square = 0.0
+            for j in range(omega.size):
+                v = omega[j] * (rows[i, j] - W[k, j])
+                square += v * v
+            D[k] = square
+        total += _gains(D, target[i], s[i], labels, beta, near, g)
+        _attract(near, g, rows[i], W, sums)
+    return total
 
 
 def _turned(omega: FloatArray, near: IntArray, g: FloatArray, rows: FloatArray, W: FloatArray) -> FloatArray:
@@ -112,12 +152,14 @@ def cost_and_gradient(at: Landscape, W: FloatArray, omega: FloatArray) -> tuple[
     labels, total = at.labels, at.s.sum()
 
     def work(rows: IntArray, block: FloatArray) -> tuple[float, FloatArray, FloatArray]:
-        D = distances(block, W, labels, omega)
-        near, g, sums = np.empty((rows.size, 2), dtype=np.int64), np.empty((rows.size, 2)), np.zeros((2, *W.shape))
-        cost = _weigh(D, at.target[rows], at.s[rows], labels, at.beta, near, g)
-        _attract(near, g, block, W, sums)
-        if not at.learns_metric or omega.ndim == 1:
+        sums, classes, weights = np.zeros((2, *W.shape)), at.target[rows], at.s[rows]
+        if omega.ndim == 1:
+            cost = _weigh_diagonal(block, W, omega, classes, weights, labels, at.beta, sums)
             return cost, sums[0], at.learns_metric * omega * sums[1].sum(axis=0)
+        near, g = np.empty((rows.size, 2), dtype=np.int64), np.empty((rows.size, 2))
+        cost = _weigh(distances(block, W, labels, omega), block, W, classes, weights, labels, at.beta, near, g, sums)
+        if not at.learns_metric:
+            return cost, sums[0], np.zeros_like(omega)
         return cost, sums[0], _metric_slope(near, g, block, W, labels, omega)
 
     effort = W.size + (2.0 if at.learns_metric else 1.0) * omega.size

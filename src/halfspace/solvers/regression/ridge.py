@@ -28,7 +28,7 @@ import numpy as np
 from scipy import linalg, sparse
 
 from halfspace._memory import room
-from halfspace._typing import FloatArray
+from halfspace._typing import FloatArray, IntArray
 from halfspace.rows.design import Design
 from halfspace.rows.threads import one_blas_thread
 from halfspace.solvers.regression.conjugate import ConjugateGradients
@@ -119,7 +119,9 @@ def _by_cholesky(design: Design, Y: FloatArray, ridge: float) -> RidgeFit | None
     added = 0.0 if u is None else float(np.trace(M)) / width
     if u is not None:
         M += added * u * u.T
-    M[np.diag_indices_from(M)] += ridge
+    empty = np.flatnonzero(M.diagonal() == 0.0) if design.tall and ridge == 0.0 else np.empty(0, dtype=np.int64)
+    M[empty, empty] = float(np.trace(M)) / width  # columns without data: their weights are 0
+    M.flat[:: width + 1] += ridge
     size = linalg.norm(M, 1)
     factor, failed = linalg.lapack.dpotrf(M, lower=1, overwrite_a=0)
     if failed or linalg.lapack.dpocon(factor, size, uplo="L")[0] < TRUSTED:
@@ -129,15 +131,44 @@ def _by_cholesky(design: Design, Y: FloatArray, ridge: float) -> RidgeFit | None
         return np.asarray(linalg.lapack.dpotrs(factor, b, lower=1)[0])
 
     W, strengths = _solved(design, Y, ridge, solve, size)
-    inverse = None if ridge == 0.0 and not design.tall else np.square(linalg.lapack.dtrtri(factor, lower=1)[0]).sum(axis=0)
-    gamma = float(width if inverse is None else width - ridge * inverse.sum())
+
+    def inverse() -> FloatArray:
+        return np.asarray(np.square(linalg.lapack.dtrtri(factor, lower=1)[0]).sum(axis=0))
+
+    gamma = float(width - empty.size if ridge == 0.0 else width - ridge * inverse().sum())
     gamma -= 0.0 if u is None else added / (added + ridge)  # in that direction there are no data
+    return RidgeFit(
+        W,
+        strengths,
+        _tall_spreads(design, ridge, solve, inverse, empty) if design.tall else _wide_spreads(design, ridge, solve, factor),
+        gamma,
+        width - empty.size - (u is not None),
+        "Cholesky",
+    )
+
+
+def _tall_spreads(
+    design: Design, ridge: float, solve: Solve, inverse: Callable[[], FloatArray], empty: IntArray
+) -> Callable[[], Spreads]:
+    """Return what computes the spreads of a tall design, without its examples."""
+    c = _centre(design)
 
     def spreads() -> Spreads:
-        spread = inverse if design.tall and inverse is not None else _wide_spread(design, factor, ridge)
-        return spread, _centre_spread(design, ridge, solve, spread)
+        spread = inverse()
+        spread[empty] = np.nan
+        return spread, _centre_spread(c, ridge, solve, spread)
 
-    return RidgeFit(W, strengths, spreads, gamma, width - (u is not None), "Cholesky")
+    return spreads
+
+
+def _wide_spreads(design: Design, ridge: float, solve: Solve, factor: FloatArray) -> Callable[[], Spreads]:
+    """Return what computes the spreads of a wide design."""
+
+    def spreads() -> Spreads:
+        spread = _wide_spread(design, factor, ridge)
+        return spread, _centre_spread(_centre(design), ridge, solve, spread, design)
+
+    return spreads
 
 
 def _wide_spread(design: Design, factor: FloatArray, ridge: float) -> FloatArray:
@@ -178,9 +209,11 @@ def from_spectrum(design: Design, parts: Spectrum, Y: FloatArray, ridge: float) 
         along = parts.b / damped[:, None]
         strengths = design.root * (_held(design, basis / s, along) if design.tall else basis @ along)
 
+    c, wide = _centre(design), None if design.tall else design
+
     def spreads() -> Spreads:
-        spread = _spread(design, parts, ridge)
-        return spread, _centre_spread(design, ridge, solve, spread, basis)
+        spread = _spread(parts, ridge, wide)
+        return spread, _centre_spread(c, ridge, solve, spread, wide, basis)
 
     return RidgeFit(W, strengths, spreads, float((s * s / damped).sum()), s.size, "singular values")
 
@@ -204,14 +237,14 @@ def _held(design: Design, scaled: FloatArray, along: FloatArray) -> FloatArray:
     return np.concatenate(design.in_rows(lambda a, b: left(a, b) @ inside, design.D))
 
 
-def _spread(design: Design, parts: Spectrum, ridge: float) -> FloatArray:
+def _spread(parts: Spectrum, ridge: float, wide: Design | None) -> FloatArray:
     """Return the diagonal of (X̃ᵀSX̃ + λI)⁻¹; without data and without λ a weight's spread is NaN."""
-    if design.tall:
+    if wide is None:
         squares = parts.basis**2
     elif parts.right is not None:
         squares = parts.right**2
     else:
-        across = parts.basis / parts.s
+        design, across = wide, parts.basis / parts.s
         done = design.over_blocks(lambda ranges: [(design.block(a, b) @ across) ** 2 for a, b in ranges])
         squares = np.concatenate([part for piece in done for part in piece])
     missing = np.maximum(1.0 - squares.sum(axis=1), 0.0)
@@ -221,16 +254,28 @@ def _spread(design: Design, parts: Spectrum, ridge: float) -> FloatArray:
     return np.asarray(known + np.where(missing <= 1e-12, 0.0, missing) / ridge)
 
 
-def _centre_spread(design: Design, ridge: float, solve: Solve, spread: FloatArray, basis: FloatArray | None = None) -> float:
-    """Return cᵀ(X̃ᵀSX̃ + λI)⁻¹c for the centre c; NaN if a weight it needs is undetermined."""
+def _centre(design: Design) -> FloatArray:
+    """Return the centre as weights, shape (D, 1)."""
     c = np.zeros((design.D, 1))
     c[: design.centre.size, 0] = design.centre
+    return c
+
+
+def _centre_spread(
+    c: FloatArray,
+    ridge: float,
+    solve: Solve,
+    spread: FloatArray,
+    wide: Design | None = None,
+    basis: FloatArray | None = None,
+) -> float:
+    """Return cᵀ(X̃ᵀSX̃ + λI)⁻¹c for the centre c; NaN if a weight it needs is undetermined."""
     if not c.any():
         return 0.0
     if np.isnan(spread[c[:, 0] != 0]).any():
         return np.nan
-    if not design.tall:
-        inside = design.root * design.outputs(c)
+    if wide is not None:
+        inside = wide.root * wide.outputs(c)
         back = solve(inside)
         return float((c**2).sum() - (inside * back).sum()) / ridge if ridge else float((back**2).sum())
     missing = 0.0 if basis is None or ridge == 0.0 else float(((c - basis @ (basis.T @ c)) ** 2).sum()) / ridge
