@@ -226,9 +226,9 @@ def _summed(own: FloatArray, noise: FloatArray, sums: FloatArray, strays: int, l
     return _Found(error, total_noise, gain, float(gain_noise), sizes, labels, strays)
 
 
-FEW = 1 << 12
+FEW = 1 << 14
 """Entries up to which a table of rows and cells is multiplied as it is: to make it sparse would take longer."""
-BLOCK_ENTRIES = 1 << 18
+BLOCK_ENTRIES = 1 << 16
 """Entries held at a time: they stay in cache."""
 TINY = float(np.finfo(np.float64).tiny)
 """A product that underflows is off by less than this."""
@@ -248,8 +248,9 @@ def own_squares(differences: FloatArray) -> tuple[FloatArray, FloatArray]:
     d = differences.shape[1]
     squares: FloatArray = np.einsum("ij,ij->i", differences, differences)
     noise = (d + 4) * EPS * squares
-    lost = np.flatnonzero(squares < 1e-280)
-    noise[lost] += d * TINY * differences[lost].any(axis=1)
+    if squares.min(initial=np.inf) < 1e-280:
+        lost = np.flatnonzero(squares < 1e-280)
+        noise[lost] += d * TINY * differences[lost].any(axis=1)
     return squares, noise
 
 
@@ -260,7 +261,7 @@ def nearest(block: FloatArray, W: FloatArray) -> IntArray:
     low, high = _expanded(block - centre, W - centre)
     labels: IntArray = low.argmin(axis=1)
     possible = ~(low > high.min(axis=1, keepdims=True))  # also where a sum overflowed
-    unsure = np.flatnonzero(np.count_nonzero(possible, axis=1) != 1)
+    unsure = np.flatnonzero(np.add.reduce(possible, axis=1) != 1)
     if unsure.size:
         labels[unsure] = np.stack([own_squares(block[unsure] - w)[0] for w in W], axis=1).argmin(axis=1)
     return labels
@@ -310,18 +311,20 @@ def _scatter(X: Matrix, s: FloatArray) -> tuple[FloatArray, float]:
 
     The computed mean is off by n eps of the rows' mean length, which adds its square, weighted, to the scatter.
     """
-    (n, d), root = X.shape, np.sqrt(s)
+    (n, d), root = X.shape, None if (s == 1.0).all() else np.sqrt(s)
     mean = np.zeros(d)
     for rows, block in dense_blocks(X, d):
         mean += (s[rows] / s.sum()) @ block
     matrix = np.zeros((min(n, d), min(n, d)))
     if d <= n:
         for rows, block in dense_blocks(X, d):
-            part = (block - mean) * root[rows, None]
+            part = block - mean
+            part *= 1.0 if root is None else root[rows, None]
             matrix += part.T @ part
     else:
         columns = X.T.tocsr() if sparse.issparse(X) else X.T
         for rows, block in dense_blocks(columns, n):
-            part = (block - mean[rows, None]) * root
+            part = block - mean[rows, None]
+            part *= 1.0 if root is None else root
             matrix += part.T @ part
     return matrix, float(s.sum() * (mean @ mean) * n * EPS)

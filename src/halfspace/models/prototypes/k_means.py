@@ -18,12 +18,14 @@ from sklearn.utils.validation import check_is_fitted
 
 from halfspace._matrices import admitted
 from halfspace._typing import FloatArray, IntArray, Matrix
+from halfspace.certificates.arithmetic import plain_floats
 from halfspace.certificates.prototypes.quantisation import Quantisation, dense_blocks, own_squares
 from halfspace.errors import InputError
 from halfspace.models.certified import Certified
 from halfspace.models.parameters import (
     UNLABELLED,
     is_count,
+    lent_generator,
     read_matrix,
     require,
     require_choice,
@@ -285,8 +287,14 @@ class KMeans(Certified, ClassNamePrefixFeaturesOutMixin, TransformerMixin, Clust
                     best, reason, cut = self._best_in_time(X, y, sample_weight, began)
                 else:
                     seeded = self.random_state is None or is_count(self.random_state) or self.random_state == 0
-                    with config_context(skip_parameter_validation=isinstance(self.init, str) and seeded):  # all are checked
-                        best, reason, cut = self._scikit(X, sample_weight).fit(X, sample_weight=sample_weight), None, False
+                    checked = isinstance(self.init, str) and seeded
+                    sure = checked and plain_floats(X)
+                    with (
+                        config_context(skip_parameter_validation=checked, assume_finite=sure),
+                        lent_generator(self.random_state if seeded else None) as rng,
+                    ):
+                        model = self._scikit(X, sample_weight, random_state=rng if seeded else self.random_state)
+                        best, reason, cut = model.fit(X, sample_weight=sample_weight), None, False
             except InputError:
                 raise
             except ValueError as error:
@@ -382,8 +390,10 @@ class KMeans(Certified, ClassNamePrefixFeaturesOutMixin, TransformerMixin, Clust
                 raise AttributeError(msg)
             X, s = _LEARNT_FROM[self]
             X = read_matrix(self, X, reset=False)
-            _require_unchanged(self, X, s)
-            self._measure(X, s)
+            proof = self._measured(X, s)
+            same = np.array_equal(proof.labels, self.labels_)
+            _require_unchanged(self, X, s, proof.error if same else _error(self, X, s))
+            self._certificate = proof
             del _LEARNT_FROM[self]
         return cast("Quantisation", self._certificate)
 
@@ -398,13 +408,13 @@ class KMeans(Certified, ClassNamePrefixFeaturesOutMixin, TransformerMixin, Clust
         """Measure the prototypes on examples X, shape (n, d), and keep the proof as `certificate_`."""
         check_is_fitted(self)
         X = read_matrix(self, X, reset=False)
-        return self._measure(X, None if sample_weight is None else row_weights(self, X, sample_weight))
-
-    def _measure(self, X: Matrix, s: FloatArray | None) -> Quantisation:
-        """Keep the proof for rows and weights that were read."""
-        with one_blas_thread():
-            self._certificate = Quantisation.measure(X, prototypes=self.cluster_centers_, sample_weight=s)
+        self._certificate = self._measured(X, None if sample_weight is None else row_weights(self, X, sample_weight))
         return self._certificate
+
+    def _measured(self, X: Matrix, s: FloatArray | None) -> Quantisation:
+        """Return the proof for rows and weights that were read."""
+        with one_blas_thread():
+            return Quantisation.measure(X, prototypes=self.cluster_centers_, sample_weight=s)
 
     @property
     def prototypes_(self) -> FloatArray:
@@ -449,19 +459,24 @@ def _same_cells(labels: IntArray, others: IntArray) -> bool:
     return bool(pairs.shape[1] == np.unique(labels).size)
 
 
-def _require_unchanged(model: Any, X: Matrix, s: FloatArray | None) -> None:
+def _error(model: Any, X: Matrix, s: FloatArray | None) -> float:
+    """Return the error of rows X, weighted by s, as they are labelled."""
+    W = np.asarray(model.prototypes_, dtype=np.float64)
+    squares = np.concatenate([own_squares(block - W[model.labels_[rows]])[0] for rows, block in dense_blocks(X, X.shape[1])])
+    return float(squares.sum() if s is None else s @ squares)
+
+
+def _require_unchanged(model: Any, X: Matrix, s: FloatArray | None, error: float) -> None:
     """Refuse rows X, weighted by s, that are not those a model was fitted to: their error, as labelled, is not `inertia_`.
 
     √error is the length of all differences x - w taken together: rounding the prototypes by r each changes it by at most
     r √(Σ s_i). Sums may be in the precision of the rows, and expanded (‖x‖² - 2 x·w + ‖w‖²) where these are sparse.
     """
-    W, weights = np.asarray(model.prototypes_, dtype=np.float64), np.ones(X.shape[0]) if s is None else s
-    squares = [own_squares(block - W[model.labels_[rows]])[0] for rows, block in dense_blocks(X, X.shape[1])]
-    error = float(weights @ np.concatenate(squares))
+    W, total = np.asarray(model.prototypes_, dtype=np.float64), X.shape[0] if s is None else s.sum()
     precision = np.finfo(X.dtype)
     step = np.sqrt(precision.eps) if sparse.issparse(X) else precision.eps
     reach = step * np.sqrt((W * W).sum(axis=1).max()) + np.sqrt(X.shape[1] * precision.tiny)
-    spare = (1e-6 + X.shape[0] * precision.eps) * np.sqrt(model.inertia_) + 16.0 * np.sqrt(weights.sum()) * reach
+    spare = (1e-6 + X.shape[0] * precision.eps) * np.sqrt(model.inertia_) + 16.0 * np.sqrt(total) * reach
     if not abs(np.sqrt(error) - np.sqrt(model.inertia_)) <= spare:
         msg = (
             f"{type(model).__name__}: the X that fit was given has been changed since: its error is {error:.6g}, "

@@ -66,15 +66,16 @@ def _gains(row: FloatArray, c: int, s: float, labels: IntArray, beta: float, nea
 
 
 @compiled_inside
-def _attract(near: IntArray, g: FloatArray, x: FloatArray, W: FloatArray, sums: FloatArray) -> None:
-    """Add g_k v_k and g_k v_k² of a row and its two prototypes to `sums`, shape (2, P, d), with v_k = x - w_k."""
+def _attract(near: IntArray, g: FloatArray, x: FloatArray, W: FloatArray, pulls: FloatArray, squares: FloatArray) -> None:
+    """Add g_k v_k of a row and its two prototypes to `pulls`, shape (P, d), and g_k v_k² to `squares`, (P, d) or (0, d)."""
     for side in range(2):
         k, weight = near[side], g[side]
-        pulls, squares, w = sums[0, k], sums[1, k], W[k]
-        for j in range(w.size):
-            v = x[j] - w[j]
-            pulls[j] += weight * v
-            squares[j] += weight * v * v
+        for j in range(x.size):
+            pulls[k, j] += weight * (x[j] - W[k, j])
+        if squares.shape[0] > 0:
+            for j in range(x.size):
+                v = x[j] - W[k, j]
+                squares[k, j] += weight * v * v
 
 
 @compiled
@@ -88,13 +89,13 @@ def _weigh(
     beta: float,
     near: IntArray,
     g: FloatArray,
-    sums: FloatArray,
+    pulls: FloatArray,
 ) -> float:
-    """Write which two prototypes each row moves and g_ik of both, shape (n, 2), add to `sums`, and return Σ s_i f(μ_i)."""
-    total = 0.0
+    """Write which two prototypes each row moves and g_ik of both, shape (n, 2), add to `pulls`, and return Σ s_i f(μ_i)."""
+    total, nothing = 0.0, np.empty((0, W.shape[1]))
     for i in range(D.shape[0]):
         total += _gains(D[i], target[i], s[i], labels, beta, near[i], g[i])
-        _attract(near[i], g[i], rows[i], W, sums)
+        _attract(near[i], g[i], rows[i], W, pulls, nothing)
     return total
 
 
@@ -107,9 +108,10 @@ def _weigh_diagonal(
     s: FloatArray,
     labels: IntArray,
     beta: float,
-    sums: FloatArray,
+    pulls: FloatArray,
+    squares: FloatArray,
 ) -> float:
-    """Add to `sums` for a diagonal metric, and return Σ s_i f(μ_i): all in one pass."""
+    """Add to `pulls` and `squares` for a diagonal metric, and return Σ s_i f(μ_i): all in one pass."""
     total, D, near, g = 0.0, np.empty(W.shape[0]), np.empty(2, np.int64), np.empty(2)
     for i in range(rows.shape[0]):
         for k in range(W.shape[0]):
@@ -119,7 +121,7 @@ def _weigh_diagonal(
                 square += v * v
             D[k] = square
         total += _gains(D, target[i], s[i], labels, beta, near, g)
-        _attract(near, g, rows[i], W, sums)
+        _attract(near, g, rows[i], W, pulls, squares)
     return total
 
 
@@ -152,15 +154,16 @@ def cost_and_gradient(at: Landscape, W: FloatArray, omega: FloatArray) -> tuple[
     labels, total = at.labels, at.s.sum()
 
     def work(rows: IntArray, block: FloatArray) -> tuple[float, FloatArray, FloatArray]:
-        sums, classes, weights = np.zeros((2, *W.shape)), at.target[rows], at.s[rows]
+        pulls, classes, weights = np.zeros_like(W), at.target[rows], at.s[rows]
         if omega.ndim == 1:
-            cost = _weigh_diagonal(block, W, omega, classes, weights, labels, at.beta, sums)
-            return cost, sums[0], at.learns_metric * omega * sums[1].sum(axis=0)
+            squares = np.zeros((W.shape[0] * at.learns_metric, W.shape[1]))
+            cost = _weigh_diagonal(block, W, omega, classes, weights, labels, at.beta, pulls, squares)
+            return cost, pulls, omega * squares.sum(axis=0)
         near, g = np.empty((rows.size, 2), dtype=np.int64), np.empty((rows.size, 2))
-        cost = _weigh(distances(block, W, labels, omega), block, W, classes, weights, labels, at.beta, near, g, sums)
+        cost = _weigh(distances(block, W, labels, omega), block, W, classes, weights, labels, at.beta, near, g, pulls)
         if not at.learns_metric:
-            return cost, sums[0], np.zeros_like(omega)
-        return cost, sums[0], _metric_slope(near, g, block, W, labels, omega)
+            return cost, pulls, np.zeros_like(omega)
+        return cost, pulls, _metric_slope(near, g, block, W, labels, omega)
 
     effort = W.size + (2.0 if at.learns_metric else 1.0) * omega.size
     costs, pulls, slopes_of_metric = zip(*map_blocks(work, at.X, effort), strict=True)
