@@ -4,6 +4,8 @@ import numpy as np
 import pytest
 from scipy import sparse
 
+from halfspace import AdaTron, Perceptron
+from halfspace.rows import views
 from halfspace.rows.operations import outputs, squared_norms
 from halfspace.rows.views import CSR, Clamped, Gram, axpy, dot, entries_per_row, n_columns, n_rows, sqlength, sqnorm, view_of
 
@@ -100,3 +102,33 @@ def test_many_rows_in_threads_are_the_same():
     for i in (0, 15_000, 15_001, 30_000):
         np.testing.assert_array_equal(outputs(A[i : i + 1], w)[0], whole[i])
         np.testing.assert_array_equal(squared_norms(A[i : i + 1])[0], squared_norms(A)[i])
+
+
+@pytest.mark.filterwarnings("ignore::halfspace.errors.NotSeparatedWarning")
+@pytest.mark.parametrize("storage", [np.asarray, sparse.csr_matrix], ids=["dense", "CSR"])
+def test_asking_for_rows_ahead_changes_no_bit(storage, monkeypatch):
+    """A fit, its order and its outputs are the same whether later rows are asked for or not."""
+    rng = np.random.default_rng(0)
+    rows = rng.normal(size=(300, 40)) * (rng.random((300, 40)) < 0.5)
+    y = rows[:, 0] + rng.normal(size=300) > 0.0
+    models = []
+    for near in (0, 1 << 40):
+        monkeypatch.setattr(views, "NEAR", near)
+        monkeypatch.setattr(views, "NEAREST", near)
+        assert (views.lead_of(view_of(storage(rows))) > 0) == (near == 0)
+        machine = AdaTron(tol=1e-6).fit(sparse.csr_matrix(np.tile(rows, (8, 1))), np.tile(y, 8))
+        models.append((Perceptron(max_iter=5, random_state=0).fit(storage(rows), y), machine))
+    for one, other in zip(*models, strict=True):
+        np.testing.assert_array_equal(one.coef_, other.coef_)
+        np.testing.assert_array_equal(one.decision_function(storage(rows)), other.decision_function(storage(rows)))
+
+
+def test_how_far_ahead_to_ask():
+    """About as many bytes whatever a row's length; nothing for rows in cache or of a kernel matrix."""
+    wide, narrow = np.zeros((10, 500_000)), np.zeros((500_000, 10))
+    assert views.lead_of(wide) == 1
+    assert views.lead_of(Clamped(narrow, 1.0)) == 1 + views.LEAD // 80
+    assert views.lead_of(X) == views.lead_of(Gram(np.zeros((2000, 2000)))) == 0
+    views.ahead(Gram(X), 0)  # plain Python has nothing to ask
+    views.ahead(view_of(sparse.csr_matrix(X), 1.0), 0)
+    assert views.lead_of(np.zeros((1000, 100)), scattered=True) > 0

@@ -2,14 +2,14 @@
 
 import numpy as np
 import pytest
-from numpy.testing import assert_allclose
+from numpy.testing import assert_allclose, assert_array_equal
 from scipy.optimize import minimize
 from sklearn.datasets import make_moons
 
 from halfspace.kernels import RBF, Precomputed
 from halfspace.kernels.gram import LazyGram
 from halfspace.solvers.kernel import machine as kernel_margin
-from halfspace.solvers.kernel.machine import KernelMachine, KernelProblem, hard_gap
+from halfspace.solvers.kernel.machine import KernelMachine, KernelProblem, hard_gap, solve_at_once
 from halfspace.solvers.kernel.sweep import KernelSweep
 from halfspace.solvers.run import Budget, run, steps
 
@@ -144,16 +144,18 @@ def test_both_hard_values_do_not_change_with_the_length():
 
 
 @both
+@pytest.mark.parametrize("few", [0, 320])
 @pytest.mark.parametrize("C", [100.0, np.inf])
-def test_a_machine_cut_anywhere_has_true_values_and_stepped_it_is_the_same(free, C, monkeypatch):
+def test_a_machine_cut_anywhere_has_true_values_and_stepped_it_is_the_same(free, C, few, monkeypatch):
     """After every piece of work the answer is one, as after Ctrl-C; and looking at it changes nothing but that piece."""
     monkeypatch.setattr(kernel_margin, "STEPS", 8)
+    monkeypatch.setattr(kernel_margin, "FEW", few)
     made, K = problem(40, C=C, free=free, gamma=3.0)
     method = KernelMachine(made, 1e-6)
     state, reference, seen = method.start(), solve(method)[0], 0
     for at in steps(method, state, Budget(10_000)):
         seen += 1
-        if state.level is not None and np.isfinite(C) and seen % 7 == 0:
+        if state.level is not None and np.isfinite(C) and (few or seen % 7 == 0):
             cut = method.start()
             for k, _ in enumerate(steps(method, cut, Budget(10_000)), 1):
                 if k == seen:
@@ -163,7 +165,7 @@ def test_a_machine_cut_anywhere_has_true_values_and_stepped_it_is_the_same(free,
             assert (answer.primal, answer.dual) == pytest.approx((primal, dual), rel=1e-6, abs=1e-9)
             assert abs(rest) < 1e-6 or not free
         del at
-    assert seen > 2
+    assert seen > (1 if few else 2)
     assert_allclose(method.certify(state).b, reference.b, rtol=0.0, atol=0.0)
 
 
@@ -189,3 +191,27 @@ def test_long_rows_of_kernels_without_a_bound_on_single_precision_are_proved(ker
     model = hs.KernelAdaTron(kernel, gamma=0.05, degree=2, coef0=1.0, C=0.1, tol=1e-3).fit(X, y)
     assert model.outcome_.converged
     assert model.certificate_.verify(X, y)
+
+
+# ------------------------------------------------------------ few examples
+@both
+def test_several_problems_of_few_examples_at_once_are_those_solved_one_by_one(free):
+    """One compiled call for three labellings gives the strengths, values, rounds and course of three runs, bit for bit."""
+    made, _ = problem(60, C=3.0, free=free)
+    labels = np.sign(np.random.default_rng(0).normal(size=(3, 60)))
+    methods = [KernelMachine(made._replace(y=y), 1e-6) for y in labels]
+    for method, at_once in zip(methods, solve_at_once(methods, Budget(100)), strict=True):
+        alone = run(method, Budget(100), method.start())
+        assert_array_equal(method.certify(at_once.state).b, method.certify(alone.state).b)
+        assert method.certify(at_once.state)[4:] == method.certify(alone.state)[4:]
+        assert (at_once.rounds, at_once.outcome.reason) == (alone.rounds, alone.outcome.reason)
+        assert_array_equal(at_once.course.history()["dual"], alone.course.history()["dual"])
+
+
+@pytest.mark.parametrize("change", ["no errors", "other rows", "a time limit", "few rounds", "many examples"])
+def test_what_cannot_be_solved_at_once_is_left_to_runs(change):
+    """Hard margins, problems on other examples, limits and many examples are not begun."""
+    made, _ = problem(400 if change == "many examples" else 40, C=np.inf if change == "no errors" else 1.0)
+    other = made._replace(rows=made.rows[::-1]) if change == "other rows" else made
+    limits = {"a time limit": Budget(100, 10.0), "few rounds": Budget(2)}
+    assert solve_at_once([KernelMachine(made, 1e-3), KernelMachine(other, 1e-3)], limits.get(change, Budget(100))) == [None] * 2

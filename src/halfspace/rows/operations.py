@@ -16,7 +16,7 @@ from scipy.linalg.blas import dsyrk
 from halfspace._dispatch import compiled
 from halfspace._typing import FloatArray, IntArray, Matrix, View
 from halfspace.rows.threads import CHUNK_ENTRIES, in_chunks
-from halfspace.rows.views import CSR, Clamped, axpy, dot, entries_per_row, n_columns, n_rows, sqnorm, writable
+from halfspace.rows.views import CSR, Clamped, ahead, axpy, dot, entries_per_row, lead_of, n_columns, n_rows, sqnorm, writable
 
 __all__ = [
     "distinct_rows",
@@ -35,8 +35,10 @@ SPARSE = 0.25
 
 
 @compiled
-def _outputs(X: View, W: FloatArray, out: FloatArray, start: int, stop: int) -> None:
+def _outputs(X: View, W: FloatArray, out: FloatArray, start: int, stop: int, lead: int) -> None:
     for i in range(start, stop):
+        if 0 < lead < stop - i:
+            ahead(X, i + lead)
         for k in range(W.shape[0]):
             out[i, k] = dot(X, i, W[k])
 
@@ -59,8 +61,8 @@ def _fill_norms(X: View, out: FloatArray, start: int, stop: int) -> None:
 
 def outputs(X: View, W: FloatArray) -> FloatArray:
     """Return the outputs of weights W, shape (K, D), on the rows of a view, shape (n, K)."""
-    W, out = writable(W), np.empty((n_rows(X), W.shape[0]))
-    in_chunks(lambda start, stop: _outputs(X, W, out, start, stop), n_rows(X), entries_per_row(X))
+    W, out, lead = writable(W), np.empty((n_rows(X), W.shape[0])), lead_of(X)
+    in_chunks(lambda start, stop: _outputs(X, W, out, start, stop, lead), n_rows(X), entries_per_row(X))
     return out
 
 

@@ -11,6 +11,8 @@ adds a row of the matrix. *The kernel trick is a data type.* A method that asks 
 that is never stored: the last weight is the bias. With a clamped input of 0 it adds none, so that a fit without a bias runs the
 code compiled for one with it. `Shifted` adds a bias that belongs to no weight.
 
+`ahead(X, i)` does nothing but ask for row i before its turn comes; `lead_of(X)` says how many rows before.
+
 Invariant: an operation loops over the columns of the row, never over the weights, so `w` may be longer than the row.
 """
 
@@ -20,6 +22,7 @@ import numpy as np
 from scipy import sparse
 
 from halfspace._dispatch import open_function
+from halfspace._fetching import fetch
 from halfspace._matrices import canonical
 from halfspace._typing import FloatArray, Matrix, View
 
@@ -28,9 +31,11 @@ __all__ = [
     "Clamped",
     "Gram",
     "Shifted",
+    "ahead",
     "axpy",
     "dot",
     "entries_per_row",
+    "lead_of",
     "n_columns",
     "n_rows",
     "sqlength",
@@ -38,6 +43,16 @@ __all__ = [
     "view_of",
     "writable",
 ]
+
+
+LINE = 64
+"""Bytes of a cache line."""
+FETCHED = 1 << 13
+"""Bytes of a row that are asked for ahead; of longer ones the processor finds the rest by itself."""
+LEAD = 12_000
+"""Bytes to ask ahead for."""
+NEAR, NEAREST = 1 << 24, 1 << 19
+"""Bytes of all rows up to which that is not worth while, as they are in cache: in order, and one here, one there."""
 
 
 class CSR(NamedTuple):
@@ -94,6 +109,11 @@ def sqlength(X: View, w: FloatArray, alpha: FloatArray, y: FloatArray) -> float:
 
 
 @open_function
+def ahead(X: View, i: int) -> None:
+    """Ask for the memory of row i, which is wanted soon."""
+
+
+@open_function
 def n_rows(X: View) -> int:
     """Count the rows."""
 
@@ -125,6 +145,12 @@ def _(X: View, i: int) -> float:
         x = np.float64(X[i, j])
         total += x * x
     return total
+
+
+@ahead.register(np.ndarray)
+def _(X: View, i: int) -> None:
+    for j in range(0, min(X.shape[1], FETCHED // X.itemsize), LINE // X.itemsize):
+        fetch(X, (i, j))
 
 
 @n_rows.register(np.ndarray)
@@ -161,6 +187,14 @@ def _(X: View, i: int) -> float:
     return total
 
 
+@ahead.register(CSR)
+def _(X: View, i: int) -> None:
+    first, step = X.indptr[i], LINE // X.data.itemsize
+    for p in range(first, min(X.indptr[i + 1], first + FETCHED // X.data.itemsize), step):
+        fetch(X.data, p)
+        fetch(X.indices, p)
+
+
 @n_rows.register(CSR)
 def _(X: View) -> int:
     return X.indptr.size - 1
@@ -186,6 +220,11 @@ def _(a: float, X: View, i: int, w: FloatArray) -> None:
 @sqnorm.register(Gram)
 def _(X: View, i: int) -> float:
     return np.float64(X.K[i, i])
+
+
+@ahead.register(Gram)
+def _(X: View, i: int) -> None:
+    pass
 
 
 @n_rows.register(Gram)
@@ -223,6 +262,11 @@ def _(X: View, i: int) -> float:
     return sqnorm(X.rows, i) + X.scale * X.scale
 
 
+@ahead.register(Clamped)
+def _(X: View, i: int) -> None:
+    ahead(X.rows, i)
+
+
 @n_rows.register(Clamped)
 def _(X: View) -> int:
     return n_rows(X.rows)
@@ -247,6 +291,11 @@ def _(a: float, X: View, i: int, w: FloatArray) -> None:
 @sqnorm.register(Shifted)
 def _(X: View, i: int) -> float:
     return sqnorm(X.rows, i)
+
+
+@ahead.register(Shifted)
+def _(X: View, i: int) -> None:
+    ahead(X.rows, i)
 
 
 @n_rows.register(Shifted)
@@ -328,3 +377,16 @@ def entries_per_row(X: View) -> float:
     if isinstance(X, Clamped):
         return entries_per_row(X.rows) + (X.scale != 0.0)
     return X.data.size / max(n_rows(X), 1) if isinstance(X, CSR) else float(n_columns(X))
+
+
+def lead_of(X: View, *, scattered: bool = False) -> int:
+    """Return how many rows ahead to ask for memory; 0 for rows that are in cache anyway, or are not read from memory.
+
+    `scattered` says that rows are read one here, one there.
+    """
+    while isinstance(X, Clamped | Shifted):
+        X = X.rows
+    if isinstance(X, Gram):
+        return 0
+    size = X.data.nbytes + X.indices.nbytes if isinstance(X, CSR) else X.nbytes
+    return 0 if size <= (NEAREST if scattered else NEAR) else 1 + int(LEAD * n_rows(X) // size)

@@ -21,7 +21,7 @@ from halfspace.models.multiclass import Task, pair_groups
 from halfspace.models.parameters import Examples
 from halfspace.models.progress import Reporter
 from halfspace.rows.threads import n_workers
-from halfspace.solvers.kernel.machine import KernelAnswer, KernelMachine, KernelProblem
+from halfspace.solvers.kernel.machine import KernelAnswer, KernelMachine, KernelProblem, solve_at_once
 from halfspace.solvers.kernel.sweep import KernelSweep
 from halfspace.solvers.linear.soft_margin import balanced
 from halfspace.solvers.outcome import Outcome
@@ -252,9 +252,15 @@ class Claims(NamedTuple):
         share = np.inf if left is None else left * n_workers(n_jobs, len(tasks)) / len(tasks)
         timed = self._replace(plan=self.plan._replace(seconds=share))
         works = [timed.work(gram, *each) for each in zip(tasks, seeds, starts, strict=True)]
-        runners = [work.runner(reporter, k, len(works)) for k, work in enumerate(works, 1)]
-        entries = float(max(task.rows.size for task in tasks)) ** 2
-        runs = [runners[0](budget, None)] if len(runners) == 1 else run_all(runners, budget, n_jobs, entries=entries)
+        methods = [work.method for work in works if isinstance(work.method, KernelMachine)]
+        fresh = bool(methods) and all(start is None for start in starts) and (reporter is None or reporter.watch is None)
+        runs: list[Any] = solve_at_once(methods, budget) if fresh else [None] * len(works)
+        rest = [k for k, done in enumerate(runs) if done is None]
+        runners = [works[k].runner(reporter, k + 1, len(works)) for k in rest]
+        entries, several = float(max(task.rows.size for task in tasks)) ** 2, len(works) > 1
+        ends = run_all(runners, budget, n_jobs, entries=entries) if several else [own(budget, None) for own in runners]
+        for k, done in zip(rest, ends, strict=True):
+            runs[k] = done
         answers = [work.answer(done) for work, done in zip(works, runs, strict=True)]
         parts = [self.claim(task, answer) for task, answer in zip(tasks, answers, strict=True)]
         for k, tol in self._unproved(runs, answers, parts):

@@ -34,7 +34,7 @@ from halfspace.models.progress import Reporter
 from halfspace.rows.labels import class_numbers, example_weights
 from halfspace.rows.operations import outputs
 from halfspace.rows.orders import Orders
-from halfspace.rows.views import entries_per_row
+from halfspace.rows.views import entries_per_row, lead_of
 from halfspace.solvers.outcome import Outcome
 from halfspace.solvers.rules.presenting import Presenting, Training, copied, overlaps
 from halfspace.solvers.rules.rosenblatt import Rosenblatt
@@ -193,7 +193,7 @@ class PresentingClassifier(PlaneMixin, StreamMixin, ClassifierMixin, CallbackSup
         self._fitted_clamp, self.classes_ = data.clamp, data.classes
         self._native = self.multi_class == "native" and data.classes.size > 2
         s = example_weights(self.class_weight, sample_weight, data.classes, data.target, type(self).__name__)
-        task = Task(data.view, data.target, data.positive, data.q, s)
+        task = Task(data.view, data.target, data.positive, data.q, s, lead_of(data.view))
         first, resumed = self._resumed(task, data, before)
         entries, n = entries_per_row(data.view), data.y.size
         orders = Orders.in_order(n)
@@ -374,14 +374,17 @@ class PresentingClassifier(PlaneMixin, StreamMixin, ClassifierMixin, CallbackSup
         """
         scores, W = outputs(data.view, W), shared(W)
         terms = sum(data.X.shape) + int(self._state.updates.sum())
-        self.criterion_ = self._criterion(data, scores)
         mistakes, began = self._state.mistakes, np.linalg.norm(self._began, axis=1)
         if self._native:
+            self.criterion_ = self._joint_criterion(data, scores)
             joint = self._joint_bracket(data, scores, W, alpha, terms)
             return self._claim(int(mistakes.sum()), joint, s, float(np.linalg.norm(began)))
+        E = scores * np.where(data.target[:, None] == data.positive, 1.0, -1.0)
+        criterion = -np.minimum(E, 0.0).sum(axis=0)
+        self.criterion_ = float(criterion[0]) if criterion.size == 1 else criterion
         parts, labels = [], data.classes.tolist()
-        for k, number in enumerate(data.positive):
-            sides = self._sides(data, number, scores[:, k], W[k], k, alpha[k].sum(), terms)
+        for k, number in enumerate(data.positive.tolist()):
+            sides = self._sides(data, E[:, k], W[k], k, alpha[k].sum(), terms)
             common: dict[str, Any] = {"weights": W[k], "clamp": data.clamp, "positive": labels[number]}
             if k in proofs or not alpha[k].any():
                 bracket = MarginBracket.measure(data.X, data.y, strengths=proofs.get(k), **common)
@@ -390,19 +393,14 @@ class PresentingClassifier(PlaneMixin, StreamMixin, ClassifierMixin, CallbackSup
             parts.append(self._claim(int(mistakes[k]), bracket, s, float(began[k])))
         return parts[0] if len(parts) == 1 else PerClass(tuple(labels), tuple(parts))
 
-    def _criterion(self, data: Examples, scores: FloatArray) -> float | FloatArray:
-        """Return the perceptron criterion Σ max(0, -y f) of outputs (n, K): a number, or one per class for one-vs-rest."""
-        if self._native:
-            everyone, rivals = np.arange(data.y.size), scores.copy()
-            rivals[everyone, data.target] = -np.inf
-            return float(np.maximum(rivals.max(axis=1) - scores[everyone, data.target], 0.0).sum())
-        wrong = np.where(data.target[:, None] == data.positive, -scores, scores)
-        sums: FloatArray = np.maximum(wrong, 0.0).sum(axis=0)
-        return float(sums[0]) if sums.size == 1 else sums
+    def _joint_criterion(self, data: Examples, scores: FloatArray) -> float:
+        """Return the perceptron criterion Σ max(0, -E) of classes learnt together, from their outputs (n, K)."""
+        everyone, rivals = np.arange(data.y.size), scores.copy()
+        rivals[everyone, data.target] = -np.inf
+        return float(np.maximum(rivals.max(axis=1) - scores[everyone, data.target], 0.0).sum())
 
-    def _sides(self, data: Examples, number: int, scores: FloatArray, w: FloatArray, k: int, total: float, terms: int) -> Sides:
-        """Return both sides of the bracket of one problem."""
-        E = np.negative(scores, out=scores, where=data.target != number)
+    def _sides(self, data: Examples, E: FloatArray, w: FloatArray, k: int, total: float, terms: int) -> Sides:
+        """Return both sides of the bracket of one problem with potentials E."""
         length = np.linalg.norm(w)
         lower = float(E.min() / length) if length > 0 else -np.inf
         upper = float(np.linalg.norm(w - self._began[k]) / total) if total > 0 else np.inf

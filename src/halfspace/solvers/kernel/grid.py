@@ -28,7 +28,7 @@ from halfspace.kernels.products import distances, doubled, squared_distances
 from halfspace.rows.threads import one_blas_thread
 from halfspace.solvers.kernel.pair_steps import Box, bias_of, climb, gap_at
 
-__all__ = ["NoRoom", "Place", "Shared", "WidthMatrices", "advance", "confine", "enlarge", "refresh", "stretch"]
+__all__ = ["NoRoom", "Place", "Shared", "WidthMatrices", "advance", "confine", "enlarge", "primal_at", "refresh", "stretch"]
 
 NEAR = 0.25
 """Examples with a potential this near to 1 move to the square too."""
@@ -87,7 +87,7 @@ def stretch(at: Place, ratio: float) -> float:
 
 
 @compiled_inside_as_written
-def _primal(at: Place, o: float) -> float:
+def primal_at(at: Place, o: float) -> float:
     """Return the primal value at the bias o."""
     square = loss = 0.0
     for i in range(at.y.size):
@@ -201,7 +201,7 @@ def advance(shared: Shared, at: Place, tol: float, most: int) -> tuple[float, fl
     steps = 0
     while True:
         o = bias_of(shared.bias, h, b, lo, hi)
-        gap, primal = gap_at(h, b, lo, hi, o), _primal(at, o)
+        gap, primal = gap_at(h, b, lo, hi, o), primal_at(at, o)
         if gap <= tol * primal or steps >= most:
             return gap, primal, steps
         done = climb_in(shared.room, shared, at, o, 0.8 * tol * primal, steps, most)

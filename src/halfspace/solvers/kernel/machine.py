@@ -17,7 +17,7 @@ Hard      No errors tolerated: soft margins with a cap that rises until nobody n
 A generator plans: it chooses working sets, and takes in what came of them. The method's `step` climbs.
 """
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Annotated, ClassVar, NamedTuple
@@ -27,15 +27,19 @@ import numpy as np
 from halfspace._typing import FloatArray, IntArray
 from halfspace.kernels.gram import LazyGram
 from halfspace.rows.threads import n_threads
+from halfspace.solvers.kernel.few import Few, climb_few
 from halfspace.solvers.kernel.pair_steps import Box, climb_free, climb_pairs, gap_at, middle
 from halfspace.solvers.kernel.working_set import WorkingSet, in_double, working_set
 from halfspace.solvers.linear.soft_margin import best_bias, stretched
 from halfspace.solvers.outcome import Reason
+from halfspace.solvers.run import Budget, Run, at_once
 
-__all__ = ["Climb", "KernelAnswer", "KernelMachine", "KernelProblem", "State", "hard_gap", "soft_plan"]
+__all__ = ["Climb", "KernelAnswer", "KernelMachine", "KernelProblem", "State", "hard_gap", "soft_plan", "solve_at_once"]
 
 FEW = 320
 """Examples up to which the whole square is in double precision: below, that is less work than going about it cleverly."""
+ROUNDS = 8
+"""Rounds on so few that are made in one call, with those of other problems."""
 SMALLEST, FEWEST = 1500, 16
 """Examples of the smallest level; and where there is little time."""
 SINGLE = 0.5
@@ -246,6 +250,8 @@ class State:
     def known_answer(self, *, hard: bool) -> KernelAnswer:
         """Return the answer; if there is none yet, that of the strengths as they are."""
         level = self.level
+        if self.answer is not None and not hard:
+            return self.answer
         if level is None:
             raise AssertionError("a plan begins with a level")
         if self.answer is None:
@@ -322,29 +328,30 @@ def _levels(problem: KernelProblem) -> list[int]:
 
 
 def _few(state: State, problem: KernelProblem, tol: float, start: FloatArray | None) -> Iterator[Climb | None]:
-    """Plan a soft margin of few examples: all are in the working set, and h is known in double precision after every round."""
-    n, before = problem.y.size, np.inf
-    everyone = np.arange(n)
-    level = state.level = Level(problem, everyone, start)
+    """Plan a soft margin of few examples, a round at a time."""
+    level = state.level = Level(problem, np.arange(problem.y.size), start)
     state.answer, state.reason = None, None
-    K = problem.gram.square(problem.rows)
-    box = Box(K, K.diagonal().copy(), level.h, level.b, level.lo, level.hi)
-    reason: Reason = "converged"
+    K, few = problem.gram.square(problem.rows), Few.of(*(side[None] for side in (level.y, level.b, level.lo, level.hi)))
+    level.h = few.places.h[0]
     while True:
-        level.h[:] = level.y - K @ level.b
-        o, gap, primal = level.values(n)
-        state.gap = gap / max(primal, 1e-300)
-        if before < np.inf:
-            state.course.append((primal, primal - gap))
-        if state.hurry or gap <= tol * primal:
+        known = max(few.rounds(0), 0)
+        table = climb_few(few, K, tol, 0 if state.hurry else 1, free=problem.free)
+        state.course.extend(table[0, : few.rounds(0) - known].tolist())
+        state.reason, state.gap, level.bias = few.reason(0), few.gap(0), float(few.found[0, 2])
+        if state.reason is not None or state.hurry:
             break
-        if gap > 0.9 * before:
-            reason = "rounding limit reached"
-            break
-        yield Climb(box, max(0.02 * gap * (before == np.inf), 0.5 * tol * primal), everyone)
-        before = gap
-    state.answer = level.answer(np.zeros(n), o, gap, primal)
-    state.reason = None if state.hurry and gap > tol * primal else reason
+        yield None
+    state.answer = _answer(problem, few, 0)
+
+
+def _answer(problem: KernelProblem, few: Few, k: int) -> KernelAnswer:
+    """Return what climbing on few examples has come to, a free bias at its best."""
+    b, h, (o, gap, primal) = few.places.b[k], few.places.h[k], few.found[k, 2:].tolist()
+    if problem.free:
+        o, before = best_bias(problem.y - h, problem.y, problem.c), gap
+        gap = float(gap_at(h, b, *problem.bounds(), o))
+        primal += gap - before
+    return KernelAnswer(b, o, h, np.zeros(b.size), primal, primal - gap)
 
 
 def soft_plan(state: State, problem: KernelProblem, tol: float, seed: int, start: FloatArray | None) -> Iterator[Climb | None]:
@@ -431,6 +438,13 @@ class KernelMachine:
         state.plan = plan(state, self.problem, self.tol, self.seed, before)
         return state
 
+    def finished(self, few: Few, k: int, table: FloatArray, budget: Budget) -> Run | None:
+        """Return the run that ended with rounds made already, with those of other problems, if they have ended it."""
+        if few.reason(k) is None:
+            return None
+        state = State(answer=_answer(self.problem, few, k), reason=few.reason(k), gap=few.gap(k))
+        return at_once(self, state, tuple(table[k, : few.rounds(k)].T), budget)
+
     def step(self, state: State, most: int) -> tuple[FloatArray, ...]:
         """Climb for some thousand pair steps on the working set; one that is climbed ends the round."""
         del most
@@ -479,7 +493,7 @@ class KernelMachine:
 
     def certify(self, state: State) -> KernelAnswer:
         """Return the strengths with their gradient in double precision, and both values."""
-        if state.level is None:  # interrupted before anything was done
+        if state.level is None and state.answer is None:  # interrupted before anything was done
             n = self.problem.y.size
             state.level = Level(self.problem._replace(c=np.ones(n)) if self.problem.hard else self.problem, np.arange(n))
         return state.known_answer(hard=self.problem.hard)
@@ -499,3 +513,15 @@ def _climb_fewer(box: Box, target: float, *, free: bool) -> int:
     b[active], h[active] = part.b, part.h
     h[others] -= K[np.ix_(others, active)] @ change
     return steps
+
+
+def solve_at_once(methods: Sequence[KernelMachine], budget: Budget) -> list[Run | None]:
+    """Solve soft margins of the same few examples in one call; None for what is left to do, a round at a time."""
+    first, n = methods[0].problem, methods[0].problem.y.size
+    same = all(np.array_equal(method.problem.rows, first.rows) for method in methods[1:])
+    if n > FEW or first.hard or first.total or not same or budget.max_time is not None or budget.max_iter < ROUNDS:
+        return [None] * len(methods)
+    lo, hi = np.stack([method.problem.bounds() for method in methods], axis=1)
+    few = Few.of(np.stack([method.problem.y for method in methods]), np.zeros(lo.shape), lo, hi)
+    table = climb_few(few, first.gram.square(first.rows), methods[0].tol, ROUNDS, free=first.free)
+    return [method.finished(few, k, table, budget) for k, method in enumerate(methods)]

@@ -21,7 +21,7 @@ import numpy as np
 from halfspace._dispatch import compiled, compiled_inside, open_function
 from halfspace._typing import FloatArray, IntArray, View
 from halfspace.rows.orders import Orders, write_order
-from halfspace.rows.views import axpy, dot, n_columns, n_rows
+from halfspace.rows.views import ahead, axpy, dot, n_columns, n_rows
 
 __all__ = [
     "Forget",
@@ -52,6 +52,7 @@ class Task(NamedTuple):
     positive: IntArray  # (K,) the class number that counts as +1 in problem k
     q: FloatArray  # (n,) squared norms
     s: FloatArray  # (n,) weight of each example: the rule's rate or cap is multiplied by it
+    lead: int = 0  # rows ahead of the one at hand that are asked for
 
 
 class State(NamedTuple):
@@ -141,6 +142,8 @@ def sweep(rule: Any, memory: Any, task: Task, state: State, k: int, order: IntAr
     w, alpha, positive = state.W[k], state.alpha[k], task.positive[k]
     mistakes, updates = 0, 0
     for t in range(order.size):
+        if 0 < task.lead < order.size - t:
+            ahead(X, order[t + task.lead])
         i = order[t]
         y = 1.0 if target[i] == positive else -1.0
         E = potential(rule, dot(X, i, w), y)
