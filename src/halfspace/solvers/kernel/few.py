@@ -13,7 +13,7 @@ import numpy as np
 from halfspace._dispatch import compiled_as_written
 from halfspace._typing import FloatArray
 from halfspace.solvers.kernel.grid import Place, primal_at, refresh
-from halfspace.solvers.kernel.pair_steps import Box, Free, Penalised, bias_of, climb, gap_at
+from halfspace.solvers.kernel.pair_steps import Box, bias_of, climb, gap_at
 from halfspace.solvers.outcome import Reason
 
 __all__ = ["Few", "climb_few"]
@@ -26,9 +26,10 @@ ENDS: tuple[Reason | None, ...] = (None, "converged", "rounding limit reached")
 
 
 @compiled_as_written
-def _climb_each(kind: Any, K: FloatArray, places: Place, tol: float, most: int, found: FloatArray, table: FloatArray) -> None:
-    """Do up to `most` rounds of each problem: a row of the arrays of `places`, of `found` as in `Few`, and of `table`."""
-    n = K.shape[0]
+def climb_few(kind: Any, K: FloatArray, few: Any, tol: float, most: int) -> FloatArray:
+    """Go on with each problem of a `Few` for at most so many rounds; return both values after each, shape (P, most, 2)."""
+    places, found = few
+    n, table = K.shape[0], np.empty((found.shape[0], most, 2))
     diagonal = np.empty(n)
     for i in range(n):
         diagonal[i] = K[i, i]
@@ -52,6 +53,7 @@ def _climb_each(kind: Any, K: FloatArray, places: Place, tol: float, most: int, 
                 table[k, rounds, 0], table[k, rounds, 1] = said[4], said[4] - said[3]
                 rounds += 1
             said[0] += 1.0
+    return table
 
 
 class Few(NamedTuple):
@@ -76,10 +78,3 @@ class Few(NamedTuple):
     def reason(self, k: int) -> Reason | None:
         """Return why nothing is left to do for a problem, or None."""
         return ENDS[int(self.found[k, 1])]
-
-
-def climb_few(few: Few, K: FloatArray, tol: float, most: int, *, free: bool) -> FloatArray:
-    """Go on with each problem for at most so many rounds; return primal and dual value after each, shape (P, most, 2)."""
-    table = np.empty((few.found.shape[0], most, 2))
-    _climb_each(Free() if free else Penalised(), K, few.places, tol, most, few.found, table)
-    return table

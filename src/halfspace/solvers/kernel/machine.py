@@ -28,7 +28,7 @@ from halfspace._typing import FloatArray, IntArray
 from halfspace.kernels.gram import LazyGram
 from halfspace.rows.threads import n_threads
 from halfspace.solvers.kernel.few import Few, climb_few
-from halfspace.solvers.kernel.pair_steps import Box, climb_free, climb_pairs, gap_at, middle
+from halfspace.solvers.kernel.pair_steps import Box, Free, Penalised, climb_free, climb_pairs, gap_at, middle
 from halfspace.solvers.kernel.working_set import WorkingSet, in_double, working_set
 from halfspace.solvers.linear.soft_margin import best_bias, stretched
 from halfspace.solvers.outcome import Reason
@@ -76,6 +76,11 @@ class KernelProblem(NamedTuple):
     def hard(self) -> bool:
         """Whether errors are forbidden."""
         return bool(np.isinf(self.c[0]))
+
+    @property
+    def bias(self) -> Free | Penalised:
+        """The kind of bias."""
+        return Free() if self.free else Penalised()
 
 
 class KernelAnswer(NamedTuple):
@@ -335,7 +340,7 @@ def _few(state: State, problem: KernelProblem, tol: float, start: FloatArray | N
     level.h = few.places.h[0]
     while True:
         known = max(few.rounds(0), 0)
-        table = climb_few(few, K, tol, 0 if state.hurry else 1, free=problem.free)
+        table = climb_few(problem.bias, K, few, tol, 0 if state.hurry else 1)
         state.course.extend(table[0, : few.rounds(0) - known].tolist())
         state.reason, state.gap, level.bias = few.reason(0), few.gap(0), float(few.found[0, 2])
         if state.reason is not None or state.hurry:
@@ -523,5 +528,5 @@ def solve_at_once(methods: Sequence[KernelMachine], budget: Budget) -> list[Run 
         return [None] * len(methods)
     lo, hi = np.stack([method.problem.bounds() for method in methods], axis=1)
     few = Few.of(np.stack([method.problem.y for method in methods]), np.zeros(lo.shape), lo, hi)
-    table = climb_few(few, first.gram.square(first.rows), methods[0].tol, ROUNDS, free=first.free)
+    table = climb_few(first.bias, first.gram.square(first.rows), few, methods[0].tol, ROUNDS)
     return [method.finished(few, k, table, budget) for k, method in enumerate(methods)]
