@@ -9,7 +9,7 @@ from sklearn.datasets import make_moons
 from halfspace.kernels import RBF, Precomputed
 from halfspace.kernels.gram import LazyGram
 from halfspace.solvers.kernel import machine as kernel_margin
-from halfspace.solvers.kernel.machine import KernelMachine, KernelProblem, hard_gap, solve_at_once
+from halfspace.solvers.kernel.machine import KernelMachine, KernelProblem, hard_gap, share_values, solve_at_once
 from halfspace.solvers.kernel.sweep import KernelSweep
 from halfspace.solvers.run import Budget, run, steps
 
@@ -215,3 +215,40 @@ def test_what_cannot_be_solved_at_once_is_left_to_runs(change):
     other = made._replace(rows=made.rows[::-1]) if change == "other rows" else made
     limits = {"a time limit": Budget(100, 10.0), "few rounds": Budget(2)}
     assert solve_at_once([KernelMachine(made, 1e-3), KernelMachine(other, 1e-3)], limits.get(change, Budget(100))) == [None] * 2
+
+
+# ------------------------------------------------------------ shared values
+@both
+@pytest.mark.parametrize("C", [1.0, 100.0, np.inf])
+@pytest.mark.parametrize("tol", [1e-3, 1e-9], ids=["single precision", "double precision"])
+def test_problems_that_share_all_kernel_values_reach_their_own_optimum(free, C, tol, monkeypatch):
+    """With all values computed once, each of three labellings ends with the gap that is asked, in any order of the rows."""
+    monkeypatch.setattr(kernel_margin, "FEW", 20)
+    hard = np.isinf(C)
+    made, K = problem(60, C=C, free=free, noise=0.05 if hard else 0.3, gamma=10.0)
+    order = np.random.default_rng(1).permutation(60)
+    flipped = made._replace(y=-made.y)
+    last = made._replace(rows=order, y=made.y[order])
+    methods = [KernelMachine(one, tol) for one in (made, flipped, last)]
+    share_values(methods)
+    assert made.gram.shared.shape == (60, 60)
+    answers = []
+    for method in methods:
+        answer, reason, rounds = solve(method)
+        assert reason == "converged" or (tol < 1e-6 and reason == "rounding limit reached")
+        assert rounds >= 1
+        assert answer.primal - answer.dual <= tol * answer.primal or (hard and tol < 1e-6)
+        answers.append(answer)
+    assert answers[0].primal == pytest.approx(answers[1].primal, rel=2 * tol)
+    assert answers[0].primal == pytest.approx(answers[2].primal, rel=2 * tol)
+    if not hard:
+        assert answers[0].primal == pytest.approx(true_values(made, K, answers[0])[0], rel=1e-9)
+
+
+def test_values_are_shared_only_where_that_pays():
+    """A problem of a part of the examples, and few problems of many examples, leave the values to be computed when needed."""
+    made, _ = problem(3400)
+    share_values([KernelMachine(made, 1e-3)])
+    part = made._replace(rows=made.rows[:2000], y=made.y[:2000], c=made.c[:2000])
+    share_values([KernelMachine(part, 1e-3)] * 20)
+    assert made.gram.shared is None

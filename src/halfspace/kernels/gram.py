@@ -180,6 +180,7 @@ class LazyGram:
     ) -> None:
         self.n, self.clamped, self.width = int(X.shape[0]), float(clamp) ** 2, int(X.shape[1])
         self.kernel, self.X, self.stored = kernel, X, stored
+        self.shared: Any = None  # all values in single precision, once `share` was called
         late = seconds is not None and self.n * self.width / READY > 0.1 * seconds
         self.thin = late and sparse.issparse(X) and not kernel.is_precomputed
         if self.thin:  # columns that two rows have in common cost what a column of short rows does
@@ -277,6 +278,11 @@ class LazyGram:
         K = self.block(everyone, everyone, dtype)
         np.fill_diagonal(K, self.diagonal)
         return K
+
+    def share(self, seconds: float | None = None) -> None:
+        """Compute all values in single precision, for several problems on all examples; not where time or memory are short."""
+        if isinstance(self._source, _Tiled | _Plain):
+            self.shared = self.whole(np.float32, self.stored, seconds)
 
     def add(self, rows: IntArray, coefficients: FloatArray, out: FloatArray, dtype: Any = np.float64) -> None:
         """Add Σ_r coefficients[k, r] k(row_r, ·) to the outputs `out` of all examples, shape (K, n)."""

@@ -2,6 +2,7 @@
 
 from collections.abc import Callable
 from dataclasses import fields, replace
+from functools import cache
 from typing import Any, ClassVar, Self
 
 import numpy as np
@@ -11,6 +12,12 @@ from halfspace._text import plain
 from halfspace.errors import InputError
 
 __all__ = ["Value", "from_dict", "frozen"]
+
+
+@cache
+def _names(kind: Any) -> tuple[str, ...]:
+    """Return the names of the parameters of a class of values."""
+    return tuple(f.name for f in fields(kind) if f.init)
 
 
 class Value:
@@ -24,11 +31,11 @@ class Value:
 
     def parts(self) -> dict[str, Any]:
         """Return the values this one is made of, by parameter name."""
-        return {name: value for name, value in self.get_params(deep=False).items() if isinstance(value, Value)}
+        return {name: value for name in _names(type(self)) if isinstance(value := getattr(self, name), Value)}
 
     def get_params(self, *, deep: bool = True) -> dict[str, Any]:
         """Return the parameters by name; `deep` adds those of the parts as `part__name`."""
-        own = {f.name: getattr(self, f.name) for f in fields(self) if f.init}  # type: ignore[arg-type]
+        own = {name: getattr(self, name) for name in _names(type(self))}
         if not deep:
             return own
         return {**own, **{f"{name}__{key}": v for name, p in self.parts().items() for key, v in p.get_params().items()}}

@@ -21,7 +21,7 @@ from halfspace.models.multiclass import Task, pair_groups
 from halfspace.models.parameters import Examples
 from halfspace.models.progress import Reporter
 from halfspace.rows.threads import n_workers
-from halfspace.solvers.kernel.machine import KernelAnswer, KernelMachine, KernelProblem, solve_at_once
+from halfspace.solvers.kernel.machine import KernelAnswer, KernelMachine, KernelProblem, share_values, solve_at_once
 from halfspace.solvers.kernel.sweep import KernelSweep
 from halfspace.solvers.linear.soft_margin import balanced
 from halfspace.solvers.outcome import Outcome
@@ -256,6 +256,8 @@ class Claims(NamedTuple):
         fresh = bool(methods) and all(start is None for start in starts) and (reporter is None or reporter.watch is None)
         runs: list[Any] = solve_at_once(methods, budget) if fresh else [None] * len(works)
         rest = [k for k, done in enumerate(runs) if done is None]
+        if rest and len(methods) == len(works):
+            share_values(methods)
         runners = [works[k].runner(reporter, k + 1, len(works)) for k in rest]
         entries, several = float(max(task.rows.size for task in tasks)) ** 2, len(works) > 1
         ends = run_all(runners, budget, n_jobs, entries=entries) if several else [own(budget, None) for own in runners]

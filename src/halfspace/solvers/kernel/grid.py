@@ -28,7 +28,7 @@ from halfspace.kernels.products import distances, doubled, squared_distances
 from halfspace.rows.threads import one_blas_thread
 from halfspace.solvers.kernel.pair_steps import Box, bias_of, climb, gap_at
 
-__all__ = ["NoRoom", "Place", "Shared", "WidthMatrices", "advance", "confine", "enlarge", "primal_at", "refresh", "stretch"]
+__all__ = ["SHARE", "NoRoom", "Place", "Shared", "WidthMatrices", "advance", "confine", "enlarge", "primal_at", "refresh", "stretch"]
 
 NEAR = 0.25
 """Examples with a potential this near to 1 move to the square too."""

@@ -28,13 +28,14 @@ from halfspace._typing import FloatArray, IntArray
 from halfspace.kernels.gram import LazyGram
 from halfspace.rows.threads import n_threads
 from halfspace.solvers.kernel.few import Few, climb_few
+from halfspace.solvers.kernel.grid import SHARE, Place, Shared, enlarge
 from halfspace.solvers.kernel.pair_steps import Box, Free, Penalised, climb_free, climb_pairs, gap_at, middle
 from halfspace.solvers.kernel.working_set import WorkingSet, in_double, working_set
 from halfspace.solvers.linear.soft_margin import best_bias, stretched
 from halfspace.solvers.outcome import Reason
 from halfspace.solvers.run import Budget, Run, at_once
 
-__all__ = ["Climb", "KernelAnswer", "KernelMachine", "KernelProblem", "State", "hard_gap", "soft_plan", "solve_at_once"]
+__all__ = ["Climb", "KernelAnswer", "KernelMachine", "KernelProblem", "State", "hard_gap", "share_values", "soft_plan", "solve_at_once"]
 
 FEW = 320
 """Examples up to which the whole square is in double precision: below, that is less work than going about it cleverly."""
@@ -359,15 +360,32 @@ def _answer(problem: KernelProblem, few: Few, k: int) -> KernelAnswer:
     return KernelAnswer(b, o, h, np.zeros(b.size), primal, primal - gap)
 
 
+def _shared(state: State, level: Level, tol: float) -> Iterator[Climb | None]:
+    """Plan to climb on all examples at once, whose kernel values are at hand; a round is some thousand pair steps."""
+    gram, n = level.problem.gram, level.y.size
+    room = np.empty(int(SHARE * n) ** 2, np.float32)
+    shared = Shared(gram.shared, gram.diagonal.astype(np.float32), room, level.problem.bias)
+    at, gap, primal, done = Place(level.y, level.h, level.b, level.lo, level.hi), np.inf, 1.0, STEPS
+    while gap > tol * primal and done >= STEPS and not state.hurry:
+        gap, primal, done = enlarge(shared, at, level.hi, 1.0, 1.0, tol, STEPS)
+        state.gap = gap / max(primal, 1e-300)
+        state.course.append((primal, primal - gap))
+        yield None
+
+
 def soft_plan(state: State, problem: KernelProblem, tol: float, seed: int, start: FloatArray | None) -> Iterator[Climb | None]:
     """Plan a soft margin, to a relative gap of `tol` that is true in double precision."""
     n = problem.y.size
     if n <= FEW and problem.total == 0.0:
         yield from _few(state, problem, tol, start)
         return
-    level = state.level = Level(problem, np.random.default_rng(seed).permutation(n), start)
+    whole = problem.gram.shared is not None and start is None and n == problem.gram.n
+    order = np.argsort(problem.rows) if whole else np.random.default_rng(seed).permutation(n)
+    level = state.level = Level(problem, order, start)
     state.answer, state.reason, known = None, None, 0
-    for m in _levels(problem) if start is None else [n]:
+    if whole:
+        yield from _shared(state, level, 0.9 * tol)
+    for m in [] if whole else _levels(problem) if start is None else [n]:
         support = np.flatnonzero(level.b)
         if known:
             state.due = SINGLE * (support.size * (m - known) + min(m, GROWTH + 2 * support.size) ** 2)
@@ -518,6 +536,14 @@ def _climb_fewer(box: Box, target: float, *, free: bool) -> int:
     b[active], h[active] = part.b, part.h
     h[others] -= K[np.ix_(others, active)] @ change
     return steps
+
+
+def share_values(methods: Sequence[KernelMachine]) -> None:
+    """Compute all kernel values at once where problems on all examples would compute half as many for their first levels alone."""
+    gram, problem = methods[0].problem.gram, methods[0].problem
+    own = float(_levels(problem)[0]) ** 2 if problem.y.size > FEW else 0.0
+    if 2.0 * len(methods) * own >= float(gram.n) ** 2 and all(method.problem.y.size == gram.n for method in methods):
+        gram.share(None if np.isinf(problem.seconds) else problem.seconds * len(methods))
 
 
 def solve_at_once(methods: Sequence[KernelMachine], budget: Budget) -> list[Run | None]:

@@ -2,7 +2,8 @@
 
 Where rows are short, a kernel value is computed faster than it is fetched, so nothing but the square is kept. Where they are
 long (`KEEP` columns or more), each member's row of kernel values is computed once and kept: a new level only adds the columns
-of its new examples, the square is gathered from the rows, and an update of the others reads them.
+of its new examples, the square is gathered from the rows, and an update of the others reads them. Where several problems have
+the same examples, and not many, they share the whole matrix.
 """
 
 from typing import Any
@@ -193,6 +194,35 @@ class _Kept(WorkingSet):
         return out
 
 
+class _Shared(WorkingSet):
+    """All kernel values are there, shared with other problems."""
+
+    def choose(self, members: IntArray) -> None:
+        self.members = members
+        self.K, self.diagonal = self._rows(members, members), self.gram.diagonal[self.order[members]].astype(np.float32)
+
+    def _rows(self, new: IntArray, everyone: IntArray) -> Any:
+        rows, columns, out = self.order[new], self.order[everyone], np.empty((new.size, everyone.size), np.float32)
+        _in_pieces(lambda a, b: _gather(self.gram.shared, rows, columns, a, b, out), new.size, 256)
+        return out
+
+    def effect(self, change: FloatArray, others: IntArray) -> FloatArray:
+        moving = np.flatnonzero(change)
+        return self._combined(self.members[moving], change[moving])[others]
+
+    def entry(self, support: IntArray, strengths: FloatArray, first: int, m: int) -> FloatArray:
+        return self._combined(support, strengths)[first:m]
+
+    def outputs(self, support: IntArray, strengths: FloatArray) -> tuple[FloatArray, FloatArray] | None:
+        return self._combined(support, strengths), self._combined(support, np.abs(strengths))
+
+    def _combined(self, members: IntArray, coefficients: FloatArray) -> FloatArray:
+        """Return the sum of the members' rows, times coefficients, over all examples in the random order."""
+        K, rows, c, out = self.gram.shared, self.order[members], coefficients.astype(np.float32), np.zeros(self.gram.n)
+        _in_pieces(lambda a, b: _combine(K, rows, c, a, b, out), out.size, PIECE)
+        return out[self.order]
+
+
 def _in_pieces(work: Any, n: int, step: int) -> None:
     """Call work(first, last) for pieces of 0..n, in threads if there are several."""
     each(lambda first: work(first, min(first + step, n)), n, step, n << 12)
@@ -205,5 +235,7 @@ def in_double(gram: LazyGram, order: IntArray) -> WorkingSet:
 
 def working_set(gram: LazyGram, order: IntArray, room: int) -> WorkingSet:
     """Return a working set that keeps what pays, of at most `room` members (kept rows take as much again)."""
+    if gram.shared is not None:
+        return _Shared(gram, order)
     kept = gram.width >= KEEP and not gram.lookup and order.size <= 2 * room
     return _Kept(gram, order, room) if kept else WorkingSet(gram, order)
