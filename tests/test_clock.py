@@ -147,7 +147,7 @@ def test_the_proof_of_many_classes_is_counted_before_they_push():
 
 @pytest.mark.compiled
 def test_a_grid_looks_at_the_clock_within_a_fold():
-    """However small machines are, a fold of many classes is not one piece: it is cut by the work of its machines."""
+    """However small machines are, a fold of many classes is not one piece: it is cut into groups of machines."""
     X, y = noisy(120, 3, classes=12)
     search = hs.KernelAdaTronCV(Cs=[1.0], gammas=[0.5], cv=2, n_jobs=1)
     made = []
@@ -159,7 +159,7 @@ def test_a_grid_looks_at_the_clock_within_a_fold():
     step = WidthSearch.step
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(WidthSearch, "step", seen)
-        patch.setattr(grid_search, "PIECE", 2 * grid_search.BEGINNING)  # few numbers, and few examples: a piece is two machines
+        patch.setattr(grid_search, "GROUP", 2)
         search.fit(X, y)
     assert len(made) >= 12
 

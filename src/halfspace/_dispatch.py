@@ -85,14 +85,22 @@ def compiled_inside_as_written(function: F) -> F:
     return _inside(function, AS_WRITTEN)
 
 
+def inlined_as_written(function: F) -> F:
+    """Compile what compiled functions call at every step: written out in them, so that references to arrays are not counted.
+
+    Each count is a message to all cores, and takes as long as a pass over a hundred numbers.
+    """
+    return _inside(function, AS_WRITTEN, forceinline=True)
+
+
 def compiled_inside_exactly(function: F) -> F:
     """Compile what compiled functions alone call, to the bits that Python gives."""
     return _inside(function, set())
 
 
-def _inside(function: F, fastmath: set[str]) -> F:
+def _inside(function: F, fastmath: set[str], **more: Any) -> F:
     """Compile for compiled callers; Python, which has no way in, runs the function as it is written."""
-    options: dict[str, Any] = {**OPTIONS, "fastmath": fastmath, "no_cpython_wrapper": True, **LINKED}
+    options: dict[str, Any] = {**OPTIONS, "fastmath": fastmath, "no_cpython_wrapper": True, **LINKED, **more}
     dispatcher: Any = njit(**options)(function)
     if dispatcher is not function:  # as it is with the JIT switched off
         dispatcher._insert = lambda *_, **__: None  # noqa: SLF001  (private to Numba: Python would be sent to an address of 0)

@@ -63,10 +63,10 @@ def test_outputs_of_those_held_out_are_those_of_a_separate_fit(free):
     seen = {}
 
     def score(width, cap, fold, machines):
-        seen[width, cap] = machines[fold].outputs(test)
+        seen[width, cap] = machines.outputs(test)[:, 0]
         return 1.0
 
-    run = GridRun(WidthMatrices([RBF(1.0)], X, 0.0), np.array([0.5, cap]), [[(sign, c)]], score, GridPlan(1e-8, free))
+    run = GridRun(WidthMatrices([RBF(1.0)], X, 0.0), np.array([0.5, cap]), [(sign[None], c[None])], score, GridPlan(1e-8, free))
     search_grid(run, 1)
     model = hs.KernelAdaTron(C=cap, gamma=1.0, intercept="free" if free else "none", tol=1e-8).fit(X[train], y[train])
     other = model.decision_function(X[test])

@@ -145,7 +145,7 @@ def test_an_interrupt_keeps_what_is_done():
     calls = []
 
     def score(width, cap, fold, machines):
-        calls.append((width, cap, fold, len(machines)))
+        calls.append((width, cap, fold, machines.y.shape))
         if len(calls) == limit:
             raise KeyboardInterrupt
         return 0.5 + 0.1 * cap
@@ -153,7 +153,7 @@ def test_an_interrupt_keeps_what_is_done():
     for limit in (4, 1):
         calls.clear()
         matrices = WidthMatrices([RBF(0.5), RBF(1.0)], X, 0.0)
-        run = GridRun(matrices, np.array([0.1, 1.0, 10.0]), [[(sign, np.ones(y.size))]], score, GridPlan(1e-2, False))
+        run = GridRun(matrices, np.array([0.1, 1.0, 10.0]), [(sign[None], np.ones((1, y.size)))], score, GridPlan(1e-2, False))
         search_grid(run, 1)
         assert run.reason == "interrupted"
         if limit == 4:

@@ -14,10 +14,8 @@ from halfspace.errors import InputError
 __all__ = ["Value", "from_dict", "frozen"]
 
 
-@cache
-def _names(kind: Any) -> tuple[str, ...]:
-    """Return the names of the parameters of a class of values."""
-    return tuple(f.name for f in fields(kind) if f.init)
+_names: Callable[[Any], tuple[str, ...]] = cache(lambda kind: tuple(f.name for f in fields(kind) if f.init))
+"""Names of the parameters of a class of values."""
 
 
 class Value:

@@ -23,7 +23,7 @@ from halfspace.models.parameters import (
     restored_on_error,
 )
 from halfspace.rows.labels import example_weights, mean_per_class
-from halfspace.solvers.kernel.grid_search import GridPlan, GridRun, Machine, chosen_point, results_table, search_grid
+from halfspace.solvers.kernel.grid_search import GridPlan, GridRun, Machines, chosen_point, results_table, search_grid
 from halfspace.solvers.outcome import Outcome
 
 __all__ = ["KernelAdaTronCV"]
@@ -204,9 +204,8 @@ class KernelAdaTronCV(CrossValidated):
         problems = [problems_of(tasks, train, n, owner) for train, _ in folds]
         targets = [data.target[test] for _, test in folds]
 
-        def score(_width: int, _cap: int, fold: int, machines: list[Machine]) -> float:
-            outputs = np.array([machine.outputs(folds[fold][1]) for machine in machines]).T
-            right = class_numbers(outputs, K, voting=voting) == targets[fold]
+        def score(_width: int, _cap: int, fold: int, machines: Machines) -> float:
+            right = class_numbers(machines.outputs(folds[fold][1]), K, voting=voting) == targets[fold]
             return float(mean_per_class(right, targets[fold]) if balanced else np.count_nonzero(right) / right.size)
 
         skip = not (self.full_grid or self.one_standard_error)

@@ -78,18 +78,16 @@ def _read_gammas(owner: str, gammas: Any) -> list[float]:
     return [float(gamma) for gamma in values]
 
 
-def problems_of(tasks: list[Task], train: IntArray, n: int, owner: str) -> list[tuple[FloatArray, FloatArray]]:
-    """Return labels and caps of the two-class problems of some training examples; all others have a cap of 0."""
-    problems = []
-    for task in tasks:
-        y, c, here = np.zeros(n), np.zeros(n), np.zeros(n)
-        y[task.rows], c[task.rows], here[train] = task.sign, task.s, 1.0
-        c *= here
-        if not (c[y > 0].any() and c[y < 0].any()):
+def problems_of(tasks: list[Task], train: IntArray, n: int, owner: str) -> tuple[FloatArray, FloatArray]:
+    """Return labels and caps, (K, n), of the two-class problems of some training examples; all others have a cap of 0."""
+    (Y, caps), here = np.zeros((2, len(tasks), n)), np.zeros(n)
+    here[train] = 1.0
+    for k, task in enumerate(tasks):
+        Y[k, task.rows], caps[k, task.rows] = task.sign, task.s * here[task.rows]
+        if not (caps[k, Y[k] > 0].any() and caps[k, Y[k] < 0].any()):
             msg = f"{owner}: a fold has no training example for or none against class {task.positive!r}; use fewer folds"
             raise InputError(msg)
-        problems.append((y, c))
-    return problems
+    return Y, caps
 
 
 def matrices_of(

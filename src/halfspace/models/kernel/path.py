@@ -17,7 +17,7 @@ from halfspace.models.multiclass import tasks_of
 from halfspace.models.parameters import Examples, read_examples
 from halfspace.rows.labels import example_weights
 from halfspace.solvers.kernel.grid import Place
-from halfspace.solvers.kernel.grid_search import GridPlan, GridRun, Machine, search_grid
+from halfspace.solvers.kernel.grid_search import GridPlan, GridRun, Machines, search_grid
 
 __all__ = ["KernelPath", "kernel_path"]
 
@@ -78,14 +78,12 @@ class _Walk:
         rows = np.flatnonzero(at.b)
         at.h[:] = at.y - self.grams[width].times(rows, at.b[rows], np.arange(at.y.size), np.float64)
 
-    def __call__(self, width: int, cap: int, fold: int, machines: list[Machine]) -> float:
+    def __call__(self, width: int, cap: int, fold: int, machines: Machines) -> float:
         """Keep the machines of one point; return their accuracy."""
         del fold
-        everyone = np.arange(self.data.y.size)
-        outputs = np.stack([machine.outputs(everyone) for machine in machines], axis=1)
+        outputs = machines.outputs(np.arange(self.data.y.size))
         self.alphas = self.alphas if self.alphas.flags.writeable else self.alphas.copy()
-        for k, machine in enumerate(machines):
-            self.alphas[width, cap, k], self.biases[width, cap, k] = np.abs(machine.at.b), machine.bias
+        self.alphas[width, cap], self.biases[width, cap] = np.abs(machines.at.b), machines.bias
         numbers = class_numbers(outputs, self.data.classes.size, voting=self.voting)
         self.errors[width, cap] = np.mean(numbers != self.data.target)
         return 1.0 - float(self.errors[width, cap])

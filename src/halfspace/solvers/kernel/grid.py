@@ -28,7 +28,19 @@ from halfspace.kernels.products import distances, doubled, squared_distances
 from halfspace.rows.threads import one_blas_thread
 from halfspace.solvers.kernel.pair_steps import Box, bias_of, climb, gap_at
 
-__all__ = ["SHARE", "NoRoom", "Place", "Shared", "WidthMatrices", "advance", "confine", "enlarge", "primal_at", "refresh", "stretch"]
+__all__ = [
+    "SHARE",
+    "NoRoom",
+    "Place",
+    "Shared",
+    "WidthMatrices",
+    "advance",
+    "confine",
+    "enlarge",
+    "primal_at",
+    "refresh",
+    "stretch",
+]
 
 NEAR = 0.25
 """Examples with a potential this near to 1 move to the square too."""
@@ -211,15 +223,25 @@ def advance(shared: Shared, at: Place, tol: float, most: int) -> tuple[float, fl
 
 
 @compiled_as_written
-def enlarge(
-    shared: Shared, at: Place, c: FloatArray, C: float, before: float, tol: float, most: int
-) -> tuple[float, float, int]:
-    """Go from caps of `before` times c_i, 0 at the start, to caps of C times c_i, which may be the same, and `advance`."""
-    if before != C:
-        confine(at, c, C)
-    if 0.0 < before < C:
-        stretch(at, C / before)
-    return advance(shared, at, tol, most)
+def enlarge(shared: Shared, places: Place, c: FloatArray, caps: tuple[float, float], tol: float, most: int, found: Any) -> None:
+    """Take problems from caps of C times c_i, 0 at the start, to caps of C' times c_i, which may be the same, and `advance`.
+
+    Each is a row of the arrays of `places` and of c, shape (K, n), and of `found`, shape (K, 4): gap, primal value, steps so
+    far, and 1 as long as there is something to do, which ends when the gap is small enough or no step helps any more.
+    """
+    before, C = caps
+    for k in range(c.shape[0]):
+        if found[k, 3] == 0.0:
+            continue
+        at = Place(places.y[k], places.h[k], places.b[k], places.lo[k], places.hi[k])
+        if before != C:
+            confine(at, c[k], C)
+        if 0.0 < before < C:
+            stretch(at, C / before)
+        gap, primal, done = advance(shared, at, tol, most)
+        found[k, 0], found[k, 1] = gap, primal
+        found[k, 2] += done
+        found[k, 3] = 1.0 if gap > tol * primal and done >= most else 0.0
 
 
 @compiled_as_written

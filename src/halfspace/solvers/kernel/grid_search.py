@@ -10,7 +10,7 @@ Theorem   If a point of the grid has scores s_1..s_f so far and F folds in all, 
 import threading
 import time
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from functools import partial
 from typing import Any, ClassVar, NamedTuple
 
@@ -21,14 +21,12 @@ from halfspace.solvers.kernel.grid import Place, Shared, WidthMatrices, enlarge,
 from halfspace.solvers.kernel.pair_steps import Free, Penalised, gap_at
 from halfspace.solvers.linear.soft_margin import best_bias
 from halfspace.solvers.outcome import Reason
-from halfspace.solvers.run import PIECE, Budget, run, run_all
+from halfspace.solvers.run import Budget, run, run_all
 
-__all__ = ["GridPlan", "GridRun", "Machine", "WidthSearch", "chosen_point", "results_table", "search_grid"]
+__all__ = ["GridPlan", "GridRun", "Machines", "WidthSearch", "chosen_point", "results_table", "search_grid"]
 
-CHUNK = 1 << 16
-"""Steps between two looks at the clock."""
-BEGINNING = 1 << 14
-"""Numbers that steps go through in the time that it takes to begin with a machine."""
+CHUNK, GROUP, ENTRIES = 1 << 16, 16, 1 << 25
+"""Steps between two looks at the clock; how many problems share them at most, and entries of their matrices in all."""
 FINE, TRIES = 1e-3, 10
 """Up to this relative gap h is always computed anew before it is believed, at most so many times."""
 
@@ -43,25 +41,28 @@ class GridPlan(NamedTuple):
     anew: Callable[[int, Place], None] | None = None  # computes h of a width in the end
 
 
-@dataclass
-class Machine:
-    """One two-class problem in one fold, carried from cap to cap."""
+class Machines:
+    """The K two-class problems of a fold, carried from cap to cap."""
 
-    y: FloatArray  # (n,) labels ±1; 0: not of this problem
-    c: FloatArray  # (n,) cap of every example in units of C; 0: not learnt from
-    at: Place = field(init=False)
-    C: float = 0.0
-    bias: float = 0.0
-    gap: float = np.inf
-    steps: int = 0
+    def __init__(self, y: FloatArray, c: FloatArray) -> None:
+        self.y, self.c = y, c  # (K, n): labels ±1, 0: not of this problem; caps in units of C, 0: not learnt from
+        self.at = Place(y, y.copy(), *np.zeros((3, *y.shape)))
+        self.C, self.bias, self.found = 0.0, np.zeros(y.shape[0]), np.zeros((y.shape[0], 4))
 
-    def __post_init__(self) -> None:
-        n = self.y.size
-        self.at = Place(self.y, self.y.copy(), np.zeros(n), np.zeros(n), np.zeros(n))
+    @property
+    def gaps(self) -> FloatArray:
+        """Relative gaps, shape (K,)."""
+        gap, primal = self.found[:, 0], self.found[:, 1]
+        return np.divide(gap, primal, out=np.zeros(gap.size), where=primal > 0.0)
+
+    @property
+    def steps(self) -> int:
+        """Steps done for the last cap."""
+        return int(self.found[:, 2].sum())
 
     def outputs(self, rows: IntArray) -> FloatArray:
-        """Return f(x) of some examples."""
-        f: FloatArray = self.y[rows] - self.at.h[rows] + self.bias
+        """Return f(x) of some examples, shape (rows, K)."""
+        f: FloatArray = (self.y[:, rows] - self.at.h[:, rows]).T + self.bias
         return f
 
     def solve(self, shared: Shared, C: float, tol: float, anew: Callable[[Place], None] | None) -> Iterator[None]:
@@ -69,33 +70,54 @@ class Machine:
 
         The gap is believed only after `anew`, if there is one, has computed h once more.
         """
-        at, tries, stale = self.at, 0, False
-        gap, primal, done = enlarge(shared, at, self.c, C, self.C, tol, CHUNK)
-        self.C, self.steps, most = C, 0, (40 if anew is None else 500) * self.y.size + 10_000
-        while True:
-            self.steps, stale = self.steps + done, stale or done > 0
-            over = gap <= tol * primal or done < CHUNK or self.steps >= most
-            if over and stale and anew is not None:
-                anew(at)
-                tries, stale = tries + 1, False
-                gap, primal, _ = enlarge(shared, at, self.c, C, C, tol, 0)
-                over = gap <= tol * primal or tries == TRIES or self.steps >= most
-            if over:
-                break
-            yield
-            gap, primal, done = enlarge(shared, at, self.c, C, C, tol, CHUNK)
+        before, self.C, size = self.C, C, min(max(ENTRIES // self.y.shape[1] ** 2, 1), GROUP)
+        for first in range(0, self.y.shape[0], size):
+            if first:
+                yield
+            yield from self._solve(slice(first, first + size), shared, before, tol, anew)
         if isinstance(shared.bias, Free):
-            rows = np.flatnonzero(self.c)
-            self.bias = best_bias(self.y[rows] - at.h[rows], self.y[rows], C * self.c[rows])
-            best = gap_at(at.h, at.b, at.lo, at.hi, self.bias)
-            gap, primal = best, primal - gap + best
-        self.gap = gap / primal if primal > 0.0 else 0.0
+            for k in range(self.y.shape[0]):
+                self._move_bias(k)
+
+    def _solve(
+        self, some: slice, shared: Shared, before: float, tol: float, anew: Callable[[Place], None] | None
+    ) -> Iterator[None]:
+        """Go on with some of the problems."""
+        at, c, found = Place(*(part[some] for part in self.at)), self.c[some], self.found[some]
+        K, n = c.shape
+        caps, most = (before, self.C), (40 if anew is None else 500) * n + 10_000
+        steps, going, tries, known = found[:, 2], found[:, 3], np.zeros(K), np.zeros(K)
+        steps[:], going[:] = 0.0, 1.0
+        while True:
+            enlarge(shared, at, c, caps, tol, CHUNK // K, found)
+            caps = self.C, self.C
+            going *= steps < most
+            if anew is not None:
+                stale = np.flatnonzero((going == 0.0) & (steps > known))
+                for k in stale:
+                    anew(Place(*(part[k] for part in at)))
+                going[stale], known[stale] = 1.0, steps[stale]
+                tries[stale] += 1
+                enlarge(shared, at, c, caps, tol, 0, found)
+                going *= (tries < TRIES) & (steps < most)
+            if not going.any():
+                return
+            yield
+
+    def _move_bias(self, k: int) -> None:
+        """Take the best free bias of a problem."""
+        y, h, b, lo, hi = (part[k] for part in self.at)
+        rows = np.flatnonzero(self.c[k])
+        self.bias[k] = best_bias(y[rows] - h[rows], y[rows], self.C * self.c[k, rows])
+        best = gap_at(h, b, lo, hi, self.bias[k])
+        self.found[k, 1] += best - self.found[k, 0]
+        self.found[k, 0] = best
 
 
 class GridRun:
     """What came of a grid of G widths and m caps, ascending, in F folds: scores, gaps and steps, each of shape (G, m, F).
 
-    A fold is a list of two-class problems (y, c), as `Machine` takes them. `score(width, cap, fold, machines)`, called in
+    A fold is y and c of its two-class problems, as `Machines` takes them. `score(width, cap, fold, machines)`, called in
     threads, says what these machines are worth, at most 1.
     """
 
@@ -106,8 +128,8 @@ class GridRun:
         self,
         matrices: WidthMatrices,
         Cs: FloatArray,
-        folds: list[list[tuple[FloatArray, FloatArray]]],
-        score: Callable[[int, int, int, list[Machine]], float],
+        folds: list[tuple[FloatArray, FloatArray]],
+        score: Callable[[int, int, int, Machines], float],
         plan: GridPlan,
     ) -> None:
         self.matrices, self.Cs, self.folds, self.score, self.plan = matrices, Cs, folds, score, plan
@@ -193,8 +215,7 @@ class WidthSearch:
         if grid.late():
             return
         shared = grid.shared(width, self.K)
-        machines: dict[int, list[Machine]] = {}
-        spent = 0
+        machines: dict[int, Machines] = {}
         total, skip = len(grid.folds), plan.skip and len(self.folds) == len(grid.folds)
         anew = partial(refresh, shared.K) if plan.tol <= FINE else None
         if plan.anew is not None:
@@ -203,18 +224,11 @@ class WidthSearch:
             for f in self.folds:
                 if skip and (grid.scores[width, k, :f].sum() + total - f) / total < known - 1e-9:  # it cannot win any more
                     break
-                if f not in machines:
-                    machines[f] = [Machine(y, c) for y, c in grid.folds[f]]
-                for machine in machines[f]:
-                    for _ in machine.solve(shared, C, plan.tol, anew):
-                        yield None
-                    spent += machine.steps * machine.y.size + BEGINNING
-                    if spent > PIECE:  # of many classes a fold takes long, however small its machines
-                        spent = 0
-                        yield None
-                grid.gaps[width, k, f] = max(machine.gap for machine in machines[f])
-                grid.steps[width, k, f] = sum(machine.steps for machine in machines[f])
-                grid.scores[width, k, f] = grid.score(width, k, f, machines[f])
+                own = machines[f] = machines.get(f) or Machines(*grid.folds[f])
+                for _ in own.solve(shared, C, plan.tol, anew):
+                    yield None
+                grid.gaps[width, k, f], grid.steps[width, k, f] = own.gaps.max(), own.steps
+                grid.scores[width, k, f] = grid.score(width, k, f, own)
                 yield float(grid.scores[width, k, f])
             mean = float(grid.scores[width, k].mean())
             known = known if np.isnan(mean) else max(known, mean)

@@ -35,7 +35,17 @@ from halfspace.solvers.linear.soft_margin import best_bias, stretched
 from halfspace.solvers.outcome import Reason
 from halfspace.solvers.run import Budget, Run, at_once
 
-__all__ = ["Climb", "KernelAnswer", "KernelMachine", "KernelProblem", "State", "hard_gap", "share_values", "soft_plan", "solve_at_once"]
+__all__ = [
+    "Climb",
+    "KernelAnswer",
+    "KernelMachine",
+    "KernelProblem",
+    "State",
+    "hard_gap",
+    "share_values",
+    "soft_plan",
+    "solve_at_once",
+]
 
 FEW = 320
 """Examples up to which the whole square is in double precision: below, that is less work than going about it cleverly."""
@@ -365,12 +375,31 @@ def _shared(state: State, level: Level, tol: float) -> Iterator[Climb | None]:
     gram, n = level.problem.gram, level.y.size
     room = np.empty(int(SHARE * n) ** 2, np.float32)
     shared = Shared(gram.shared, gram.diagonal.astype(np.float32), room, level.problem.bias)
-    at, gap, primal, done = Place(level.y, level.h, level.b, level.lo, level.hi), np.inf, 1.0, STEPS
-    while gap > tol * primal and done >= STEPS and not state.hurry:
-        gap, primal, done = enlarge(shared, at, level.hi, 1.0, 1.0, tol, STEPS)
+    places, found = Place(*(part[None] for part in (level.y, level.h, level.b, level.lo, level.hi))), np.ones((1, 4))
+    while found[0, 3] and not state.hurry:
+        enlarge(shared, places, places.hi, (1.0, 1.0), tol, STEPS, found)
+        gap, primal = found[0, :2].tolist()
         state.gap = gap / max(primal, 1e-300)
         state.course.append((primal, primal - gap))
         yield None
+
+
+def _by_levels(state: State, level: Level, sizes: list[int], tol: float) -> Iterator[Climb | None]:
+    """Plan rounds on more and more examples, all in the end."""
+    known = 0
+    for m in sizes:
+        support = np.flatnonzero(level.b)
+        if known:
+            state.due = SINGLE * (support.size * (m - known) + min(m, GROWTH + 2 * support.size) ** 2)
+            yield None
+            if state.hurry:
+                return
+        level.h[known:m] = level.y[known:m] - level.work.entry(support, level.b[support], known, m)
+        level.travelled[known:m] = float(np.abs(level.b).sum())
+        yield from _rounds(state, level, m, 0.9 * tol if m == sizes[-1] else max(tol, 1e-2))
+        known = m
+        if state.hurry:
+            return
 
 
 def soft_plan(state: State, problem: KernelProblem, tol: float, seed: int, start: FloatArray | None) -> Iterator[Climb | None]:
@@ -379,25 +408,14 @@ def soft_plan(state: State, problem: KernelProblem, tol: float, seed: int, start
     if n <= FEW and problem.total == 0.0:
         yield from _few(state, problem, tol, start)
         return
-    whole = problem.gram.shared is not None and start is None and n == problem.gram.n
-    order = np.argsort(problem.rows) if whole else np.random.default_rng(seed).permutation(n)
-    level = state.level = Level(problem, order, start)
-    state.answer, state.reason, known = None, None, 0
-    if whole:
+    if problem.gram.shared is not None and start is None and n == problem.gram.n:
+        level = state.level = Level(problem, np.argsort(problem.rows))
+        state.answer = state.reason = None
         yield from _shared(state, level, 0.9 * tol)
-    for m in [] if whole else _levels(problem) if start is None else [n]:
-        support = np.flatnonzero(level.b)
-        if known:
-            state.due = SINGLE * (support.size * (m - known) + min(m, GROWTH + 2 * support.size) ** 2)
-            yield None
-            if state.hurry:
-                break
-        level.h[known:m] = level.y[known:m] - level.work.entry(support, level.b[support], known, m)
-        level.travelled[known:m] = float(np.abs(level.b).sum())
-        yield from _rounds(state, level, m, 0.9 * tol if m == n else max(tol, 1e-2))
-        known = m
-        if state.hurry:
-            break
+    else:
+        level = state.level = Level(problem, np.random.default_rng(seed).permutation(n), start)
+        state.answer = state.reason = None
+        yield from _by_levels(state, level, _levels(problem) if start is None else [n], tol)
     o = gap = primal = 0.0
     error, precise = np.zeros(n), False
     reason: Reason = "converged"
@@ -539,7 +557,7 @@ def _climb_fewer(box: Box, target: float, *, free: bool) -> int:
 
 
 def share_values(methods: Sequence[KernelMachine]) -> None:
-    """Compute all kernel values at once where problems on all examples would compute half as many for their first levels alone."""
+    """Compute all kernel values at once if problems on all examples would compute half as many for their first levels alone."""
     gram, problem = methods[0].problem.gram, methods[0].problem
     own = float(_levels(problem)[0]) ** 2 if problem.y.size > FEW else 0.0
     if 2.0 * len(methods) * own >= float(gram.n) ** 2 and all(method.problem.y.size == gram.n for method in methods):

@@ -19,7 +19,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from halfspace._dispatch import compiled_as_written, compiled_inside_as_written, open_function
+from halfspace._dispatch import compiled_as_written, compiled_inside_as_written, inlined_as_written, open_function
 from halfspace._typing import FloatArray
 
 __all__ = ["Box", "Free", "Penalised", "bias_of", "climb", "climb_free", "climb_pairs", "gap_at", "middle", "pair_step"]
@@ -90,7 +90,7 @@ def _rise(h: Any, first: Any, second: Any, s: Any, up: Any, o: Any) -> Any:
         bits = np.float32(value - o).view(np.int32)
         ordered = np.int32(bits ^ np.int32(np.int32(bits >> np.int32(31)) & np.int32(0x7FFFFFFF)))
         key = np.int32(np.int32(ordered & np.int32(~LOW)) | np.int32(k))
-        best = max(best, key if up[k] != 0 else NONE)
+        best = max(best, np.int32(np.int32(key & up[k]) | np.int32(NONE & ~up[k])))
     return best
 
 
@@ -103,11 +103,11 @@ def _partner(h: Any, row: Any, diagonal: Any, down: Any, top: Any, own: Any, flo
         curvature = max(own + diagonal[k] - row[k] - row[k], floor)
         gain = np.float32(lead * lead / curvature)
         key = np.int32(np.int32(gain.view(np.int32) & np.int32(~LOW)) | np.int32(k))
-        best = max(best, key if down[k] != 0 else np.int32(0))
+        best = max(best, np.int32(key & down[k]))
     return best
 
 
-@compiled_inside_as_written
+@inlined_as_written
 def _largest(h: Any, first: Any, second: Any, s: Any, up: Any, o: Any) -> int:
     """Update h; return the index of the largest h that may rise, -1 if none may; near o it is told most finely."""
     where, top = -1, NONE
@@ -119,7 +119,7 @@ def _largest(h: Any, first: Any, second: Any, s: Any, up: Any, o: Any) -> int:
     return where
 
 
-@compiled_inside_as_written
+@inlined_as_written
 def _best_partner(h: Any, row: Any, diagonal: Any, down: Any, i: int, floor: Any) -> int:
     """Return the partner of i that gains most, -1 if there is none."""
     where, most = -1, np.int32(0)
@@ -131,7 +131,13 @@ def _best_partner(h: Any, row: Any, diagonal: Any, down: Any, i: int, floor: Any
     return where
 
 
-@compiled_inside_as_written
+@inlined_as_written
+def _mask(value: float, bound: float) -> Any:
+    """Return all bits if the value is below the bound, else none."""
+    return np.int32(-1) if value < bound else np.int32(0)
+
+
+@inlined_as_written
 def _top(diagonal: Any) -> Any:
     """Return the largest value."""
     top = diagonal[0]
@@ -148,16 +154,21 @@ def climb_free(box: Box, target: float, most: int) -> int:
     floor = kind((FLAT if h.itemsize == 4 else FLATTER) * _top(diagonal))
     up, down = np.empty(w, np.int32), np.empty(w, np.int32)
     for k in range(w):
-        up[k], down[k] = b[k] < hi[k], b[k] > lo[k]
+        up[k], down[k] = _mask(b[k], hi[k]), _mask(lo[k], b[k])
     pause = w // 8 + 8
-    i, o = 0, 0.0
-    for step in range(most):
-        if step % pause == 0:
+    i = j = 0
+    s = o = 0.0
+    for step in range(most + 1):
+        look = step % pause == 0
+        while True:
+            i = _largest(h, K[i, :w], K[j, :w], kind(s), up, kind(o))
+            if not look:
+                break
             o, top, bottom = middle(h, b, lo, hi)
             if top <= bottom or gap_at(h, b, lo, hi, o) <= target:
                 return step
-            i = _largest(h, K[0, :w], K[0, :w], kind(0.0), up, kind(o))
-        if i < 0:
+            look, s = False, 0.0  # and once more, as near the new o as it gets
+        if i < 0 or step == most:
             return step
         j = _best_partner(h, K[i, :w], diagonal, down, i, floor)
         if j < 0:
@@ -166,12 +177,12 @@ def climb_free(box: Box, target: float, most: int) -> int:
         s = min((np.float64(h[i]) - h[j]) / curvature, hi[i] - b[i], b[j] - lo[j])
         b[i] = hi[i] if s == hi[i] - b[i] else b[i] + s
         b[j] = lo[j] if s == b[j] - lo[j] else b[j] - s
-        up[i], down[i], up[j], down[j] = b[i] < hi[i], b[i] > lo[i], b[j] < hi[j], b[j] > lo[j]
-        i = _largest(h, K[i, :w], K[j, :w], kind(s), up, kind(o))
+        up[i], down[i] = _mask(b[i], hi[i]), _mask(lo[i], b[i])
+        up[j], down[j] = _mask(b[j], hi[j]), _mask(lo[j], b[j])
     return most
 
 
-@compiled_inside_as_written
+@inlined_as_written
 def _violation(h: Any, first: Any, s: Any, second: Any, t: Any, up: Any, down: Any) -> Any:
     """Update h by steps of s along row `first` and t along `second`; return the key of the worst violation."""
     best = np.int32(0)
@@ -183,7 +194,7 @@ def _violation(h: Any, first: Any, s: Any, second: Any, t: Any, up: Any, down: A
     return best
 
 
-@compiled_inside_as_written
+@inlined_as_written
 def _companion(h: Any, row: Any, diagonal: Any, up: Any, down: Any, s: Any, own: Any, floor: Any) -> Any:
     """Return the key of the example that gains most after a step of s of the one with this row."""
     best = np.int32(0)
@@ -196,7 +207,7 @@ def _companion(h: Any, row: Any, diagonal: Any, up: Any, down: Any, s: Any, own:
     return best
 
 
-@compiled_inside_as_written
+@inlined_as_written
 def _worst(h: Any, first: Any, s: Any, second: Any, t: Any, up: Any, down: Any) -> int:
     """Update h; return the worst violator, -1 if none violates."""
     where, most = -1, np.int32(0)
@@ -209,7 +220,7 @@ def _worst(h: Any, first: Any, s: Any, second: Any, t: Any, up: Any, down: Any) 
     return where
 
 
-@compiled_inside_as_written
+@inlined_as_written
 def _best_companion(box: Box, row: Any, up: Any, down: Any, s: Any, i: int, floor: Any) -> int:
     """Return the example that gains most after a step of s of example i; -1 if none gains."""
     where, most, own = -1, np.int32(0), max(box.diagonal[i], floor)
@@ -222,12 +233,12 @@ def _best_companion(box: Box, row: Any, up: Any, down: Any, s: Any, i: int, floo
     return where
 
 
-@compiled_inside_as_written
+@inlined_as_written
 def _cut(value: float, low: float, high: float) -> float:
     return min(max(value, low), high)
 
 
-@compiled_inside_as_written
+@inlined_as_written
 def pair_step(hi: float, hj: float, a: float, c: float, d: float, ranges: Any) -> tuple[float, float]:
     """Return the steps of two examples that climb highest: gradients hi, hj, matrix ((a, c), (c, d)), ranges of both."""
     i_low, i_high, j_low, j_high = ranges
@@ -247,7 +258,7 @@ def pair_step(hi: float, hj: float, a: float, c: float, d: float, ranges: Any) -
     return (s1, t1) if gain1 >= gain2 else (s2, t2)
 
 
-@compiled_inside_as_written
+@inlined_as_written
 def _move(b: FloatArray, lo: FloatArray, hi: FloatArray, i: int, s: float, up: Any, down: Any) -> None:
     """Add s to a strength, exactly to the bound if it leads there."""
     b[i] = hi[i] if s >= hi[i] - b[i] else (lo[i] if s <= lo[i] - b[i] else b[i] + s)
@@ -261,28 +272,28 @@ def climb_pairs(box: Box, target: float, most: int) -> int:
     K, diagonal, h, b, lo, hi = box
     w, kind = h.size, h.dtype.type
     # Rows that are all 0 have no curvature at all, and would be divided by it.
-    floor, nothing = kind(max((FLAT if h.itemsize == 4 else FLATTER) * _top(diagonal), LEAST)), kind(0.0)
+    floor = kind(max((FLAT if h.itemsize == 4 else FLATTER) * _top(diagonal), LEAST))
     up, down = np.empty(w, h.dtype), np.empty(w, h.dtype)
     for k in range(w):
         _move(b, lo, hi, k, 0.0, up, down)
     pause = w // 8 + 8
-    i = _worst(h, K[0, :w], nothing, K[0, :w], nothing, up, down)
-    for step in range(most):
-        if i < 0 or (step % pause == 0 and gap_at(h, b, lo, hi, 0.0) <= target):
+    i = j = 0
+    s = t = 0.0
+    for step in range(most + 1):
+        i = _worst(h, K[i, :w], kind(s), K[j, :w], kind(t), up, down)
+        if i < 0 or step == most or (step % pause == 0 and gap_at(h, b, lo, hi, 0.0) <= target):
             return step
         own = max(np.float64(diagonal[i]), 1e-30)
-        alone = _cut(np.float64(h[i]) / own, lo[i] - b[i], hi[i] - b[i])
-        j = _best_companion(box, K[i, :w], up, down, kind(alone), i, floor)
+        s, t = _cut(np.float64(h[i]) / own, lo[i] - b[i], hi[i] - b[i]), 0.0
+        j = _best_companion(box, K[i, :w], up, down, kind(s), i, floor)
         if j < 0 or j == i:
-            _move(b, lo, hi, i, alone, up, down)
-            i = _worst(h, K[i, :w], kind(alone), K[i, :w], nothing, up, down)
-            continue
-        ranges = (lo[i] - b[i], hi[i] - b[i], lo[j] - b[j], hi[j] - b[j])
-        other = max(np.float64(diagonal[j]), 1e-30)
-        s, t = pair_step(np.float64(h[i]), np.float64(h[j]), own, np.float64(K[i, j]), other, ranges)
+            j = i
+        else:
+            ranges = (lo[i] - b[i], hi[i] - b[i], lo[j] - b[j], hi[j] - b[j])
+            other = max(np.float64(diagonal[j]), 1e-30)
+            s, t = pair_step(np.float64(h[i]), np.float64(h[j]), own, np.float64(K[i, j]), other, ranges)
+            _move(b, lo, hi, j, t, up, down)
         _move(b, lo, hi, i, s, up, down)
-        _move(b, lo, hi, j, t, up, down)
-        i = _worst(h, K[i, :w], kind(s), K[j, :w], kind(t), up, down)
     return most
 
 
