@@ -62,7 +62,7 @@ def test_outputs_of_those_held_out_are_those_of_a_separate_fit(free):
     c[train] = 1.0
     seen = {}
 
-    def score(width, cap, fold, machines):
+    def score(width, cap, _fold, machines):
         seen[width, cap] = machines.outputs(test)[:, 0]
         return 1.0
 
