@@ -85,12 +85,17 @@ def compiled_inside_as_written(function: F) -> F:
     return _inside(function, AS_WRITTEN)
 
 
-def inlined_as_written(function: F) -> F:
-    """Compile what compiled functions call at every step: written out in them, so that references to arrays are not counted.
+def lean(function: F) -> F:
+    """Compile what compiled functions alone call, and what makes no arrays: references to those it is given are not counted.
 
     Each count is a message to all cores, and takes as long as a pass over a hundred numbers.
     """
-    return _inside(function, AS_WRITTEN, forceinline=True)
+    return _inside(function, REORDER, _nrt=False)
+
+
+def lean_as_written(function: F) -> F:
+    """Compile likewise, without leave to reorder sums."""
+    return _inside(function, AS_WRITTEN, _nrt=False)
 
 
 def compiled_inside_exactly(function: F) -> F:

@@ -226,7 +226,7 @@ class KernelAdaTron(KernelPlaneMixin, ClassifierMixin, CallbackSupportMixin, Bas
         self
             With `certificate_`, `outcome_`, `alpha_`, `support_`, `dual_coef_`, `intercept_`, `history_`, `n_iter_`.
         """
-        with restored_on_error(self):
+        with restored_on_error(self), one_blas_thread():
             began = time.perf_counter()
             self._check_parameters()
             before = dict(vars(self)) if self.warm_start else {}
@@ -251,10 +251,9 @@ class KernelAdaTron(KernelPlaneMixin, ClassifierMixin, CallbackSupportMixin, Bas
             seeds = seeds_of(self.random_state, len(tasks))
             known = "_solved" in before and np.array_equal(before["classes_"], self.classes_)
             starts = before["_solved"].starts(tasks, gram.n) if known else [None] * len(tasks)
-            with one_blas_thread():
-                solved = claims.solve(gram, tasks, seeds, starts, budget, workers, reporter)
-                reporter.close()
-                self._conclude(kernel, data, tasks, *solved)
+            solved = claims.solve(gram, tasks, seeds, starts, budget, workers, reporter)
+            reporter.close()
+            self._conclude(kernel, data, tasks, *solved)
             return self
 
     def _check_parameters(self) -> None:

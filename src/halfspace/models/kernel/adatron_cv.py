@@ -23,6 +23,7 @@ from halfspace.models.parameters import (
     restored_on_error,
 )
 from halfspace.rows.labels import example_weights, mean_per_class
+from halfspace.rows.threads import one_blas_thread
 from halfspace.solvers.kernel.grid_search import GridPlan, GridRun, Machines, chosen_point, results_table, search_grid
 from halfspace.solvers.outcome import Outcome
 
@@ -163,7 +164,7 @@ class KernelAdaTronCV(CrossValidated):
         sample_weight : array, shape (n,), optional
             Multiplies the caps per example in every fold; scores are not weighted.
         """
-        with restored_on_error(self):
+        with restored_on_error(self), one_blas_thread():
             began = time.perf_counter()
             run, width = self._choose(X, y, sample_weight)
             self._refit(X, y, sample_weight, run, width, began)

@@ -25,7 +25,7 @@ from halfspace.kernels import RBF, Kernel, Laplacian
 from halfspace.kernels.fast.activations import exp2
 from halfspace.kernels.gram import VALUES
 from halfspace.kernels.products import distances, doubled, squared_distances
-from halfspace.rows.threads import one_blas_thread
+from halfspace.rows.threads import each, one_blas_thread
 from halfspace.solvers.kernel.pair_steps import Box, bias_of, climb, gap_at
 
 __all__ = [
@@ -44,8 +44,8 @@ __all__ = [
 
 NEAR = 0.25
 """Examples with a potential this near to 1 move to the square too."""
-BLOCK = 1 << 22
-"""Distances computed at a time."""
+BLOCK, ROWS = 1 << 22, 512
+"""Distances computed at a time by a thread, and of how many rows."""
 PLAIN = 1000
 """Up to as many examples steps run on the whole matrix; above, on a square with at most SHARE of them."""
 SHARE = 0.7
@@ -223,13 +223,16 @@ def advance(shared: Shared, at: Place, tol: float, most: int) -> tuple[float, fl
 
 
 @compiled_as_written
-def enlarge(shared: Shared, places: Place, c: FloatArray, caps: tuple[float, float], tol: float, most: int, found: Any) -> None:
+def enlarge(
+    shared: Shared, places: Place, c: FloatArray, caps: tuple[float, float], tol: float, limits: tuple[int, int], found: Any
+) -> int:
     """Take problems from caps of C times c_i, 0 at the start, to caps of C' times c_i, which may be the same, and `advance`.
 
     Each is a row of the arrays of `places` and of c, shape (K, n), and of `found`, shape (K, 4): gap, primal value, steps so
-    far, and 1 as long as there is something to do, which ends when the gap is small enough or no step helps any more.
+    far, and 1 as long as there is something to do, which ends when the gap is small enough, no step helps any more, or the
+    steps come to the second limit; the first one is of the steps done now. Returns how many have something to do.
     """
-    before, C = caps
+    (before, C), (most, limit), left = caps, limits, 0
     for k in range(c.shape[0]):
         if found[k, 3] == 0.0:
             continue
@@ -241,7 +244,11 @@ def enlarge(shared: Shared, places: Place, c: FloatArray, caps: tuple[float, flo
         gap, primal, done = advance(shared, at, tol, most)
         found[k, 0], found[k, 1] = gap, primal
         found[k, 2] += done
-        found[k, 3] = 1.0 if gap > tol * primal and done >= most else 0.0
+        if gap > tol * primal and done >= most and found[k, 2] < limit:
+            left += 1
+        else:
+            found[k, 3] = 0.0
+    return left
 
 
 @compiled_as_written
@@ -279,9 +286,12 @@ class WidthMatrices:
         if not self.radial:
             return
         X, n = doubled(self.X), self.n
-        D, step = np.empty((n, n), np.float32), max(1, BLOCK // n)
-        for first in range(0, n, step):
+        D, step = np.empty((n, n), np.float32), max(1, min(ROWS, BLOCK // n))
+
+        def work(first: int) -> None:
             D[first : first + step] = self._measure(X[first : first + step], X)
+
+        each(work, n, step, n * n)
         np.fill_diagonal(D, 0.0)
         self._D = D
 

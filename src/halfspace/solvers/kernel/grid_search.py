@@ -50,10 +50,9 @@ class Machines:
         self.C, self.bias, self.found = 0.0, np.zeros(y.shape[0]), np.zeros((y.shape[0], 4))
 
     @property
-    def gaps(self) -> FloatArray:
-        """Relative gaps, shape (K,)."""
-        gap, primal = self.found[:, 0], self.found[:, 1]
-        return np.divide(gap, primal, out=np.zeros(gap.size), where=primal > 0.0)
+    def gap(self) -> float:
+        """The widest relative gap."""
+        return max(gap / primal if primal > 0.0 else 0.0 for gap, primal in self.found[:, :2].tolist())
 
     @property
     def steps(self) -> int:
@@ -72,37 +71,21 @@ class Machines:
         """
         before, self.C, size = self.C, C, min(max(ENTRIES // self.y.shape[1] ** 2, 1), GROUP)
         for first in range(0, self.y.shape[0], size):
+            some = slice(first, first + size)
+            at, c, found = Place(*[part[some] for part in self.at]), self.c[some], self.found[some]
+            found[:, 2:] = 0.0, 1.0
+            (K, n), caps = c.shape, (before, C)
+            limits = CHUNK // K, (40 if anew is None else 500) * n + 10_000
             if first:
                 yield
-            yield from self._solve(slice(first, first + size), shared, before, tol, anew)
+            while enlarge(shared, at, c, caps, tol, limits, found):
+                caps = C, C
+                yield
+            if anew is not None:
+                yield from _believed(shared, at, c, tol, limits, found, anew)
         if isinstance(shared.bias, Free):
             for k in range(self.y.shape[0]):
                 self._move_bias(k)
-
-    def _solve(
-        self, some: slice, shared: Shared, before: float, tol: float, anew: Callable[[Place], None] | None
-    ) -> Iterator[None]:
-        """Go on with some of the problems."""
-        at, c, found = Place(*(part[some] for part in self.at)), self.c[some], self.found[some]
-        K, n = c.shape
-        caps, most = (before, self.C), (40 if anew is None else 500) * n + 10_000
-        steps, going, tries, known = found[:, 2], found[:, 3], np.zeros(K), np.zeros(K)
-        steps[:], going[:] = 0.0, 1.0
-        while True:
-            enlarge(shared, at, c, caps, tol, CHUNK // K, found)
-            caps = self.C, self.C
-            going *= steps < most
-            if anew is not None:
-                stale = np.flatnonzero((going == 0.0) & (steps > known))
-                for k in stale:
-                    anew(Place(*(part[k] for part in at)))
-                going[stale], known[stale] = 1.0, steps[stale]
-                tries[stale] += 1
-                enlarge(shared, at, c, caps, tol, 0, found)
-                going *= (tries < TRIES) & (steps < most)
-            if not going.any():
-                return
-            yield
 
     def _move_bias(self, k: int) -> None:
         """Take the best free bias of a problem."""
@@ -112,6 +95,29 @@ class Machines:
         best = gap_at(h, b, lo, hi, self.bias[k])
         self.found[k, 1] += best - self.found[k, 0]
         self.found[k, 0] = best
+
+
+def _believed(
+    shared: Shared,
+    at: Place,
+    c: FloatArray,
+    tol: float,
+    limits: tuple[int, int],
+    found: FloatArray,
+    anew: Callable[[Place], None],
+) -> Iterator[None]:
+    """Compute h of some problems once more, and go on with those whose gap is not what it seemed to be."""
+    caps, steps, going, known = (1.0, 1.0), found[:, 2], found[:, 3], np.zeros(c.shape[0])
+    for tries in range(1, TRIES + 1):
+        stale = np.flatnonzero(steps > known)
+        for k in stale:
+            anew(Place(*[part[k] for part in at]))
+        known[:], going[:], going[stale] = steps, 0.0, 1.0
+        if tries == TRIES or (steps[stale] >= limits[1]).all():
+            enlarge(shared, at, c, caps, tol, (0, 0), found)
+            return
+        while enlarge(shared, at, c, caps, tol, limits, found):
+            yield
 
 
 class GridRun:
@@ -169,7 +175,7 @@ class GridRun:
 class _Work:
     """The work of a width, as it goes on."""
 
-    def __init__(self, scores: Iterator[float | None]) -> None:
+    def __init__(self, scores: Iterator[list[float]]) -> None:
         self.scores, self.over = scores, False
 
 
@@ -191,13 +197,11 @@ class WidthSearch:
         return _Work(self._scores())
 
     def step(self, state: _Work, most: int) -> tuple[FloatArray, ...]:
-        """Climb for a while; a machine that is solved is scored."""
+        """Climb for a while; machines that are solved are scored."""
         del most
-        try:
-            score = next(state.scores)
-        except StopIteration:
-            state.over, score = True, None
-        return () if score is None else (np.array([score]),)
+        scores = next(state.scores, None)
+        state.over = scores is None
+        return (np.array(scores),) if scores else ()
 
     def status(self, state: _Work) -> Reason | None:
         """Return whether all is done."""
@@ -209,8 +213,8 @@ class WidthSearch:
         scores: FloatArray = self.grid.scores[self.width]
         return scores
 
-    def _scores(self) -> Iterator[float | None]:
-        """Yield the score of every machine, and nothing in between."""
+    def _scores(self) -> Iterator[list[float]]:
+        """Yield the scores of every cap, and nothing in between."""
         grid, width, known, plan = self.grid, self.width, self.known, self.grid.plan
         if grid.late():
             return
@@ -221,15 +225,17 @@ class WidthSearch:
         if plan.anew is not None:
             anew = partial(plan.anew, width)
         for k, C in enumerate(grid.Cs.tolist()):
+            scores: list[float] = []
             for f in self.folds:
                 if skip and (grid.scores[width, k, :f].sum() + total - f) / total < known - 1e-9:  # it cannot win any more
                     break
                 own = machines[f] = machines.get(f) or Machines(*grid.folds[f])
                 for _ in own.solve(shared, C, plan.tol, anew):
-                    yield None
-                grid.gaps[width, k, f], grid.steps[width, k, f] = own.gaps.max(), own.steps
-                grid.scores[width, k, f] = grid.score(width, k, f, own)
-                yield float(grid.scores[width, k, f])
+                    yield []
+                grid.gaps[width, k, f], grid.steps[width, k, f] = own.gap, own.steps
+                grid.scores[width, k, f] = score = grid.score(width, k, f, own)
+                scores.append(score)
+            yield scores
             mean = float(grid.scores[width, k].mean())
             known = known if np.isnan(mean) else max(known, mean)
             grid.tell(k, len(self.folds) / total)

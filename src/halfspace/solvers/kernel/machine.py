@@ -61,8 +61,8 @@ GROWTH = 256
 """The working set grows by at most half its size and so many in a round."""
 DOUBLE = 1 << 31
 """Bytes up to which a working set in double precision is tried where single leads no further."""
-STEPS = 1 << 14
-"""Pair steps between two looks at the clock."""
+STEPS, MOST = 1 << 14, 1 << 62
+"""Pair steps between two looks at the clock, and in all."""
 FIRST, FACTOR, LAST = 100.0, 30.0, 1e9
 """Caps of a hard margin, in units of 1 over the mean squared length of an example."""
 
@@ -377,7 +377,7 @@ def _shared(state: State, level: Level, tol: float) -> Iterator[Climb | None]:
     shared = Shared(gram.shared, gram.diagonal.astype(np.float32), room, level.problem.bias)
     places, found = Place(*(part[None] for part in (level.y, level.h, level.b, level.lo, level.hi))), np.ones((1, 4))
     while found[0, 3] and not state.hurry:
-        enlarge(shared, places, places.hi, (1.0, 1.0), tol, STEPS, found)
+        enlarge(shared, places, places.hi, (1.0, 1.0), tol, (STEPS, MOST), found)
         gap, primal = found[0, :2].tolist()
         state.gap = gap / max(primal, 1e-300)
         state.course.append((primal, primal - gap))

@@ -19,7 +19,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from halfspace._dispatch import compiled_as_written, compiled_inside_as_written, inlined_as_written, open_function
+from halfspace._dispatch import compiled_as_written, lean_as_written, open_function
 from halfspace._typing import FloatArray
 
 __all__ = ["Box", "Free", "Penalised", "bias_of", "climb", "climb_free", "climb_pairs", "gap_at", "middle", "pair_step"]
@@ -80,7 +80,7 @@ def middle(h: Any, b: FloatArray, lo: FloatArray, hi: FloatArray) -> tuple[float
     return 0.5 * (top + bottom), top, bottom
 
 
-@compiled_inside_as_written
+@lean_as_written
 def _rise(h: Any, first: Any, second: Any, s: Any, up: Any, o: Any) -> Any:
     """Update h by a step of s along row `first` minus row `second`; return the key of the largest h - o that may rise."""
     best = NONE
@@ -94,7 +94,7 @@ def _rise(h: Any, first: Any, second: Any, s: Any, up: Any, o: Any) -> Any:
     return best
 
 
-@compiled_inside_as_written
+@lean_as_written
 def _partner(h: Any, row: Any, diagonal: Any, down: Any, top: Any, own: Any, floor: Any) -> Any:
     """Return the key of the partner that gains most, of value bits and index; 0 if there is none."""
     best, zero = np.int32(0), h.dtype.type(0.0)
@@ -107,7 +107,7 @@ def _partner(h: Any, row: Any, diagonal: Any, down: Any, top: Any, own: Any, flo
     return best
 
 
-@inlined_as_written
+@lean_as_written
 def _largest(h: Any, first: Any, second: Any, s: Any, up: Any, o: Any) -> int:
     """Update h; return the index of the largest h that may rise, -1 if none may; near o it is told most finely."""
     where, top = -1, NONE
@@ -119,7 +119,7 @@ def _largest(h: Any, first: Any, second: Any, s: Any, up: Any, o: Any) -> int:
     return where
 
 
-@inlined_as_written
+@lean_as_written
 def _best_partner(h: Any, row: Any, diagonal: Any, down: Any, i: int, floor: Any) -> int:
     """Return the partner of i that gains most, -1 if there is none."""
     where, most = -1, np.int32(0)
@@ -131,13 +131,13 @@ def _best_partner(h: Any, row: Any, diagonal: Any, down: Any, i: int, floor: Any
     return where
 
 
-@inlined_as_written
+@lean_as_written
 def _mask(value: float, bound: float) -> Any:
     """Return all bits if the value is below the bound, else none."""
     return np.int32(-1) if value < bound else np.int32(0)
 
 
-@inlined_as_written
+@lean_as_written
 def _top(diagonal: Any) -> Any:
     """Return the largest value."""
     top = diagonal[0]
@@ -182,7 +182,7 @@ def climb_free(box: Box, target: float, most: int) -> int:
     return most
 
 
-@inlined_as_written
+@lean_as_written
 def _violation(h: Any, first: Any, s: Any, second: Any, t: Any, up: Any, down: Any) -> Any:
     """Update h by steps of s along row `first` and t along `second`; return the key of the worst violation."""
     best = np.int32(0)
@@ -194,7 +194,7 @@ def _violation(h: Any, first: Any, s: Any, second: Any, t: Any, up: Any, down: A
     return best
 
 
-@inlined_as_written
+@lean_as_written
 def _companion(h: Any, row: Any, diagonal: Any, up: Any, down: Any, s: Any, own: Any, floor: Any) -> Any:
     """Return the key of the example that gains most after a step of s of the one with this row."""
     best = np.int32(0)
@@ -207,7 +207,7 @@ def _companion(h: Any, row: Any, diagonal: Any, up: Any, down: Any, s: Any, own:
     return best
 
 
-@inlined_as_written
+@lean_as_written
 def _worst(h: Any, first: Any, s: Any, second: Any, t: Any, up: Any, down: Any) -> int:
     """Update h; return the worst violator, -1 if none violates."""
     where, most = -1, np.int32(0)
@@ -220,7 +220,7 @@ def _worst(h: Any, first: Any, s: Any, second: Any, t: Any, up: Any, down: Any) 
     return where
 
 
-@inlined_as_written
+@lean_as_written
 def _best_companion(box: Box, row: Any, up: Any, down: Any, s: Any, i: int, floor: Any) -> int:
     """Return the example that gains most after a step of s of example i; -1 if none gains."""
     where, most, own = -1, np.int32(0), max(box.diagonal[i], floor)
@@ -233,12 +233,12 @@ def _best_companion(box: Box, row: Any, up: Any, down: Any, s: Any, i: int, floo
     return where
 
 
-@inlined_as_written
+@lean_as_written
 def _cut(value: float, low: float, high: float) -> float:
     return min(max(value, low), high)
 
 
-@inlined_as_written
+@lean_as_written
 def pair_step(hi: float, hj: float, a: float, c: float, d: float, ranges: Any) -> tuple[float, float]:
     """Return the steps of two examples that climb highest: gradients hi, hj, matrix ((a, c), (c, d)), ranges of both."""
     i_low, i_high, j_low, j_high = ranges
@@ -258,7 +258,7 @@ def pair_step(hi: float, hj: float, a: float, c: float, d: float, ranges: Any) -
     return (s1, t1) if gain1 >= gain2 else (s2, t2)
 
 
-@inlined_as_written
+@lean_as_written
 def _move(b: FloatArray, lo: FloatArray, hi: FloatArray, i: int, s: float, up: Any, down: Any) -> None:
     """Add s to a strength, exactly to the bound if it leads there."""
     b[i] = hi[i] if s >= hi[i] - b[i] else (lo[i] if s <= lo[i] - b[i] else b[i] + s)

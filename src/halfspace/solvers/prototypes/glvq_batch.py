@@ -19,7 +19,7 @@ from typing import Annotated, Any, ClassVar, NamedTuple, Self
 
 import numpy as np
 
-from halfspace._dispatch import compiled, compiled_inside
+from halfspace._dispatch import compiled, lean
 from halfspace._typing import FloatArray, IntArray, View
 from halfspace.solvers.outcome import Reason
 from halfspace.solvers.prototypes.distances import distances, map_blocks
@@ -48,7 +48,7 @@ class Landscape(NamedTuple):
     learns_metric: bool
 
 
-@compiled_inside
+@lean
 def _gains(row: FloatArray, c: int, s: float, labels: IntArray, beta: float, near: IntArray, g: FloatArray) -> float:
     """Write which two prototypes a row moves, of distances `row` (P,), and g_k of both, (2,); return s f(μ)."""
     plus = minus = -1
@@ -65,7 +65,7 @@ def _gains(row: FloatArray, c: int, s: float, labels: IntArray, beta: float, nea
     return s * bend(beta, (a - b) / (a + b) if a + b > 0.0 else 0.0)
 
 
-@compiled_inside
+@lean
 def _attract(near: IntArray, g: FloatArray, x: FloatArray, W: FloatArray, pulls: FloatArray, squares: FloatArray) -> None:
     """Add g_k v_k of a row and its two prototypes to `pulls`, shape (P, d), and g_k v_k² to `squares`, (P, d) or (0, d)."""
     for side in range(2):
@@ -99,6 +99,14 @@ def _weigh(
     return total
 
 
+class _Room(NamedTuple):
+    """Scratch memory of a pass."""
+
+    D: FloatArray  # (P,): distances of the row at hand
+    near: IntArray  # (2,): the prototypes it moves
+    g: FloatArray  # (2,)
+
+
 @compiled
 def _weigh_diagonal(
     rows: FloatArray,
@@ -112,7 +120,24 @@ def _weigh_diagonal(
     squares: FloatArray,
 ) -> float:
     """Add to `pulls` and `squares` for a diagonal metric, and return Σ s_i f(μ_i): all in one pass."""
-    total, D, near, g = 0.0, np.empty(W.shape[0]), np.empty(2, np.int64), np.empty(2)
+    room = _Room(np.empty(W.shape[0]), np.empty(2, np.int64), np.empty(2))
+    return _weigh_rows(rows, W, omega, target, s, labels, beta, pulls, squares, room)
+
+
+@lean
+def _weigh_rows(
+    rows: FloatArray,
+    W: FloatArray,
+    omega: FloatArray,
+    target: IntArray,
+    s: FloatArray,
+    labels: IntArray,
+    beta: float,
+    pulls: FloatArray,
+    squares: FloatArray,
+    room: _Room,
+) -> float:
+    total, (D, near, g) = 0.0, room
     for i in range(rows.shape[0]):
         for k in range(W.shape[0]):
             square = 0.0
@@ -299,7 +324,7 @@ class Descent:
         return "converged" if state.costs[2] <= self.tol else None
 
 
-@compiled_inside
+@lean
 def _dot(a: FloatArray, b: FloatArray) -> float:
     total = 0.0
     for j in range(a.size):
@@ -307,7 +332,7 @@ def _dot(a: FloatArray, b: FloatArray) -> float:
     return total
 
 
-@compiled_inside
+@lean
 def _add(scale: float, a: FloatArray, out: FloatArray) -> None:
     for j in range(a.size):
         out[j] += scale * a[j]

@@ -5,7 +5,7 @@ Prototypes are sorted by class: those of class c are starts[c] to starts[c + 1].
 
 import numpy as np
 
-from halfspace._dispatch import compiled, compiled_inside
+from halfspace._dispatch import compiled, lean
 from halfspace._typing import FloatArray, IntArray
 from halfspace.solvers.prototypes.glvq import Book, Rates, share, slopes
 
@@ -21,7 +21,7 @@ def class_starts(labels: IntArray) -> IntArray:
     return np.cumsum(starts)
 
 
-@compiled_inside
+@lean
 def nearest_own(near: FloatArray, starts: IntArray, c: int) -> int:
     """Return the first of the nearest prototypes of class c."""
     best = starts[c]
@@ -31,7 +31,7 @@ def nearest_own(near: FloatArray, starts: IntArray, c: int) -> int:
     return best
 
 
-@compiled_inside
+@lean
 def nearest_other(near: FloatArray, starts: IntArray, c: int) -> int:
     """Return the first of the nearest prototypes of all classes but c; -1 if there is none, or none at a finite distance."""
     best, least = -1, np.inf
@@ -44,7 +44,7 @@ def nearest_other(near: FloatArray, starts: IntArray, c: int) -> int:
     return best
 
 
-@compiled
+@lean
 def _measure(x: FloatArray, W: FloatArray, omega: FloatArray, near: FloatArray) -> None:
     """Write Σ_j (ω_j (x_j - w_kj))² for every prototype k."""
     for k in range(near.size):
@@ -55,7 +55,7 @@ def _measure(x: FloatArray, W: FloatArray, omega: FloatArray, near: FloatArray) 
         near[k] = total
 
 
-@compiled_inside
+@lean
 def _move(
     x: FloatArray, book: Book, near: FloatArray, pair: tuple[int, int], xi: tuple[float, float], rates: tuple[float, float]
 ) -> None:
@@ -83,7 +83,7 @@ def _move(
         omega /= np.sqrt(length)
 
 
-@compiled_inside
+@lean
 def measure_plainly(x: FloatArray, W: FloatArray, near: FloatArray) -> None:
     """Write ‖x - w_k‖² for every prototype k."""
     for k in range(near.size):
@@ -94,7 +94,7 @@ def measure_plainly(x: FloatArray, W: FloatArray, near: FloatArray) -> None:
         near[k] = total
 
 
-@compiled_inside
+@lean
 def _move_plainly(
     x: FloatArray, book: Book, near: FloatArray, pair: tuple[int, int], xi: tuple[float, float], full: float
 ) -> None:

@@ -11,7 +11,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from halfspace._dispatch import compiled, compiled_inside
+from halfspace._dispatch import compiled, lean
 from halfspace._typing import FloatArray, IntArray
 from halfspace.solvers.prototypes.glvq import Book, Rates, share, slopes
 from halfspace.solvers.prototypes.glvq_online import class_starts, measure_plainly, nearest_other, nearest_own
@@ -30,7 +30,7 @@ class _Room(NamedTuple):
     sides: FloatArray  # (4, d): v = x - w of both prototypes, Λv of both
 
 
-@compiled_inside
+@lean
 def _product(a: FloatArray, b: FloatArray) -> float:
     total = 0.0
     for j in range(a.size):
@@ -38,19 +38,19 @@ def _product(a: FloatArray, b: FloatArray) -> float:
     return total
 
 
-@compiled_inside
+@lean
 def _subtract(a: FloatArray, b: FloatArray, out: FloatArray) -> None:
     for j in range(out.size):
         out[j] = a[j] - b[j]
 
 
-@compiled_inside
+@lean
 def _add(rate: float, step: FloatArray, out: FloatArray) -> None:
     for j in range(out.size):
         out[j] += rate * step[j]
 
 
-@compiled_inside
+@lean
 def _project(omega: FloatArray, x: FloatArray, out: FloatArray) -> None:
     """Write Ωx."""
     for r in range(0, out.size, 4):
@@ -84,7 +84,7 @@ def freshen(book: Book) -> None:
     project_prototypes(book)
 
 
-@compiled_inside
+@lean
 def _differ(x: FloatArray, book: Book, room: _Room, plus: int, minus: int) -> None:
     """Write v, Ωv and Λv of both prototypes."""
     omega, ends, sides = book.omega, room.ends, room.sides
@@ -103,7 +103,7 @@ def _differ(x: FloatArray, book: Book, room: _Room, plus: int, minus: int) -> No
             other[j] += (q0 * a + q1 * b) + (q2 * c + q3 * d)
 
 
-@compiled_inside
+@lean
 def _turn(omega: FloatArray, room: _Room, h_plus: float, h_minus: float) -> None:
     """Take Ω's step, and write ΩΛv of both prototypes, with Ω as it was before."""
     ends, sides = room.ends, room.sides
@@ -124,7 +124,7 @@ def _turn(omega: FloatArray, room: _Room, h_plus: float, h_minus: float) -> None
         ends[3, r], ends[4, r], ends[3, r + 1], ends[4, r + 1] = a, b, c, d
 
 
-@compiled_inside
+@lean
 def _follow(book: Book, room: _Room, h_plus: float, h_minus: float) -> None:
     """Add Ω's step times W, the prototypes after theirs, to the projections."""
     v, u, p, q = room.sides[0], room.sides[1], room.ends[1], room.ends[2]
@@ -139,7 +139,7 @@ def _follow(book: Book, room: _Room, h_plus: float, h_minus: float) -> None:
             image[r] += a * p[r] + b * q[r]
 
 
-@compiled_inside
+@lean
 def _squared_step(room: _Room, square: float, xi_plus: float, xi_minus: float) -> float:
     """Return ‖ξ₊ Ωv₊v₊ᵀ - ξ₋ Ωv₋v₋ᵀ‖² for Ω of length 1, given that of squared length `square`."""
     p, q, v, u = room.ends[1], room.ends[2], room.sides[0], room.sides[1]
@@ -148,7 +148,7 @@ def _squared_step(room: _Room, square: float, xi_plus: float, xi_minus: float) -
     return square * (xi_plus**2 * own + xi_minus**2 * other - 2.0 * xi_plus * xi_minus * cross)
 
 
-@compiled_inside
+@lean
 def _move(
     x: FloatArray, book: Book, room: _Room, pair: tuple[int, int], xi: tuple[float, float], rates: tuple[float, float]
 ) -> None:
