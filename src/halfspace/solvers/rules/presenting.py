@@ -35,6 +35,8 @@ CACHE_BLOCK = 1 << 14
 """Entries of a block of rows that stays in cache while all classes see it."""
 MOST_EPOCHS = 512
 """Most epochs in one call of compiled code."""
+FIRST_LOOK = 4
+"""Epochs after which weights that come back are first looked for: on small data a look costs as much as two epochs."""
 LOGGED, JUDGED = 2e-7, 1e-7
 """Seconds per mistake that a voting memory has noted: to put it away, and for its vote on an example; on a slow machine."""
 VOTING_ROWS = 1000
@@ -69,7 +71,7 @@ class Presenting:
     """Present examples by a rule until an epoch changes nothing or inseparability is proved.
 
     Weights that come back are watched for: between two visits Σ (change of alpha_i) y_i x_i = 0, Gordan's certificate. Brent's
-    method, an anchor moved after 1, 2, 4, 8, ... epochs, finds any cycle with two copies of the state.
+    method, an anchor moved after 4, 8, 16, ... epochs, finds any cycle with two copies of the state.
     """
 
     rule: Any
@@ -115,7 +117,9 @@ class Presenting:
             state.clock[POSITION] %= max(self.orders.rows.size, 1)  # whatever a file says
         epoch = int(state.clock[EPOCH])
         exact = self.prove is not None and isinstance(memory, Forget) and not self.native
-        training = Training(state, memory, copied(state) if exact else None, epoch, epoch + 1, counted=state.mistakes.copy())
+        training = Training(
+            state, memory, copied(state) if exact else None, epoch, epoch + FIRST_LOOK, counted=state.mistakes.copy()
+        )
         K = state.active.size
         training.fewest, training.since = [np.inf] * K, [epoch] * K
         return training
