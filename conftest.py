@@ -22,7 +22,8 @@ def source_hash() -> str:
     for folder in ("rows", "kernels", "solvers", "mail"):
         for path in sorted((package / folder).rglob("*.py")):
             digest.update(path.read_bytes())
-    digest.update((package / "_dispatch.py").read_bytes())
+    for name in ("_dispatch.py", "_fetching.py"):
+        digest.update((package / name).read_bytes())
     return digest.hexdigest()[:16]
 
 

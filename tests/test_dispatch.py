@@ -12,9 +12,11 @@ import numpy as np
 import pytest
 from numba import njit
 from numba.core import caching
+from numba.core.compiler import Flags
 
 from halfspace import _dispatch, _linking
 from halfspace._dispatch import open_function
+from halfspace._flags import QuickFlags
 from halfspace.rows.views import Clamped, dot
 
 SCRIPT = """
@@ -95,6 +97,28 @@ def test_what_only_compiled_code_calls_is_a_part_of_its_callers(monkeypatch, opt
     assert _dispatch.compiled(lambda x: 2.0 * helper(x))(9.0) == 8.0
     (found,) = helper.overloads.values()
     assert (options != {}) == (type(found.library).__name__ == "Linked")
+
+
+@pytest.mark.compiled
+def test_what_both_call_is_compiled_for_who_calls_it():
+    """A compiled caller takes a twin in, and nothing is compiled for Python before Python calls; both give the same."""
+    function = _dispatch.compiled_and_inside(lambda x: np.sqrt(x) + 1.0)
+    assert _dispatch.compiled(lambda x: 2.0 * function(x))(9.0) == 8.0
+    assert not function.overloads
+    assert function(9.0) == 4.0
+    assert len(function.overloads) == 1
+
+
+@pytest.mark.compiled
+def test_options_of_a_compilation_are_compared_quickly():
+    """They equal Numba's own, by value and by hash; should Numba ask no more which to use, this fails, and compiling slows."""
+    quick, other = QuickFlags(), QuickFlags()
+    other.nrt = not other.nrt
+    assert quick == QuickFlags() == Flags() == quick
+    assert quick != other != Flags()
+    assert hash(quick) == hash(other) == hash(Flags())
+    used = _dispatch.compiled(lambda x: x)._compiler._customize_flags(Flags())
+    assert type(used.copy()) is QuickFlags
 
 
 def test_another_numba_goes_the_ordinary_way(monkeypatch):

@@ -31,12 +31,15 @@ from numba.core.typing.templates import builtin_registry
 from numba.extending import overload
 
 from halfspace._collector import pause, resume
+from halfspace._flags import compared_quickly
 from halfspace._linking import linked
 
 __all__ = [
     "LateCompilationError",
     "OpenFunction",
     "compiled",
+    "compiled_and_inside",
+    "compiled_and_inside_as_written",
     "compiled_as_written",
     "compiled_inside",
     "compiled_inside_as_written",
@@ -85,6 +88,16 @@ def compiled_inside_as_written(function: F) -> F:
     return _inside(function, AS_WRITTEN)
 
 
+def compiled_and_inside(function: F) -> F:
+    """Compile what both Python and compiled functions call: for the latter as a part of themselves, and only so."""
+    return _both(function, REORDER)
+
+
+def compiled_and_inside_as_written(function: F) -> F:
+    """Compile what both call, without leave to reorder sums."""
+    return _both(function, AS_WRITTEN)
+
+
 def lean(function: F) -> F:
     """Compile what compiled functions alone call, and what makes no arrays: references to those it is given are not counted.
 
@@ -103,26 +116,42 @@ def compiled_inside_exactly(function: F) -> F:
     return _inside(function, set())
 
 
+def _jit(function: Callable[..., Any], **options: Any) -> Any:
+    """Return Numba's dispatcher of a function, or the function itself with the JIT switched off."""
+    dispatcher: Any = njit(**options)(function)
+    compared_quickly(dispatcher)
+    return dispatcher
+
+
 def _inside(function: F, fastmath: set[str], **more: Any) -> F:
     """Compile for compiled callers; Python, which has no way in, runs the function as it is written."""
     options: dict[str, Any] = {**OPTIONS, "fastmath": fastmath, "no_cpython_wrapper": True, **LINKED, **more}
-    dispatcher: Any = njit(**options)(function)
+    dispatcher = _jit(function, **options)
     if dispatcher is not function:  # as it is with the JIT switched off
         dispatcher._insert = lambda *_, **__: None  # noqa: SLF001  (private to Numba: Python would be sent to an address of 0)
         dispatcher._compile_for_args = lambda *_, **__: function  # noqa: SLF001
     return cast("F", dispatcher)
 
 
+def _both(function: F, fastmath: set[str]) -> F:
+    """Compile for Python with a cache on disk; compiled callers are led to a twin that becomes a part of them."""
+    dispatcher: Any = _cached(function, fastmath)
+    if dispatcher is not function:
+        twin: Any = _inside(function, fastmath)
+        dispatcher.get_call_template, dispatcher.get_overload = twin.get_call_template, twin.get_overload
+    return cast("F", dispatcher)
+
+
 def _cached(function: F, fastmath: set[str]) -> F:
     """Compile with a cache on disk, or without one where Numba finds no folder for it, or can no longer write there."""
     try:
-        dispatcher: Any = njit(cache=True, fastmath=fastmath, **OPTIONS)(function)
+        dispatcher = _jit(function, cache=True, fastmath=fastmath, **OPTIONS)
     except RuntimeError as error:
         if "cannot cache function" not in str(error):
             raise
         _say_that_nothing_is_kept()
-        return cast("F", njit(fastmath=fastmath, **OPTIONS)(function))
-    cache: Any = getattr(dispatcher, "_cache", None)  # private to Numba, and not there with the JIT switched off
+        return cast("F", _jit(function, fastmath=fastmath, **OPTIONS))
+    cache: Any = getattr(dispatcher, "_cache", None)  # private to Numba
     if hasattr(cache, "save_overload"):
         cache.save_overload = _saving(cache.save_overload)
     return cast("F", dispatcher)

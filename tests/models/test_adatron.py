@@ -440,7 +440,7 @@ def test_the_table_of_support_vectors(intercept, C):
     clamped = (model.intercept_.item() / 2.0) if intercept == "clamped" else 0.0
     length = np.sqrt((model.coef_**2).sum() + clamped**2)
     E = np.where(labels == 1, 1.0, -1.0) * model.decision_function(data)
-    assert_allclose(table["stability"], E / length, rtol=1e-12)
+    assert_allclose(table["stability"], E / length, rtol=1e-12, atol=1e-15)
     assert_allclose(table["slack"], np.maximum(0.0, 1.0 - E), atol=1e-12)
     roles = np.where(alpha == 0, "outside", np.where(alpha == C, "capped", "free"))
     assert_array_equal(table["role"], roles)

@@ -10,7 +10,7 @@ from sklearn.preprocessing import scale
 import halfspace as hs
 from halfspace.errors import GapWarning, InputError
 from halfspace.kernels import RBF, Laplacian, Linear, Polynomial
-from halfspace.solvers.kernel.grid import NoRoom, Place, Shared, WidthMatrices, advance, confine, refresh, stretch
+from halfspace.solvers.kernel.grid import Place, Shared, WidthMatrices, advance, confine, refresh, room_of, stretch
 from halfspace.solvers.kernel.grid_search import GridPlan, GridRun, chosen_point, search_grid
 from halfspace.solvers.kernel.pair_steps import Penalised
 
@@ -120,7 +120,7 @@ def test_who_is_held_out_has_no_strength():
     K = RBF(1.0).matrix(X, dtype=np.float32)
     at = Place(sign, sign.copy(), np.zeros(20), np.zeros(20), np.zeros(20))
     confine(at, c, 2.0)
-    shared = Shared(K, K.diagonal().copy(), NoRoom(), Penalised())
+    shared = Shared(K, K.diagonal().copy(), room_of(20), Penalised())
     gap, primal, steps = advance(shared, at, 1e-5, 10_000)
     refresh(K, at)
     assert gap <= 1e-5 * primal

@@ -1,12 +1,23 @@
 """Operations on rows taken together, and the small functions around them, on numbers one can check by hand."""
 
 import numpy as np
+import pytest
+from scipy.sparse import csr_array
 
 from halfspace.rows.design import Design, column_means
 from halfspace.rows.labels import class_numbers, given_classes, mean_per_class
-from halfspace.rows.operations import fill_squared_norms, gathered, gram, outputs, potentials, squared_norms, take
+from halfspace.rows.operations import (
+    fill_squared_norms,
+    gathered,
+    gram,
+    learnt_outputs,
+    outputs,
+    potentials,
+    squared_norms,
+    take,
+)
 from halfspace.rows.threads import beside, in_chunks, libraries, n_workers, one_blas_thread
-from halfspace.rows.views import Clamped, entries_per_row
+from halfspace.rows.views import Clamped, axpy, entries_per_row, view_of
 from halfspace.solvers.linear.soft_margin import Problem, best_bias, combined, value
 
 
@@ -19,6 +30,21 @@ def test_outputs_lengths_and_potentials():
     assert out.tolist() == [25.0]
     potentials(np.array([[1.0, 2.0]]), np.array([-1.0]), np.array([3.0, 1.0]), out)
     assert out.tolist() == [-5.0]
+
+
+@pytest.mark.parametrize("clamp", [0.0, 2.0])
+@pytest.mark.parametrize("stored", [np.asarray, np.float32, csr_array], ids=["doubles", "floats", "CSR"])
+def test_rows_that_were_learnt_from_are_taken_together(stored, clamp):
+    """Outputs by one product and combinations of rows are those made row by row, whatever their storage."""
+    rng = np.random.default_rng(0)
+    view, y = view_of(stored(rng.normal(size=(30, 4))), clamp), np.where(rng.random(30) < 0.5, 1.0, -1.0)
+    W, alpha = rng.normal(size=(2, 4 + bool(clamp))), np.maximum(rng.normal(size=30), 0.0)
+    np.testing.assert_allclose(learnt_outputs(view, W), outputs(view, W), rtol=1e-12, atol=1e-12)
+    by_row = np.zeros(W.shape[1])
+    for i in range(30):
+        axpy(alpha[i] * y[i], view, i, by_row)
+    found = combined(Problem(view, y, np.ones(30), squared_norms(view)), alpha)
+    np.testing.assert_allclose(found, by_row, rtol=1e-12, atol=1e-12)
 
 
 def test_copies_of_rows_and_their_gram_matrix():

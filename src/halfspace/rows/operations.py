@@ -15,14 +15,16 @@ from scipy.linalg.blas import dsyrk
 
 from halfspace._dispatch import compiled
 from halfspace._typing import FloatArray, IntArray, Matrix, View
-from halfspace.rows.threads import CHUNK_ENTRIES, in_chunks
+from halfspace.rows.threads import CHUNK_ENTRIES, in_chunks, one_blas_thread
 from halfspace.rows.views import CSR, Clamped, ahead, axpy, dot, entries_per_row, lead_of, n_columns, n_rows, sqnorm, writable
 
 __all__ = [
     "distinct_rows",
+    "few_doubles",
     "fill_squared_norms",
     "gathered",
     "gram",
+    "learnt_outputs",
     "outputs",
     "potentials",
     "sparsified",
@@ -63,6 +65,28 @@ def outputs(X: View, W: FloatArray) -> FloatArray:
     """Return the outputs of weights W, shape (K, D), on the rows of a view, shape (n, K)."""
     W, out, lead = writable(W), np.empty((n_rows(X), W.shape[0])), lead_of(X)
     in_chunks(lambda start, stop: _outputs(X, W, out, start, stop, lead), n_rows(X), entries_per_row(X))
+    return out
+
+
+def few_doubles(X: View) -> tuple[FloatArray, float] | None:
+    """Return rows and clamp of a small view of dense doubles, which NumPy passes over with nothing compiled; else None."""
+    rows, scale = (X.rows, X.scale) if isinstance(X, Clamped) else (X, 0.0)
+    return (rows, scale) if isinstance(rows, np.ndarray) and rows.dtype == np.float64 and rows.size < CHUNK_ENTRIES else None
+
+
+def learnt_outputs(X: View, W: FloatArray) -> FloatArray:
+    """Return the outputs of weights W, shape (K, D), on the rows they were learnt from, shape (n, K); of few by one product.
+
+    The last digit on a row may then depend on the rows that come with it, as that of a prediction must not.
+    """
+    few = few_doubles(X)
+    if few is None:
+        return outputs(X, W)
+    rows, scale = few
+    with one_blas_thread():
+        out: FloatArray = rows @ W[:, : rows.shape[1]].T
+    if scale != 0.0:
+        out += scale * W[:, -1]
     return out
 
 

@@ -9,7 +9,7 @@ from typing import NamedTuple, Self
 
 import numpy as np
 
-from halfspace._dispatch import compiled, compiled_inside
+from halfspace._dispatch import compiled_and_inside, compiled_inside
 from halfspace._typing import FloatArray, IntArray
 
 __all__ = ["Geometric", "Harmonic", "Orders", "write_order"]
@@ -111,7 +111,7 @@ def _shuffle(order: IntArray, key: int) -> None:
         order[i], order[j] = order[j], order[i]
 
 
-@compiled
+@compiled_and_inside
 def write_order(orders: Orders, epoch: int, out: IntArray) -> None:
     """Write the order of an epoch into `out`, shape (n,).
 

@@ -37,7 +37,7 @@ from halfspace.models.planes.large_margin import Fitting, prove_inseparable
 from halfspace.models.planes.prediction import PlaneMixin
 from halfspace.models.progress import Reporter
 from halfspace.rows.labels import example_weights
-from halfspace.rows.operations import outputs
+from halfspace.rows.operations import learnt_outputs
 from halfspace.rows.threads import n_workers, one_blas_thread
 from halfspace.solvers.linear.large_margin import LargeMargin, Plan, begun
 from halfspace.solvers.linear.soft_margin import Point, Problem, combined
@@ -285,7 +285,7 @@ class AdaTron(PlaneMixin, ClassifierMixin, CallbackSupportMixin, BaseEstimator):
         self.history_ = history_of(runs[slowest], "iteration", points[slowest].primal, points[slowest].dual)
         weight = None if (s == 1.0).all() else s
         signs = np.stack([task.sign for task in tasks])
-        self._potentials = signs * (outputs(view, self._W) + self._bias).T
+        self._potentials = signs * (learnt_outputs(view, self._W) + self._bias).T
         parts: list[Any] = []
         for k, task in enumerate(tasks):
             bias = float(self._bias[k]) if self.intercept == "free" else None

@@ -32,7 +32,7 @@ from halfspace.models.parameters import (
 from halfspace.models.planes.prediction import PlaneMixin, StreamMixin, shared
 from halfspace.models.progress import Reporter
 from halfspace.rows.labels import class_numbers, example_weights
-from halfspace.rows.operations import outputs
+from halfspace.rows.operations import learnt_outputs
 from halfspace.rows.orders import Orders
 from halfspace.rows.views import entries_per_row, lead_of
 from halfspace.solvers.outcome import Outcome
@@ -372,7 +372,7 @@ class PresentingClassifier(PlaneMixin, StreamMixin, ClassifierMixin, CallbackSup
         The claims are made of what the solver has: its outputs, and `w - w_start`, which is Σ alpha_i y_i x_i up to the
         rounding of as many additions as there were updates. The checker computes both sums anew.
         """
-        scores, W = outputs(data.view, W), shared(W)
+        scores, W = learnt_outputs(data.view, W), shared(W)
         terms = sum(data.X.shape) + int(self._state.updates.sum())
         mistakes, began = self._state.mistakes, np.linalg.norm(self._began, axis=1)
         if self._native:

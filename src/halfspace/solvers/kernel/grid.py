@@ -6,7 +6,7 @@ Folds     are bounds, not matrices: who is held out has lo = hi = 0. All folds r
           their outputs, y - h, without further work.
 Caps      rise. The strengths s·b, with the s >= 1 that climbs highest, s = min(Σ y_i b_i / bᵀKb, C'/C), start the next cap; h
           and bᵀKb are known, so that costs one pass over h. If nobody was at the cap, s is near 1 and hardly a step is left.
-Rounds    With many examples, those that are free, violate, or lie near the margin move to a square of their own, small enough
+Rounds    After some steps those that are free, violate, or lie near the margin move to a square of their own, small enough
           for the cache; h of the others follows at the end of the round.
 Widths    Distances are computed once, and each width is one pass over them: exp(-γ‖x - x'‖²) from their squares (RBF),
           exp(-γ‖x - x'‖) from the distances (Laplacian). Other kernels are computed anew for every width, by `Kernel.matrix`.
@@ -19,7 +19,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from halfspace._dispatch import compiled_as_written, compiled_inside_as_written, open_function
+from halfspace._dispatch import compiled_and_inside_as_written, compiled_as_written, compiled_inside_as_written
 from halfspace._typing import FloatArray, Matrix
 from halfspace.kernels import RBF, Kernel, Laplacian
 from halfspace.kernels.fast.activations import exp2
@@ -30,7 +30,6 @@ from halfspace.solvers.kernel.pair_steps import Box, bias_of, climb, gap_at
 
 __all__ = [
     "SHARE",
-    "NoRoom",
     "Place",
     "Shared",
     "WidthMatrices",
@@ -39,6 +38,7 @@ __all__ = [
     "enlarge",
     "primal_at",
     "refresh",
+    "room_of",
     "stretch",
 ]
 
@@ -47,12 +47,9 @@ NEAR = 0.25
 BLOCK, ROWS = 1 << 22, 512
 """Distances computed at a time by a thread, and of how many rows."""
 PLAIN = 1000
-"""Up to as many examples steps run on the whole matrix; above, on a square with at most SHARE of them."""
+"""Examples up to which NumPy makes the matrix."""
 SHARE = 0.7
-
-
-class NoRoom(NamedTuple):
-    """No room for squares: steps run on the whole matrix."""
+"""Of the examples at most so many move to a square."""
 
 
 class Shared(NamedTuple):
@@ -60,7 +57,7 @@ class Shared(NamedTuple):
 
     K: Any  # (n, n) float32
     diagonal: Any  # (n,) float32
-    room: Any  # float32, flat; or NoRoom
+    room: Any  # float32, flat
     bias: Any  # Free or Penalised
 
 
@@ -173,28 +170,20 @@ def _some(shared: Shared, at: Place, o: float, members: Any, target: float, most
     return done
 
 
-@open_function
-def climb_in(room: Any, shared: Shared, at: Place, o: float, target: float, steps: int, most: int) -> int:
+@compiled_inside_as_written
+def _climbed(shared: Shared, at: Place, o: float, target: float, steps: int, most: int) -> int:
     """Climb for a round, after so many steps; return the steps."""
-
-
-@climb_in.register(NoRoom)
-def _(_room: NoRoom, shared: Shared, at: Place, o: float, target: float, steps: int, most: int) -> int:
-    return _whole(shared, at, o, target, min(at.h.size // 2 + 64, most - steps))
-
-
-@climb_in.register(np.ndarray)
-def _(room: Any, shared: Shared, at: Place, o: float, target: float, steps: int, most: int) -> int:
     members = _members(at, o) if steps >= at.h.size // 2 else np.empty(0, np.int64)
-    if 0 < members.size * members.size <= room.size:
+    if 0 < members.size * members.size <= shared.room.size:
         return _some(shared, at, o, members, target, most - steps)
     return _whole(shared, at, o, target, min(at.h.size // 2 + 64, most - steps))
 
 
-@compiled_as_written
+@compiled_and_inside_as_written
 def refresh(K: Any, at: Place) -> None:
     """Compute h = y - K b anew from the single precision matrix, sums in double."""
-    at.h[:] = at.y
+    for j in range(at.y.size):  # a slice would compile messages about shapes
+        at.h[j] = at.y[j]
     for i in range(at.y.size):
         if at.b[i] != 0.0:
             row, s = K[i], at.b[i]
@@ -216,7 +205,7 @@ def advance(shared: Shared, at: Place, tol: float, most: int) -> tuple[float, fl
         gap, primal = gap_at(h, b, lo, hi, o), primal_at(at, o)
         if gap <= tol * primal or steps >= most:
             return gap, primal, steps
-        done = climb_in(shared.room, shared, at, o, 0.8 * tol * primal, steps, most)
+        done = _climbed(shared, at, o, 0.8 * tol * primal, steps, most)
         if done == 0:
             return gap, primal, steps
         steps += done
@@ -260,6 +249,11 @@ def _fade(D: Any, slope: Any, clamped: Any, out: Any) -> None:
             target[j] = exp2(-slope * row[j]) + clamped
 
 
+def room_of(n: int) -> Any:
+    """Return room for a square of some of n examples."""
+    return np.empty(int(SHARE * n) ** 2, np.float32)
+
+
 class WidthMatrices:
     """Kernel matrices in single precision, one per width, one after another into memory that is used again."""
 
@@ -274,7 +268,7 @@ class WidthMatrices:
     @staticmethod
     def megabytes(n: int, workers: int) -> float:
         """Return the memory that n examples and some threads need."""
-        return 4e-6 * n * n * (1.0 + workers * (1.0 + (SHARE * SHARE if n > PLAIN else 0.0)))
+        return 4e-6 * n * n * (1.0 + workers * (1.0 + SHARE * SHARE))
 
     def seconds(self) -> float:
         """Predict the seconds until the first matrix is there."""
@@ -301,7 +295,7 @@ class WidthMatrices:
 
     def room(self) -> Any:
         """Return room for a square of some examples, for a thread to keep."""
-        return np.empty(int(SHARE * self.n) ** 2, np.float32) if self.n > PLAIN else NoRoom()
+        return room_of(self.n)
 
     def _plain(self, kernel: Kernel) -> Any:
         """Return the matrix of few examples by NumPy, which compiles nothing; None if it is beyond single precision."""

@@ -28,7 +28,7 @@ from halfspace._typing import FloatArray, IntArray
 from halfspace.kernels.gram import LazyGram
 from halfspace.rows.threads import n_threads
 from halfspace.solvers.kernel.few import Few, climb_few
-from halfspace.solvers.kernel.grid import SHARE, Place, Shared, enlarge
+from halfspace.solvers.kernel.grid import Place, Shared, enlarge, room_of
 from halfspace.solvers.kernel.pair_steps import Box, Free, Penalised, climb_free, climb_pairs, gap_at, middle
 from halfspace.solvers.kernel.working_set import WorkingSet, in_double, working_set
 from halfspace.solvers.linear.soft_margin import best_bias, stretched
@@ -373,7 +373,7 @@ def _answer(problem: KernelProblem, few: Few, k: int) -> KernelAnswer:
 def _shared(state: State, level: Level, tol: float) -> Iterator[Climb | None]:
     """Plan to climb on all examples at once, whose kernel values are at hand; a round is some thousand pair steps."""
     gram, n = level.problem.gram, level.y.size
-    room = np.empty(int(SHARE * n) ** 2, np.float32)
+    room = room_of(n)
     shared = Shared(gram.shared, gram.diagonal.astype(np.float32), room, level.problem.bias)
     places, found = Place(*(part[None] for part in (level.y, level.h, level.b, level.lo, level.hi))), np.ones((1, 4))
     while found[0, 3] and not state.hurry:

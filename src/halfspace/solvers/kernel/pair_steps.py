@@ -19,7 +19,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from halfspace._dispatch import compiled_as_written, lean_as_written, open_function
+from halfspace._dispatch import compiled_and_inside_as_written, lean_as_written, open_function
 from halfspace._typing import FloatArray
 
 __all__ = ["Box", "Free", "Penalised", "bias_of", "climb", "climb_free", "climb_pairs", "gap_at", "middle", "pair_step"]
@@ -53,7 +53,7 @@ class Penalised(NamedTuple):
     """No bias, or one that is a weight like the others: each strength may change alone."""
 
 
-@compiled_as_written
+@compiled_and_inside_as_written
 def gap_at(h: Any, b: FloatArray, lo: FloatArray, hi: FloatArray, o: float) -> float:
     """Return the duality gap of strengths with gradient h at the bias o."""
     total = 0.0
@@ -63,7 +63,7 @@ def gap_at(h: Any, b: FloatArray, lo: FloatArray, hi: FloatArray, o: float) -> f
     return total
 
 
-@compiled_as_written
+@compiled_and_inside_as_written
 def middle(h: Any, b: FloatArray, lo: FloatArray, hi: FloatArray) -> tuple[float, float, float]:
     """Return the bias half way between the largest h that may rise and the smallest that may fall, and these two.
 
@@ -146,7 +146,7 @@ def _top(diagonal: Any) -> Any:
     return top
 
 
-@compiled_as_written
+@compiled_and_inside_as_written
 def climb_free(box: Box, target: float, most: int) -> int:
     """Climb with Σ b kept as it is, until the gap is at most `target` or `most` steps are done; return the steps."""
     K, diagonal, h, b, lo, hi = box
@@ -266,7 +266,7 @@ def _move(b: FloatArray, lo: FloatArray, hi: FloatArray, i: int, s: float, up: A
     down[i] = BIG if b[i] > lo[i] else 0.0
 
 
-@compiled_as_written
+@compiled_and_inside_as_written
 def climb_pairs(box: Box, target: float, most: int) -> int:
     """Climb without a sum rule, until the gap is at most `target` or `most` steps are done; return the steps."""
     K, diagonal, h, b, lo, hi = box

@@ -15,8 +15,8 @@ import numpy as np
 
 from halfspace._dispatch import compiled
 from halfspace._typing import FloatArray, View
-from halfspace.rows.operations import potentials
-from halfspace.rows.threads import in_chunks
+from halfspace.rows.operations import few_doubles, potentials
+from halfspace.rows.threads import in_chunks, one_blas_thread
 from halfspace.rows.views import axpy, dot, entries_per_row, n_columns, n_rows
 
 __all__ = [
@@ -108,6 +108,13 @@ def combined(problem: Problem, alpha: FloatArray) -> FloatArray:
     X, y = problem.X, problem.y
     if not alpha.any():
         return np.zeros(n_columns(X))
+    few = few_doubles(X)
+    if few is not None:
+        rows, scale = few
+        signed = alpha * y
+        with one_blas_thread():
+            w: FloatArray = signed @ rows
+        return np.append(w, scale * signed.sum()) if scale != 0.0 else w
 
     def work(start: int, stop: int) -> FloatArray:
         part = np.zeros(n_columns(X))

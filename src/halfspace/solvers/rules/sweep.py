@@ -18,7 +18,7 @@ from typing import Annotated, Any, NamedTuple
 
 import numpy as np
 
-from halfspace._dispatch import compiled, compiled_inside, open_function
+from halfspace._dispatch import compiled, compiled_and_inside, compiled_inside, open_function
 from halfspace._typing import FloatArray, IntArray, View
 from halfspace.rows.orders import Orders, write_order
 from halfspace.rows.views import ahead, axpy, dot, n_columns, n_rows
@@ -135,7 +135,7 @@ def start(task: Task, W: FloatArray | None = None, seed: int = 0) -> State:
     return State(W, np.zeros((K, n)), mistakes, updates, earlier, np.ones(K, dtype=np.int64), np.array([0, 0, 0, seed]))
 
 
-@compiled
+@compiled_and_inside
 def sweep(rule: Any, memory: Any, task: Task, state: State, k: int, order: IntArray) -> None:
     """Present the examples in `order` to problem k."""
     X, target, q, s = task.X, task.target, task.q, task.s
