@@ -13,10 +13,11 @@ import pytest
 from numpy.testing import assert_allclose, assert_array_equal
 from scipy import sparse
 from sklearn.base import clone
+from sklearn.datasets import load_breast_cancer
 from sklearn.exceptions import ConvergenceWarning, NotFittedError
 from sklearn.model_selection import GridSearchCV, cross_val_score
 from sklearn.pipeline import make_pipeline
-from sklearn.preprocessing import StandardScaler
+from sklearn.preprocessing import StandardScaler, scale
 
 import halfspace as hs
 from halfspace.certificates import from_json
@@ -422,6 +423,15 @@ def test_nothing_given_is_changed_or_kept(form):
     assert state_of(model) == state
     assert table.equals(model.support_table(everyone=True))
     assert model.certificate_.verify(X, Y)
+
+
+def test_a_gap_that_rounding_widened_is_closed_further():
+    """Where the bounds on rounding lift a certified gap above the tolerance, the fit goes on until the certificate keeps it."""
+    X, y = load_breast_cancer(return_X_y=True)
+    model = hs.AdaTron(C=100.0, tol=1e-9).fit(scale(X), y)
+    assert model.outcome_.converged
+    assert model.certificate_.relative_gap <= 1e-9
+    assert model.certificate_.verify(scale(X), y)
 
 
 # ---------------------------------------------------------------- what it tells

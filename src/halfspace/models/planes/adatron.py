@@ -204,12 +204,12 @@ class AdaTron(PlaneMixin, ClassifierMixin, CallbackSupportMixin, BaseEstimator):
         """Solve the problem of every class and certify the answers."""
         solved = self._solve(fitting, tasks, before, budget, given)
         with one_blas_thread():
-            self._conclude(fitting, tasks, *solved)
+            self._conclude(fitting, tasks, budget, *solved)
         return self
 
     def _solve(
         self, fitting: Fitting, tasks: list[Task], before: dict[str, Any], budget: Budget, given: tuple[Any, Any]
-    ) -> tuple[list[Run], list[Point], dict[int, Separability]]:
+    ) -> tuple[list[LargeMargin], list[Run], dict[int, Separability]]:
         """Solve the problem of every class, from where `before` left off if it fits."""
         data, K = fitting.data, len(tasks)
         self._fitted_clamp, self.classes_, C = data.clamp, data.classes, float(self.C)
@@ -257,12 +257,9 @@ class AdaTron(PlaneMixin, ClassifierMixin, CallbackSupportMixin, BaseEstimator):
         works = [partial(_solved, methods[k], starts[k], watched if K == 1 else None) for k in rest]
         for k, done in zip(rest, run_all(works, budget, self.n_jobs, entries=data.entries) if rest else [], strict=True):
             runs[k] = done
-        points = [method.certify(done.state) for method, done in zip(methods, runs, strict=True)]
-        for k, point in enumerate(points):
-            self._W[k], self._bias[k], self._alpha[k] = point.w, point.bias, fitting.spread(point.alpha)
         self._caps = np.where(fitting.s > 0, C * np.maximum(fitting.s, 1e-300), 0.0)
         reporter.close()
-        return runs, points, proofs
+        return methods, runs, proofs
 
     def _so_far(self) -> dict[str, Any]:
         """Return what a callback needs to rebuild the model while it is being fitted."""
@@ -273,29 +270,29 @@ class AdaTron(PlaneMixin, ClassifierMixin, CallbackSupportMixin, BaseEstimator):
         self,
         fitting: Fitting,
         tasks: list[Task],
+        budget: Budget,
+        methods: list[LargeMargin],
         runs: list[Run],
-        points: list[Point],
         proofs: dict[int, Separability],
     ) -> None:
-        """Store what was learnt, why it stopped, and the proof."""
-        data, s = fitting.data, fitting.s
+        """Store what was learnt, why it stopped, and the proof; a problem whose proof rounding made too wide goes on."""
+        data, points, parts = fitting.data, list[Point](), list[Any]()
+        self._potentials = np.empty((len(tasks), data.y.size))
+        for k, method in enumerate(methods):
+            points.append(self._kept(fitting, k, method.certify(runs[k].state)))
         view = fitting.view if fitting.rows is None else data.view
+        scores = learnt_outputs(view, self._W)
+        for k, (method, task) in enumerate(zip(methods, tasks, strict=True)):
+            parts.append(self._claim(fitting, task, k, scores[:, k], proofs))
+            tol = self._unproved(runs[k], points[k], parts[k])
+            if tol is not None:
+                again = replace(method, plan=method.plan._replace(tol=tol, begun=None))
+                runs[k] = run(again, budget, replace(runs[k], state=again.start(points[k])))
+                points[k] = self._kept(fitting, k, again.certify(runs[k].state))
+                parts[k] = self._claim(fitting, task, k, learnt_outputs(view, self._W[k : k + 1])[:, 0], proofs)
         slowest = max(range(len(runs)), key=lambda k: runs[k].rounds)
         self.n_iter_ = runs[slowest].rounds
         self.history_ = history_of(runs[slowest], "iteration", points[slowest].primal, points[slowest].dual)
-        weight = None if (s == 1.0).all() else s
-        signs = np.stack([task.sign for task in tasks])
-        self._potentials = signs * (learnt_outputs(view, self._W) + self._bias).T
-        parts: list[Any] = []
-        for k, task in enumerate(tasks):
-            bias = float(self._bias[k]) if self.intercept == "free" else None
-            if k in proofs:
-                about: dict[str, Any] = {"weights": self._W[k], "clamp": data.clamp, "positive": task.positive, "bias": bias}
-                parts.append(replace(proofs[k], answer=MarginBracket.measure(data.X, data.y, **about)))
-                continue
-            draft = DualityGap.draft(self._W[k], self._alpha[k], float(self.C), weight, bias, data.clamp, task.positive)
-            v = combined(Problem(view, signs[k], s, data.q), self._alpha[k])
-            parts.append(draft.claim(self._potentials[k], v, data.radius, signs[k]))
         self.certificate_ = certificate_of(data, parts)
         self._labels = data.y.copy()
         gap = max((part.relative_gap for part in parts if isinstance(part, DualityGap)), default=np.inf)
@@ -304,6 +301,32 @@ class AdaTron(PlaneMixin, ClassifierMixin, CallbackSupportMixin, BaseEstimator):
         reasons = [done.outcome.reason for done in runs]
         self.outcome_ = fit_outcome(self, gap, reasons, "iteration", unseparated=decide)
         report_outcome(self, gap, {"proved inseparable", "iteration budget spent", "time budget spent"}, stacklevel=5)
+
+    def _kept(self, fitting: Fitting, k: int, point: Point) -> Point:
+        """Keep the answer to the problem of a class."""
+        self._W[k], self._bias[k], self._alpha[k] = point.w, point.bias, fitting.spread(point.alpha)
+        return point
+
+    def _claim(self, fitting: Fitting, task: Task, k: int, scores: FloatArray, proofs: dict[int, Separability]) -> Any:
+        """Return what the answer to the problem of a class proves, with its outputs (n,) on all examples."""
+        data, s, w = fitting.data, fitting.s, self._W[k]
+        bias = float(self._bias[k]) if self.intercept == "free" else None
+        self._potentials[k] = task.sign * (scores + self._bias[k])
+        if k in proofs:
+            answer = MarginBracket.measure(data.X, data.y, weights=w, clamp=data.clamp, positive=task.positive, bias=bias)
+            return replace(proofs[k], answer=answer)
+        weight = None if (s == 1.0).all() else s
+        draft = DualityGap.draft(w, self._alpha[k], float(self.C), weight, bias, data.clamp, task.positive)
+        view = fitting.view if fitting.rows is None else data.view
+        v = combined(Problem(view, task.sign, s, data.q), self._alpha[k])
+        return draft.claim(self._potentials[k], v, data.radius, task.sign)
+
+    def _unproved(self, done: Run, point: Point, part: Any) -> float | None:
+        """Return the tolerance to go on with, if the gap is not as small as asked for once rounding is paid for; else None."""
+        if done.outcome.reason != "converged" or not isinstance(part, DualityGap):
+            return None
+        paid, tol = part.relative_gap - point.gap, float(self.tol)
+        return 0.95 * (tol - paid) if tol < part.relative_gap < np.inf and paid < 0.9 * tol else None
 
     # ------------------------------------------------------------ what was learnt
     def _answer(self) -> tuple[FloatArray, FloatArray]:
