@@ -12,7 +12,7 @@ import numpy as np
 from sklearn import cluster, linear_model, svm
 
 import halfspace as hs
-from benchmarks.kernel_scaling import exponent
+from benchmarks.kernel_scaling import exponent, name_sizes
 from benchmarks.kernel_setup import ROOT
 from benchmarks.race import Case, Result
 
@@ -96,6 +96,7 @@ def _draw(curves):
                 curve = found[what, who]
                 panel.loglog(*curve, marker=mark, label=f"{who}, power {exponent(curve):.1f}")
             panel.set(xlabel=what, title=family if what == "rows" else None)
+            name_sizes(panel, found[what, SIDES[0]][0])
             panel.legend(frameon=False, fontsize=7)
         column[0].set_ylabel("seconds to fit" if family == next(iter(curves)) else "")
         column[1].set_ylabel("seconds to fit" if family == next(iter(curves)) else "")

@@ -36,6 +36,12 @@ def exponent(curve):
     return float(np.polyfit(*np.log(curve), 1)[0])
 
 
+def name_sizes(panel, sizes):
+    """Write the sizes that were measured, and no others, along the axis of a panel."""
+    panel.set_xticks(sizes, [f"{size / 1000:g}k" if size >= 1000 else f"{size:g}" for size in sizes])
+    panel.tick_params(axis="x", which="minor", bottom=False, labelbottom=False)
+
+
 def _draw(groups):
     """Draw seconds against rows, one panel per set, both axes logarithmic."""
     import matplotlib as mpl
@@ -50,6 +56,7 @@ def _draw(groups):
             if curve.size:
                 panel.loglog(*curve, marker=mark, label=f"{who}, n^{exponent(curve):.1f}" if curve.shape[1] > 1 else who)
         panel.set(title=name, xlabel="rows")
+        name_sizes(panel, sorted({_rows(r) for r in results}))
         panel.legend(frameon=False, fontsize=8)
     np.atleast_1d(panels)[0].set_ylabel("seconds to fit")
     figure.savefig(PICTURE, dpi=120)
