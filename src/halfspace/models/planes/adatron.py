@@ -209,7 +209,7 @@ class AdaTron(PlaneMixin, ClassifierMixin, CallbackSupportMixin, BaseEstimator):
 
     def _solve(
         self, fitting: Fitting, tasks: list[Task], before: dict[str, Any], budget: Budget, given: tuple[Any, Any]
-    ) -> tuple[list[LargeMargin], list[Run], dict[int, Separability]]:
+    ) -> tuple[list[LargeMargin], list[Run], list[Point], dict[int, Separability]]:
         """Solve the problem of every class, from where `before` left off if it fits."""
         data, K = fitting.data, len(tasks)
         self._fitted_clamp, self.classes_, C = data.clamp, data.classes, float(self.C)
@@ -257,9 +257,10 @@ class AdaTron(PlaneMixin, ClassifierMixin, CallbackSupportMixin, BaseEstimator):
         works = [partial(_solved, methods[k], starts[k], watched if K == 1 else None) for k in rest]
         for k, done in zip(rest, run_all(works, budget, self.n_jobs, entries=data.entries) if rest else [], strict=True):
             runs[k] = done
+        points = [self._kept(fitting, k, method.certify(runs[k].state)) for k, method in enumerate(methods)]
         self._caps = np.where(fitting.s > 0, C * np.maximum(fitting.s, 1e-300), 0.0)
         reporter.close()
-        return methods, runs, proofs
+        return methods, runs, points, proofs
 
     def _so_far(self) -> dict[str, Any]:
         """Return what a callback needs to rebuild the model while it is being fitted."""
@@ -273,13 +274,12 @@ class AdaTron(PlaneMixin, ClassifierMixin, CallbackSupportMixin, BaseEstimator):
         budget: Budget,
         methods: list[LargeMargin],
         runs: list[Run],
+        points: list[Point],
         proofs: dict[int, Separability],
     ) -> None:
         """Store what was learnt, why it stopped, and the proof; a problem whose proof rounding made too wide goes on."""
-        data, points, parts = fitting.data, list[Point](), list[Any]()
+        data, parts = fitting.data, list[Any]()
         self._potentials = np.empty((len(tasks), data.y.size))
-        for k, method in enumerate(methods):
-            points.append(self._kept(fitting, k, method.certify(runs[k].state)))
         view = fitting.view if fitting.rows is None else data.view
         scores = learnt_outputs(view, self._W)
         for k, (method, task) in enumerate(zip(methods, tasks, strict=True)):
